@@ -2,7 +2,7 @@ import type { Block, Log } from "@sotto/chain";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
-import { paymentsCsv } from "../src/receipts/index.ts";
+import { paymentsCsv } from "../src/receipts.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { SqliteStore } from "../src/store/sqlite.ts";
 import type { Store } from "../src/store/store.ts";

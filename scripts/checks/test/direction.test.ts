@@ -81,6 +81,14 @@ describe("dependency direction", function () {
     expect(cruise().broken).to.deep.equal(["no-cycles"]);
   });
 
+  it("rejects folders that import each other through different files", () => {
+    put("packages/protocol/src/left/a.ts", 'export { b } from "../right/b.ts";');
+    put("packages/protocol/src/right/b.ts", "export const b = 1;");
+    put("packages/protocol/src/right/c.ts", 'export { d } from "../left/d.ts";');
+    put("packages/protocol/src/left/d.ts", "export const d = 1;");
+    expect(new Set(cruise().broken)).to.deep.equal(new Set(["no-folder-cycles"]));
+  });
+
   it("rejects unknown packages", () => {
     put("packages/newcomer/src/index.ts", 'import "../../protocol/dist/index.js";');
     expect(cruise().broken).to.include("packages-are-listed");

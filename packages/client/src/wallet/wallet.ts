@@ -2,8 +2,6 @@ import type { ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { makeReceipt, type ReceiptOptions } from "../receipts/make.ts";
-import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "../receipts/payments.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
@@ -20,7 +18,9 @@ import {
 import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
+import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
+import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
 import { isUnseen } from "./shown.ts";
 import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type PaymentEntry, paymentsCsv } from "../../src/receipts/index.ts";
+import { type PaymentEntry, paymentsCsv } from "../../src/receipts.ts";
 import { start } from "../support/merchant.ts";
 import { MERCHANT, URL } from "../support/world.ts";
 

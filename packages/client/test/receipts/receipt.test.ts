@@ -7,7 +7,7 @@ import {
   openReceipt,
   type Receipt,
   type ReceiptOptions,
-} from "../../src/receipts/index.ts";
+} from "../../src/receipts.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "../support/local-pool.ts";

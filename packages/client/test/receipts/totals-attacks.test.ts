@@ -10,10 +10,10 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../../../test/kit/rejection.ts";
-import type { TotalsStatement } from "../../src/receipts/index.ts";
 import { cipherX } from "../../src/receipts/open.ts";
 import { settledEvents } from "../../src/receipts/settled.ts";
 import { type Claim, challengeOf, claimHash, parseTotals, relationOf } from "../../src/receipts/totals/statement.ts";
+import type { TotalsStatement } from "../../src/receipts.ts";
 import { POOL } from "../support/local-pool.ts";
 import { AMOUNTS, openTotals, type TotalsWorld } from "../support/totals.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { rejection } from "../../../../test/kit/rejection.ts";
-import { proveTotals } from "../../src/receipts/index.ts";
+import { proveTotals } from "../../src/receipts.ts";
 import { POOL } from "../support/local-pool.ts";
 import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
 import { MERCHANT } from "../support/world.ts";

@@ -11,7 +11,7 @@ import {
   proveTotals,
   type TotalsOptions,
   type TotalsStatement,
-} from "../../src/receipts/index.ts";
+} from "../../src/receipts.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "./local-pool.ts";
 import { start } from "./merchant.ts";

@@ -1,4 +1,4 @@
-import type { PaymentEntry } from "./payments.ts";
+import type { PaymentEntry } from "./payment-list.ts";
 
 const COLUMNS = [
   "id",

@@ -1,6 +1,6 @@
 import { formatDecimalAmount } from "@sotto/protocol";
-import type { WalletCore } from "../wallet/core.ts";
-import { type PaymentState, statusOf } from "../wallet/state.ts";
+import type { WalletCore } from "./core.ts";
+import { type PaymentState, statusOf } from "./state.ts";
 
 /** A payment that the wallet made or received. */
 export interface PaymentEntry {

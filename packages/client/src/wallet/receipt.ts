@@ -10,13 +10,13 @@ import {
   signalWords,
   signWithReceiptKey,
 } from "@sotto/protocol";
+import { ReceiptError } from "../receipts/errors.ts";
+import { isPlainText } from "../receipts/read.ts";
+import { type Receipt, receiptMessage } from "../receipts/receipt.ts";
 import type { FoundSpend, Shown } from "../scan/notes.ts";
-import type { WalletCore } from "../wallet/core.ts";
-import type { PaymentAttempt, PaymentRecord } from "../wallet/journal.ts";
-import { statusOf } from "../wallet/state.ts";
-import { ReceiptError } from "./errors.ts";
-import { isPlainText } from "./read.ts";
-import { type Receipt, receiptMessage } from "./receipt.ts";
+import type { WalletCore } from "./core.ts";
+import type { PaymentAttempt, PaymentRecord } from "./journal.ts";
+import { statusOf } from "./state.ts";
 
 export interface ReceiptOptions {
   /** The text that the verifier chose, 1 to 256 characters. Without it, anyone with a copy can show the receipt. */

@@ -1,0 +1,10 @@
+export { type CheckedReceipt, type CheckReceiptOptions, checkReceipt, openReceipt } from "./receipts/check.ts";
+export { ReceiptError, type ReceiptErrorCode } from "./receipts/errors.ts";
+export { parseReceipt, type ReadReceipt, type Receipt } from "./receipts/receipt.ts";
+export { type CheckedTotals, type CheckTotalsOptions, checkTotals } from "./receipts/totals/check.ts";
+export { proveTotals, type TotalsOptions } from "./receipts/totals/prove.ts";
+export { calldataSignals, type SignalSource } from "./receipts/totals/signals.ts";
+export type { HiddenPayment, SharedPoint, TotalsStatement } from "./receipts/totals/statement.ts";
+export { paymentsCsv } from "./wallet/payment-csv.ts";
+export type { PaymentEntry, PaymentsOptions } from "./wallet/payment-list.ts";
+export type { ReceiptOptions } from "./wallet/receipt.ts";
