@@ -7,7 +7,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The lines that may match. Lower them when fewer do; never raise them. */
-const LIMITS = { terms: 1_000, prose: 330 };
+const LIMITS = { terms: 0, prose: 32 };
 
 interface Term {
   readonly pattern: RegExp;
@@ -29,12 +29,7 @@ const TERMS: readonly Term[] = [
   { pattern: word("shop"), use: "resource server; merchant for the business" },
   { pattern: word("seller"), use: "recipient; merchant for the business" },
   { pattern: word("buyer"), use: "payer; client for the program" },
-  // Kysely calls its drivers dialects.
-  {
-    pattern: word("dialect"),
-    use: "format",
-    except: /\bdialect: new|\b\w*[Ss]ql\w*[Dd]ialect\w*|\bPostgresDialect\b/g,
-  },
+  { pattern: word("dialect"), use: "format" },
   {
     pattern: word("agent"),
     use: "client; payer for the person",
@@ -71,6 +66,8 @@ const PROSE: readonly RegExp[] = [
 const EXEMPT = /^(?:LICENSE|pnpm-lock\.yaml|docs\/glossary\.md|scripts\/checks\/(?:test\/)?vocabulary[.\w]*)$/;
 /** In these files an agent is a pool of connections. */
 const NODE_AGENT = /\bAgent\b.* from "node:https?"/;
+/** In this folder a dialect is a driver of Kysely, which calls it that. */
+const KYSELY_DIALECT = /^packages\/database\//;
 
 export interface Finding {
   readonly kind: keyof typeof LIMITS;
@@ -81,7 +78,8 @@ export interface Finding {
 export function findings(path: string, content: Buffer): Finding[] {
   if (EXEMPT.test(path) || content.includes(0)) return [];
   const text = content.toString("utf8");
-  const terms = NODE_AGENT.test(text) ? TERMS.filter(({ pattern }) => !pattern.test("agent")) : TERMS;
+  const allowed = [NODE_AGENT.test(text) && "agent", KYSELY_DIALECT.test(path) && "dialect"].filter(Boolean);
+  const terms = TERMS.filter(({ pattern }) => !allowed.some((name) => pattern.test(String(name))));
   const found: Finding[] = [];
   for (const [index, line] of [path, ...text.split("\n")].entries()) {
     const where = index === 0 ? path : `${path}:${index}: ${line.trim()}`;

@@ -40,7 +40,7 @@ function positions(name: string, circuit: CircuitEntry): string {
   return `  ${name}: {\n${lines.join("")}  },\n`;
 }
 
-/** The public signals by name, as numbers or in whatever form they travel. */
+/** The public signals by name, with the type of one value as a parameter. */
 function signalsType(circuit: CircuitEntry): string {
   const fields = namedSignals(circuit).map(
     ({ name, size }) => `  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
