@@ -9,7 +9,7 @@ export {
   type AppendedEvent,
   type DepositedEvent,
   decodeEvent,
-  type EventPlace,
+  type EventPosition,
   type PoolEvent,
   queuedLeaves,
   type SettledEvent,

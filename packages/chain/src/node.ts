@@ -95,7 +95,7 @@ export class ChainNode implements ChainSource {
     return receipt;
   }
 
-  /** @throws ChainError RANGE_TOO_LARGE if the node refuses a range of several blocks, whatever its message */
+  /** @throws ChainError RANGE_TOO_LARGE if the node refuses a range of several blocks, regardless of its message */
   async logs({ address, from, to, topics }: LogQuery): Promise<Log[]> {
     const filter = { address, fromBlock: hexNumber(from), toBlock: hexNumber(to), topics };
     const answer = await this.#node.ask("eth_getLogs", [filter]).catch((cause: unknown) => {

@@ -85,7 +85,7 @@ describe("batched requests", () => {
     expect(first.asked).to.deep.equal(["eth_chainId"]);
   });
 
-  /** How nodes refuse batches of more than `most` questions. */
+  /** How nodes refuse batches of more than `most` calls. */
   const refusals: Record<string, (questions: readonly { id: number }[]) => unknown> = {
     "an error": () => ({
       jsonrpc: "2.0",
@@ -106,7 +106,7 @@ describe("batched requests", () => {
       await expectReceipts(chain, 100);
       expect(first.batches).to.deep.equal([100, 20, 4]);
       expect(second.asked).to.deep.equal([]);
-      // It is remembered for a minute.
+      // The size is remembered for a minute.
       await expectReceipts(chain, 10);
       expect(first.batches.length).to.equal(3);
       time += 60_000;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { connectChain } from "../src/index.ts";
 import { GONE, HANG, HASH, rpcError, TestNode } from "./support/node.ts";
 
-/** Longer than any machine takes, ms. */
+/** Longer than any machine needs, ms. */
 const TIMEOUT = 1_200_000;
 
 describe("broadcasting a transaction", () => {
@@ -30,7 +30,7 @@ describe("broadcasting a transaction", () => {
       rpcError("already known"),
       rpcError("ALREADY_EXISTS: already known"),
       rpcError("Known transaction", -32010),
-      // A node that mines at once and reports what the transaction did.
+      // A node that mines immediately and reports the revert.
       rpcError("VM Exception while processing transaction: reverted with custom error 'X()'", -32603),
     ])
       for (const other of [rpcError("nonce too low"), rpcError("Unauthorized"), GONE]) {

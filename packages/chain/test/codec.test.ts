@@ -9,7 +9,7 @@ const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex
 const ADDRESS = `0x${"Ab".repeat(20)}`.toLowerCase();
 const word = (i: number) => FIELD_MODULUS - BigInt(i);
 
-/** The event as ethers encodes it, read by the wallet's own decoder. */
+/** Encodes the event with ethers and decodes it with this package. */
 const read = (name: string, values: unknown[]) =>
   decodeEvent({ ...place, ...poolInterface.encodeEventLog(name, values) });
 

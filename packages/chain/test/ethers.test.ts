@@ -81,7 +81,7 @@ describe("with ethers", () => {
         const range = chain.logs({ address: ADDRESS, from: 1, to: 5_000 });
         expect(await rejected(range), message).to.include({ code: "RANGE_TOO_LARGE" });
         expect(node.count("eth_getLogs")).to.equal(before + 1);
-        // For a single block it is an error like others: there is nothing to divide.
+        // For a single block it is an ordinary error, because the range cannot be divided.
         const block = chain.logs({ address: ADDRESS, from: 1, to: 1 });
         expect(await rejected(block), message).to.include({ code: "NODE_ERROR" });
       }

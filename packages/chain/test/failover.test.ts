@@ -3,12 +3,12 @@ import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
 import { rejected } from "./support/rejected.ts";
 
-/** Longer than any machine takes: no node here fails by its deadline unless a test says so. */
+/** Timeout, longer than any machine needs: requests time out only in tests that set another one. */
 const TIMEOUT = 1_200_000;
 
 const CALL = { to: ADDRESS, data: "0x" };
 
-/** Each question of a Chain, the method it asks, and a good answer. */
+/** Each method of a Chain, its JSON-RPC method, and a valid result. */
 const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promise<unknown>][] = [
   ["eth_getBlockByNumber", block(6), (chain) => chain.head()],
   ["eth_getBlockByNumber", block(6), (chain) => chain.block(6)],
@@ -25,10 +25,10 @@ const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promis
   ["eth_getTransactionReceipt", receipt(HASH), (chain) => chain.receipts([HASH, HASH])],
 ];
 
-/** Ways in which a node fails, none of which says anything about the question. */
+/** Faults of a node, which do not depend on the request. */
 const FAULTS: Record<string, unknown> = {
   "has no key": rpcError("Unauthorized", -32000),
-  "has used up its day": rpcError("daily request count exceeded, request rate limited", -32005),
+  "has exceeded its daily limit": rpcError("daily request count exceeded, request rate limited", -32005),
   "has an internal error": rpcError("internal error", -32603),
   "has pruned the state": rpcError("state is pruned", -32000),
   "lacks a trie node": rpcError("missing trie node 5f3c (path )", -32000),
@@ -97,7 +97,7 @@ describe("several nodes", () => {
         const expected = await ask(reader([second]));
         first.answers = { eth_chainId: "0x7a69", [method]: answer };
         expect(await ask(reader([first, second])), method).to.deep.equal(expected);
-        // Alone it has no answer: the second node gave it.
+        // Alone the first node has no result, so it came from the second one.
         if (method === "eth_maxPriorityFeePerGas") expect(await ask(reader([first]))).to.equal(undefined);
         else {
           const error = await rejected(ask(reader([first])));
@@ -227,11 +227,11 @@ describe("several nodes", () => {
     first.answers["eth_getBlockByNumber"] = block(8);
     expect((await chain.head()).number).to.equal(10);
     while ((await chain.head()).number !== 11) await new Promise(setImmediate);
-    // The first is asked last: it was behind.
+    // The first node is used last, because it was behind.
     const asked = first.asked.length;
     await chain.head();
     expect(first.asked.length).to.equal(asked);
-    // All agree: the chain was reorganised.
+    // All nodes agree, so the chain was reorganised.
     time += 60_000;
     second.answers["eth_getBlockByNumber"] = block(7);
     while ((await chain.head()).number !== 8) await new Promise(setImmediate);
@@ -247,14 +247,14 @@ describe("several nodes", () => {
       await chain.head();
       first.answers["eth_getBlockByNumber"] = block(9);
       expect((await chain.head()).number).to.equal(10);
-      // The next deadline is that of the question that hangs.
+      // The next timeout is that of the request that hangs.
       while (!second.asked.includes("eth_chainId")) await new Promise(setImmediate);
       AbortSignal.timeout = () => up.signal;
       while (!second.asked.includes("eth_getBlockByNumber")) await new Promise(setImmediate);
       AbortSignal.timeout = timeout;
       for (let asked = 0; asked < 3; asked += 1) expect((await chain.head()).number).to.equal(10);
       up.abort(new DOMException("its time is up", "TimeoutError"));
-      // Nobody says otherwise: the first node is believed.
+      // No node contradicts it, so the first node is trusted.
       while ((await chain.head()).number !== 9) await new Promise(setImmediate);
     } finally {
       AbortSignal.timeout = timeout;

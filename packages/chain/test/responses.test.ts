@@ -5,7 +5,7 @@ import { errorOf } from "../src/rpc/responses.ts";
 /** Error(string) with an empty text. */
 const DATA = `0x08c379a0${"00".repeat(31)}20${"00".repeat(32)}`;
 
-/** Reverts in the words of nodes, with the data that is read. */
+/** Reverts as nodes report them, with the expected revert data. */
 const REVERTS: [error: unknown, data: string][] = [
   [{ code: 3, message: "execution reverted: no", data: DATA }, DATA],
   [{ code: 3, message: "execution reverted", data: "0x" }, "0x"],
@@ -34,7 +34,7 @@ const REVERTS: [error: unknown, data: string][] = [
   [{ code: -32000, message: "max initcode size exceeded: code size 50000 limit 49152" }, "0x"],
 ];
 
-/** Trouble of the node's own that a careless look takes for a revert. */
+/** Internal errors of nodes that look like reverts. */
 const FAULTS: unknown[] = [
   { code: -32000, message: "state reverted to block 7, try again" },
   { code: -32000, message: "reverting to the last snapshot" },

@@ -16,7 +16,7 @@ export const CLI_ERRORS = {
     exit: "key",
   },
   NOT_CONFIRMED: { means: "Nobody confirmed the command.", exit: "refused" },
-  REFUSED: { means: "The other side refused.", exit: "refused" },
+  REFUSED: { means: "The command refused its input. The message says why.", exit: "refused" },
   PENDING: {
     means: "The command is not finished. Run it again to resume.",
     exit: "pending",

@@ -125,7 +125,7 @@ async function offer(session: Session, limits: Limits, response: Response): Prom
   const answer = await askLine(
     context,
     `pay ${money(price, config)} to ${to} for ${printable(metadata.resource)}? [y/N] `,
-    "--yes says yes beforehand",
+    "confirm in advance with --yes",
   );
   if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was paid");
 }

@@ -12,7 +12,7 @@ describe("the account of a command", () => {
   });
   after(() => home.remove());
 
-  /** The least work scrypt takes: what is tested is not its strength. */
+  /** The lowest cost of scrypt, because the tests do not need its strength. */
   const encrypted = () => {
     const { address, privateKey } = account;
     return encryptKeystoreJsonSync({ address, privateKey }, password, { scrypt: { N: 2, r: 1, p: 1 } });

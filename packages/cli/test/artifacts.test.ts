@@ -21,7 +21,7 @@ describe("artifacts of the service", () => {
     dead.remove();
   });
 
-  /** How reading a verification key ends. */
+  /** The outcome of reading a verification key. */
   async function reading(signal: AbortSignal): Promise<string> {
     const context = { home: new Home(dead.home), output: { progress: () => {} }, signal } as unknown as Context;
     const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -10,7 +10,7 @@ describe("services and registries in the clear", () => {
   afterEach(() => home.remove());
   const configure = (chainId: string, service: string) =>
     home.write("home/config.json", JSON.stringify({ ...JSON.parse(home.read("home/config.json")), chainId, service }));
-  /** Exit code, and the error's. */
+  /** The exit code and the error code. */
   const ends = async (...args: string[]) => {
     const { code, stderr } = await home.run(args, { SOTTO_ACCOUNT_KEY: `0x${"11".repeat(32)}` });
     return `${code} ${/^sotto: ([A-Z_]+)/m.exec(stderr)?.[1]}`;
@@ -24,7 +24,7 @@ describe("services and registries in the clear", () => {
     for (const service of ["http://pay.example/zk", "http://10.0.0.7:8402/zk"])
       expect(await init(service)).to.equal(refused);
     expect(home.read("home/config.json")).to.equal(before);
-    // Then the node is asked.
+    // With a valid config, the command reaches the node.
     configure("31337", "https://pay.example/zk");
     expect(await init("http://10.0.0.7:8402/zk")).to.equal(`${EXIT.network.code} NODE_UNREACHABLE`);
   });

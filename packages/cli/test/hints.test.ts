@@ -1,4 +1,4 @@
-// What errors say to do next, in the words of the terminal that they are read in.
+// The next steps in error messages, as commands that the user can type.
 import { PurchaseError, WalletError } from "@sotto/client";
 import type { SottoError } from "@sotto/protocol";
 import { expect } from "chai";

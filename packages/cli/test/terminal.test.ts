@@ -62,7 +62,7 @@ describe("on a terminal", function () {
     const evil = "paid 0\r\n\u001b[1Apaid 1\u009b2Kdone\u007f\u202e\tend\n";
     const body = async function* () {
       const bytes = new TextEncoder().encode(evil);
-      // In the middle of a character of two bytes.
+      // Splits a character of two bytes.
       const middle = bytes.indexOf(0xc2) + 1;
       yield bytes.subarray(0, middle);
       yield bytes.subarray(middle);

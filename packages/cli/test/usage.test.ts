@@ -8,7 +8,7 @@ import { DeadHome } from "./support/run.ts";
 const ADDRESS = `0x${"56".repeat(20)}`;
 const SHIELDED = `0x0b${"00".repeat(63)}`;
 
-/** Values that each option refuses, by what it takes. */
+/** Values that options of each kind refuse. */
 const amounts = ["x", "0", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999", "0x10"];
 const counts = ["x", "-1", "1.5", "1e2", "99999999999999999999"];
 const addresses = ["0x12", "hello", `0x${"zz".repeat(20)}`, `0xA${"b".repeat(39)}`];
@@ -49,7 +49,7 @@ const bad: Readonly<Record<string, readonly string[]>> = {
   wallet: addresses,
 };
 
-/** Arguments under which only the option that is tried can be wrong. */
+/** Otherwise valid arguments, so that only the tested option is wrong. */
 const base: Readonly<Record<string, readonly string[]>> = {
   init: ["--update"],
   deposit: ["1"],

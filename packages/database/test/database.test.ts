@@ -46,7 +46,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  /** Reads, waits, writes: loses counts where two of them run side by side. */
+  /** Reads, waits and writes: loses counts if two of them run concurrently. */
   const increment = (database: Database<Schema>, key: string, counter = "a") =>
     database.transaction([key], async (db) => {
       const row = await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst();
@@ -87,7 +87,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     const seen = await one.snapshot(async (db) => {
       const before = await db.selectFrom("counters").select("value").execute();
       written = increment(two, "key");
-      // PostgreSQL writes now; SQLite lets it wait.
+      // PostgreSQL writes at once; on SQLite the write waits.
       if (one.kind === "postgres") await written;
       return [before, await db.selectFrom("counters").select("value").execute()];
     });
@@ -133,7 +133,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     };
     const later = await Promise.all([open({ migrations }), open({ migrations })]);
     expect(await valueIn(later[0]!)).to.equal(11);
-    // The older program does not touch what it does not know.
+    // The older program does not change the newer tables.
     expect(await refusal(open())).to.include({ code: "STORE_TOO_NEW" });
   });
 

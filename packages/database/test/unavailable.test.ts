@@ -30,7 +30,7 @@ describe("a database that cannot answer", () => {
   it("is not confused with network errors of other components", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
     expect(isUnavailable(cause)).to.equal(true);
-    expect(isUnavailable(new SottoError("NODE_UNREACHABLE", "no node answers", {}, { cause }))).to.equal(false);
+    expect(isUnavailable(new SottoError("NODE_UNREACHABLE", "no node responds", {}, { cause }))).to.equal(false);
     expect(isUnavailable(new DatabaseError("STORE_UNAVAILABLE", "no answer", {}, { cause }))).to.equal(true);
   });
 

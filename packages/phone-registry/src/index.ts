@@ -1,5 +1,5 @@
 export { newKey } from "./config/parse.ts";
-export { type PhoneConfig, type PhonePlace, phoneConfig, phoneProblems } from "./config/phone-config.ts";
+export { type PhoneConfig, type PhoneDeployment, phoneConfig, phoneProblems } from "./config/phone-config.ts";
 export { type RegistryConfig, readRegistryConfig } from "./config/registry-config.ts";
 export { PHONE_SETTINGS, type PhoneSettings, REGISTRY_SETTINGS } from "./config/settings.ts";
 export type { RegistryKey, RegistryKeys } from "./crypto/keys.ts";

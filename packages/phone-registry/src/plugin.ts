@@ -51,30 +51,30 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
   const { chainId, pool, unverified, limits } = config;
   const metrics = phoneMetrics(options.metrics, clock);
   const sender = counted(options.sender ?? createSender(config), metrics, log);
-  const place = { chainId, pool, service };
+  const domain = { chainId, pool, service };
   const { contractChecks: perHour } = config;
   const contracts = new ContractChecks({ call, perHour, clock, count: metrics.contractCheck });
   const registry = await openRegistry({
     store: config.store,
     keys: keysFor(config),
-    ...place,
+    ...domain,
     sender,
     unverified,
     limits,
     clock,
     log,
     metrics,
-    signatures: signatureChecks(place, contracts),
+    signatures: signatureChecks(domain, contracts),
   });
   const sweeping = setInterval(() => {
     registry.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping the phone registry failed"));
   }, SWEEP_MS);
   sweeping.unref();
   const { defaultCountry, countries } = config;
-  const checkLookup = config.signedLookups ? lookupCheck({ place, contracts, registry, clock }) : undefined;
+  const checkLookup = config.signedLookups ? lookupCheck({ domain, contracts, registry, clock }) : undefined;
   return {
     registry,
-    routes: (app) => phoneRoutes(app, { registry, checkLookup, place, unverified, defaultCountry, countries }),
+    routes: (app) => phoneRoutes(app, { registry, checkLookup, domain, unverified, defaultCountry, countries }),
     async close() {
       clearInterval(sweeping);
       await registry.close();

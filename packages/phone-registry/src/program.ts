@@ -21,8 +21,11 @@ const USAGE = `sotto-phone-registry [command]
   new-key ID creates a key for SOTTO_PHONE_MASTER_KEYS or SOTTO_PHONE_INDEX_KEYS`;
 
 /** The settings that a manifest determines. */
-const place = ({ chainId, pool }: DeploymentManifest) => ({ SOTTO_CHAIN_ID: String(chainId), SOTTO_POOL: pool });
-const config = () => readRegistryConfig(withDevelopmentDefaults(withDeployment(process.env, place)));
+const deploymentSettings = ({ chainId, pool }: DeploymentManifest) => ({
+  SOTTO_CHAIN_ID: String(chainId),
+  SOTTO_POOL: pool,
+});
+const config = () => readRegistryConfig(withDevelopmentDefaults(withDeployment(process.env, deploymentSettings)));
 
 const serve = () =>
   runProgram(async () => {

@@ -36,7 +36,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
   const resolved = (phone: string) => world.registry.resolve({ phone, client: "payer" });
 
   it("reveals no number, hash, wallet, key, signature or code in any encoding", async () => {
-    // Linked, linked anew, waiting, erased, taken back: every kind of row, and what deleted ones leave behind.
+    // Creates every kind of row (linked, renewed, unverified) and deletes some (erased, unlinked), which may leave traces.
     for (const [n, { e164 }] of NUMBERS.entries()) {
       if (n % 5 === 0) await world.registry.link(world.request(e164, n, { client: `${e164} calls` }));
       else await world.linked(e164, n);
@@ -55,11 +55,11 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     const find = (values: readonly { text: string }[], bytes: string) =>
       secrets.filter((secret) => bytes.includes(secret) || values.some(({ text }) => text.includes(secret)));
     expect(find(dump, fileBytes(world.options.store))).to.deep.equal([]);
-    // Six digits are in many a time by chance: codes are looked for where times are not.
+    // Times contain any six digits by chance, so codes are searched in text columns only.
     const texts = dump.filter(({ numeric }) => !numeric);
     const codes = world.sent.flatMap(({ code }) => [code, ...hashes(code)]);
     expect(codes.filter((code) => texts.some(({ text }) => text.includes(code)))).to.deep.equal([]);
-    // What such a search is worth: each kind of secret, once planted, is found.
+    // Checks the search itself: it finds each kind of secret if it is planted.
     const planted = [
       NUMBERS[0]!.e164,
       NUMBERS[1]!.nationalDigits,
@@ -81,11 +81,11 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     };
     const [mine, theirs] = [await values(world), await values(other)];
     expect(mine.size).to.be.greaterThan(8);
-    // What both have are the names of tables' migrations.
+    // Both databases have the names of the migrations.
     expect([...mine].filter((text) => theirs.has(text) && !/^\d{4}-/.test(text))).to.deep.equal([]);
   });
 
-  it("stores links of equal length, whatever signed them", async () => {
+  it("stores links of accounts and of contract wallets with equal length", async () => {
     await world.linked(NUMBERS[0]!.e164, 1);
     await world.linked(NUMBERS[1]!.e164, 2, { signature: `0x${"ab".repeat(150)}` });
     const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
@@ -100,7 +100,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     };
     const expectTampered = async (phone = a) => {
       expect(await refused(resolved(phone))).to.include({ code: "RECORD_TAMPERED" });
-      // Nor is it built upon.
+      // Linking on top of it fails too.
       const again = world.registry.link(world.request(phone, 5, { issuedAt: slot(1) }));
       expect(await refused(again)).to.include({ code: "RECORD_TAMPERED" });
     };
@@ -207,7 +207,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     const phone = NUMBERS[0]!.e164;
     await world.registry.link(world.request(phone, 1));
     const code = world.lastCode(phone);
-    // Another number's code, whose code is known to the meddler, is worth nothing here.
+    // The attacker knows another number's code. Its hash is not valid for this number.
     await world.registry.link(world.request(NUMBERS[1]!.e164, 2));
     const mine = world.lastCode(NUMBERS[1]!.e164);
     const rows = await raw.db.selectFrom("phone_codes").selectAll().execute();
@@ -219,7 +219,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     const attempt = (typed: string) =>
       world.registry.verify({ phone, wallet: wallet(1), code: typed, client: "typed" });
     for (const typed of [mine, code]) expect(await refused(attempt(typed))).to.include({ code: "CODE_WRONG" });
-    // Nor is a code good for longer than it was made for.
+    // A code's expiry cannot be extended.
     await raw.run(sql`update phone_codes set hash = ${first!.hash} where mapping_id = ${first!.mapping_id}`);
     await raw.run(sql`update phone_codes set expires_at = ${world.now + 86_400_000}`);
     expect(await refused(attempt(code))).to.include({ code: "CODE_WRONG" });

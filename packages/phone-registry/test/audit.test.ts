@@ -48,7 +48,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
       ...["erase ok", "rotate ok"],
     ]);
     expect(rows.map(({ at }) => at - rows[0]!.at)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
-    // One number is one name, another another; the names are of the log alone.
+    // Each number has its own pseudonym, which is used in the log only.
     const numbers = rows.map(({ number }) => number);
     expect(new Set(numbers.slice(0, 6)).size).to.equal(1);
     expect(new Set(numbers).size).to.equal(3);

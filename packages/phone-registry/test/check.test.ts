@@ -108,7 +108,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
       await putBack({ ...now, phone_ledger: forged }, "phone_ledger");
       await expectTampered();
     }
-    // Nor is a link entered into an account that is not there; opening anew does not begin another.
+    // Without a ledger no link can be added, and opening the registry again does not create a ledger.
     await putBack({ ...now, phone_ledger: [] }, "phone_ledger");
     const again = await world.open();
     expect(await refused(again.link(world.request(A, 5)))).to.include({ code: "RECORD_TAMPERED" });
@@ -122,7 +122,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
       await world.linked(B, 2, { issuedAt });
       await raw.run(forge);
       await world.registry.unlink(world.unlinkRequest(A, 1, issuedAt));
-      // One that does not fit its head, too: it is in the way of accepting the rest.
+      // A link that does not match its head prevents accepting the others.
       await raw.run(sql`update phone_heads set seal = 'x'`);
       expect(await refused(world.registry.check({ accept: true }))).to.include({ code: "RECORD_TAMPERED" });
       expect(await world.registry.erase({ phone: B, client: "operator" })).to.include({ mappings: 1 });
@@ -164,7 +164,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     await registry.sweep();
     expect(counts.slice(3)).to.deep.equal(["sweep ok", "check RECORD_TAMPERED"]);
     expect(errors).to.have.length(1);
-    // What does not open has to be erased first.
+    // Links that cannot be decrypted must be erased first.
     expect(await refused(registry.check({ accept: true }))).to.include({ code: "RECORD_TAMPERED" });
     for (const phone of [A, B]) await registry.erase({ phone, client: "operator" });
     await raw.run(sql`delete from phone_heads`);

@@ -17,7 +17,7 @@ overWorlds("codes in total are limited", EVERY_DATABASE, (newWorld) => {
     linkedPercent: 0,
   };
   const resetAt = (Math.floor(NOW / 86_400_000) + 1) * 86_400_000;
-  /** Of an attacker for whom numbers, wallets and addresses cost nothing. */
+  /** A request of an attacker with a new number, wallet and network address each time. */
   const ask = (registry: PhoneRegistry, n: number, phone = `+1415555${2000 + n}`) =>
     registry.link(world.request(phone, n, { client: `2001:db8:${n}::/64` }));
 
@@ -52,7 +52,7 @@ overWorlds("codes in total are limited", EVERY_DATABASE, (newWorld) => {
     const said = strangers.map(({ code, message, details }) => ({ code, message, details }));
     expect(said[0]).to.deep.equal(said[1]);
     expect(uses).to.deep.equal([0.4, 0.6, 0.8, 1, 1, 1].map((used) => ["codes", used]));
-    // Of the wallet that has proven its number, and of who was sent a code, nothing is asked.
+    // A verified wallet can renew, and a code that was sent can still be entered.
     const renewed = await registry.link(world.request(PHONE, 1, { key: shielded(9) }));
     expect(renewed.remaining).to.deep.equal([]);
     const phone = "+14155552005";

@@ -23,7 +23,7 @@ describe("codes", () => {
       expect(code).to.match(/^\d{6}$/);
       firsts[Number(code[0])]! += 1;
     }
-    // Standard deviation 42: six of them are once in 50 million runs.
+    // The standard deviation is 42, so six of them fail once in 50 million runs.
     for (const seen of firsts) expect(Math.abs(seen - count / 10)).to.be.lessThan(6 * 42.5);
   });
 });
@@ -82,7 +82,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     const codes = (await Promise.all(guesses)).map((error) => error.code);
     expect(codes.filter((one) => one === "CODE_WRONG")).to.have.length(5);
     expect(codes.filter((one) => one === "CODE_EXHAUSTED")).to.have.length(19);
-    // The right one comes too late.
+    // After five wrong tries the right code is refused.
     expect(await refused(verify(1, code))).to.include({ code: "CODE_EXHAUSTED" });
     expect((await world.registry.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(false);
   });
@@ -116,7 +116,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
   });
 
   it("are valid for one wallet; for another, a code only consumes an attempt", async () => {
-    // Somebody asks for a code in the hope that the number's owner types it in for its own link.
+    // Another wallet requests a code, hoping that the number's owner enters it.
     await link(666);
     const theirs = world.lastCode(PHONE);
     await link(1);
@@ -158,7 +158,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     });
     const registry = await world.open({ sender: { send: () => slow } });
     const first = registry.link(world.request(PHONE, 1));
-    // The first code has to be there, so that the second is the newer one.
+    // Waits until the first code is stored, so that the second one is newer.
     const raw = await world.raw();
     while ((await raw.db.selectFrom("phone_codes").selectAll().execute()).length === 0);
     await link(1);

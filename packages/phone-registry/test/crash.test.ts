@@ -9,7 +9,7 @@ import { slot, type World, wallet } from "./support/world.ts";
 const PHONE = "+14155550100";
 const SCRIPT = join(import.meta.dirname, "support", "crash-process.ts");
 
-/** Where a run is cut off, as a share of its queries: before, in and near the end of its transaction. */
+/** Where the process is killed, as a share of its queries: in the middle and near the end of its transaction. */
 const POINTS = [0.4, 0.85];
 
 interface Ended {
@@ -65,7 +65,7 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
     expect(queries).to.be.greaterThan(8);
     for (const at of [...POINTS.map((part) => Math.ceil(part * queries)), "send"] as const) {
       expect((await run({ ...crash, at })).killed).to.equal(true);
-      // All of it or nothing: a link with its head and code, or none.
+      // Either the link with its head and code is stored, or nothing.
       const [mappings, heads, codes, once] = await counts();
       expect([heads, codes, once]).to.deep.equal([mappings, mappings, 0]);
       if (at === "send") expect(mappings).to.equal(1);

@@ -25,7 +25,7 @@ describe("a node with an endless response", () => {
     server.close();
   });
 
-  /** What a registry says whose two nodes are both of this kind. */
+  /** The error of a registry whose two nodes both behave like this. */
   async function asked(timeout: number): Promise<string> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const call = chainCall(openSignatureChain({ urls: [url, url], chainId: 31337n, timeoutMs: timeout }));

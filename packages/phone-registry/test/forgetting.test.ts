@@ -1,4 +1,4 @@
-// What is forgotten is gone from the files, too: the keys that would open it are still there.
+// Deleted data is also removed from the database files, because the keys that could decrypt it still exist.
 import { expect } from "chai";
 import { fileBytes } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

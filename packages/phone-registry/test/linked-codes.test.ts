@@ -14,12 +14,12 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
   beforeEach(async () => {
     world = await newWorld();
     await world.linked(PHONE, OWNER);
-    // The code of the first proof does not count any more.
+    // The code of the first verification no longer counts for the limit.
     world.now += DAY;
   });
   const slot = (offset = 0) => (Math.floor(world.now / 300_000) + offset) * 300;
 
-  /** Strangers, each with a wallet and an address of its own, ask for codes until there are none. @returns how many */
+  /** Requests codes with a new wallet and address each time, until the limit. @returns how many were sent */
   async function useUp(registry: PhoneRegistry, phone = PHONE): Promise<number> {
     for (let n = 0; ; n += 1) {
       const request = world.request(phone, 100 + n, { client: `stranger ${n}`, issuedAt: slot() });
@@ -29,7 +29,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
       );
       if (limited === undefined) continue;
       expect(limited.code).to.equal("CODES_LIMITED");
-      // The ten minutes are over, or else the day: only that one ends the strangers' asking.
+      // Returns at the limit per day, not at the limit per ten minutes.
       if ((limited.details.resetAt ?? 0) - world.now > TEN_MINUTES) return n;
       world.now += TEN_MINUTES;
     }
@@ -41,10 +41,10 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
 
   it("let it renew its link even if strangers consumed the number's daily codes", async () => {
     await useUp(world.registry);
-    // Their links wait for a proof, so that the owner is asked for one, too.
+    // Because of their unverified links, the owner must enter a code too.
     expect((await ask(world.registry)).remaining[0]?.step).to.equal("enter-code");
     expect((await prove(world.registry)).mapping.binding).to.include({ wallet: wallet(OWNER), key: shielded(77) });
-    // Nobody else gets in by that.
+    // This helps no other wallet.
     const stranger = world.request(PHONE, 500, { client: "one more", issuedAt: slot(1) });
     expect((await refused(world.registry.link(stranger))).code).to.equal("CODES_LIMITED");
   });

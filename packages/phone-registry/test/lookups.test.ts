@@ -27,7 +27,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     await world.registry.link(world.request(number(3), 3));
     await world.linked(number(4), 4);
     await world.registry.link(world.request(number(4), 5));
-    // Two keys of each kind, and records under the older ones: in mid-rotation it is no different.
+    // The same during a rotation: two keys of each kind, and records under the older ones.
     const keys = { master: [key("m2"), ...old.master], index: [key("i2"), ...old.index] };
     for (const unverified of ["show", "hide"] as const) {
       const registry = await world.open({ keys, unverified, onWork: (kind) => work.push(kind) });
@@ -46,7 +46,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
         expect((await cost(phone)).work, phone).to.equal(known.work);
       const signedIn = await cost(KNOWN, "yes");
       expect((await cost(number(99), "yes")).work).to.equal(signedIn.work);
-      // Expired ones too.
+      // Expired links too.
       world.now = (slot() + 400 * 86_400) * 1000;
       const expired = await cost(KNOWN);
       world.now = NOW;
@@ -86,10 +86,10 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       asked += 1;
       return registry.resolve({ phone: number(asked), client: networksOf(address).join(",") });
     };
-    // Of one /56, each from a /64 of its own: 4 = 2 * 2.
+    // A /56 has twice the limit of a /64: 4 lookups from four /64.
     for (const n of [0x100, 0x101, 0x102, 0x103]) await look(n);
     expect((await refused(look(0x104))).details).to.include({ scope: "client" });
-    // Of one /48, each from a /56 of its own: 8 = 4 * 2 in all.
+    // A /48 has four times the limit of a /64: 8 lookups in total, from more /56.
     for (const n of [0x200, 0x300, 0x400, 0x500]) await look(n);
     expect((await refused(look(0x600))).details).to.include({ scope: "client" });
     await registry.resolve({ phone: number(99), client: networksOf("2001:db8:8::1").join(",") });
@@ -100,7 +100,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
     const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));
     expect(error.details).to.include({ scope: "clientRange" });
-    // Another range, another length, another client.
+    // Another range, another length, another client: not limited.
     for (const [phone, client] of [
       ["+14155560000", "x"],
       ["+141555500000", "x"],
@@ -118,7 +118,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect(error.details).to.include({ scope: "range" });
   });
 
-  it("of a linked number stay available to its payers, whatever strangers consume", async () => {
+  it("of a linked number stay available to its payers even if strangers exhaust the quotas", async () => {
     await world.linked(KNOWN, 1);
     const one = [{ limit: 3, seconds: 86_400 }];
     const limits = lookups({ client: one, clientRange: one, caller: one, range: [{ limit: 6, seconds: 86_400 }] });
@@ -131,12 +131,12 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     await pay("yes");
     for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
     await pay();
-    // The payer's own quotas were not touched by what it knows.
+    // Lookups of known numbers did not consume the payer's quotas.
     world.now += DAY;
     for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
     await pay();
     await pay("yes");
-    // Two days without a payment: it is new again, and refused as any other.
+    // After two days without a lookup the number is new again, and refused like any other.
     world.now += 2 * DAY;
     for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
     expect((await refused(registry.resolve({ phone: KNOWN, client: "payer" }))).code).to.equal("LOOKUPS_LIMITED");
@@ -160,7 +160,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       }
       expect(told).to.deep.equal([told[0], told[0], told[0]]);
       expect(told[0]).to.include({ code: "LOOKUPS_LIMITED" });
-      // Refused is not asked: the next time they are new again.
+      // A refused lookup is not recorded, so the numbers are still new the next time.
       world.now += MINUTE;
       expect(await registry.resolve({ phone: KNOWN, client })).to.not.equal(undefined);
       for (const n of [10, 11]) await registry.resolve({ phone: number(n), client });
@@ -177,7 +177,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect((await refused(ask(3))).message).to.equal(
       "limit exceeded: 2 unknown numbers for one network address in a day",
     );
-    // Unknown ones are new the next day.
+    // Unknown numbers are new again the next day.
     world.now += DAY;
     await ask(3);
     await ask(1);
@@ -243,7 +243,7 @@ overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
       await world.registry.resolve({ phone, client: "payer" });
       return fileBytes(world.options.store).length - before;
     };
-    // The first lookups begin the counters.
+    // The first lookups create the counters.
     await written(number(98));
     await written(number(98));
     const numbers = [number(99), KNOWN, number(3)];

@@ -34,11 +34,11 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     );
     const winners = many.filter((_, i) => done[i]!.status === "fulfilled");
     const final = await world.registry.resolve({ phone: PHONE, client: "payer" });
-    // Whoever won last has the highest date: 2 and 5 signed last.
+    // The last winner has the latest date: 2 and 5 signed last.
     expect(final).to.include({ verified: true });
     expect([wallet(2), wallet(5)]).to.include(final?.binding.wallet);
     expect(winners).to.include.members([2, 5]);
-    // Each change told is one from what the one before it put there.
+    // Each reported change starts from the link of the change before.
     const changes = done.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     const froms = changes.flatMap(({ changed }) => (changed?.wallet === undefined ? [] : [changed.wallet.from]));
     expect(new Set(froms).size).to.equal(froms.length);
@@ -58,7 +58,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
         world.registry.verify({ phone: PHONE, wallet: wallet(1), code, client: "typed" }),
       ),
     );
-    // The one stored last. (Five tries are counted: eight codes may use them up before it is typed in.)
+    // Only the code that was stored last is valid. Eight wrong ones may exhaust its five tries first.
     expect(right.filter(({ status }) => status === "fulfilled").length).to.be.at.most(1);
   });
 

@@ -63,11 +63,11 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       const first = world.lastCode(PHONE);
       await link(1);
       expect(world.sent).to.have.length(2);
-      // The newer code counts. (Equal by chance once in a million.)
+      // Only the newer code is valid. Both are equal once in a million runs.
       if (world.lastCode(PHONE) !== first) expect(await refused(verify(1, first))).to.include({ code: "CODE_WRONG" });
       await verify(1);
       expect(await refused(link(1))).to.include({ code: "SIGNATURE_REPLAYED" });
-      // Neither other bytes of a signature of the struct nor its withdrawal make it new.
+      // Another signature of the same struct is a replay too, and so is the same struct after an unlink.
       expect(await refused(link(1, { signature: "0xabcd" }))).to.include({ code: "SIGNATURE_REPLAYED" });
       await world.registry.unlink(world.unlinkRequest(PHONE, 1));
       expect(await refused(link(1))).to.include({ code: "SIGNATURE_REPLAYED" });
@@ -80,7 +80,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect({ steps: remaining.length, changed, verified: mapping.verified }).to.deep.equal({
         ...{ steps: 1, changed: undefined, verified: false },
       });
-      // Who waits for a proof never stands in the way of who has given it.
+      // Unverified links never replace the verified one.
       expect((await resolved())?.binding.wallet).to.equal(wallet(1));
       const done = await verify(2);
       expect(done.changed).to.deep.equal({
@@ -112,12 +112,12 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
 
     it("does not let a renewal prevent verification by another wallet", async () => {
       await world.linked(PHONE, 1);
-      // With a date that is still to come.
+      // With a date in the future.
       expect((await link(1, { issuedAt: slot(1) })).remaining).to.have.length(1);
       await world.registry.unlink(world.unlinkRequest(PHONE, 1, slot(1)));
       world.now += 300_000;
       await world.linked(PHONE, 1, { issuedAt: slot(1), key: shielded(7) });
-      // While the number's new owner waits for the code: its former one is asked for one, too, and does not get it.
+      // While the new owner's link waits for its code, the former owner must enter a code too, which the new owner receives.
       world.now += 300_000;
       await link(2, { issuedAt: slot(2) });
       const code = world.lastCode(PHONE);
@@ -144,7 +144,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       world.now = at(400) * 1000;
       expect((await resolved())?.verified).to.equal(true);
       expect((await link(1, { issuedAt: at(400) })).remaining).to.have.length(1);
-      // Meanwhile the one in force stays so.
+      // Meanwhile the verified link stays.
       expect((await resolved())?.binding.issuedAt).to.equal(at(300));
       await verify(1);
       expect((await resolved())?.binding.issuedAt).to.equal(at(400));
@@ -170,7 +170,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.verified).to.equal(true);
       world.now += 1;
       expect(await resolved()).to.equal(undefined);
-      // Its own wallet has to prove the number again as well.
+      // The linked wallet must prove the number again as well.
       const { remaining } = await link(1, { issuedAt: Math.floor(world.now / 300_000) * 300 });
       expect(remaining).to.have.length(1);
       expect((await verify(1)).changed).to.equal(undefined);
@@ -234,7 +234,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       await world.registry.sweep();
       expect(await refused(verify(3))).to.include({ code: "CODE_EXPIRED" });
       expect((await resolved())?.binding.wallet).to.equal(wallet(2));
-      // By then the date of the struct is refused by the signature checks.
+      // By then the signature checks refuse the struct's date.
       world.now += 400 * DAY;
       await world.registry.sweep();
       expect(await world.registry.erase({ phone: PHONE, client: "operator" })).to.include({ mappings: 0, codes: 0 });

@@ -11,7 +11,7 @@ describe("requests of the phone registry", () => {
   });
   after(() => world.close());
 
-  /** Every field of every operation, with a request that is right but for it. */
+  /** Every field of every operation, with an otherwise valid request. */
   const operations = () => ({
     link: { action: world.registry.link, request: world.request(PHONE, 1) },
     verify: {
@@ -43,7 +43,7 @@ describe("requests of the phone registry", () => {
     for (const [name, { action, request }] of Object.entries(operations()))
       for (const field of Object.keys(request))
         for (const value of wrong) {
-          // What is right for this field, or may be left out, is not wrong here.
+          // Skips values that are valid for this field, and fields that are optional.
           const free = field === "client" || field === "nonce";
           if (free && typeof value === "string" && value.length > 0 && value.length <= 256) continue;
           if (field === "signature" && value === `0x${"A".repeat(40)}`) continue;

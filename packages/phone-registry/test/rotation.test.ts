@@ -17,7 +17,7 @@ const generous = {
 overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
   let world: World;
   let older: RegistryKeys;
-  /** The new keys known, not yet current; then current. */
+  /** First the new keys are in the ring but not current, then they are current. */
   let announced: RegistryKeys;
   let rotated: RegistryKeys;
   beforeEach(async () => {
@@ -55,7 +55,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     });
     const state = await registry.rotate({ batch: 5 });
     expect(state).to.include({ master: 0, index: 0, refused: 0 });
-    // Used structs cannot be hashed anew: they fade, and until then the old index key has to stay.
+    // Hashes of used structs cannot be converted, so the old index key must stay until they expire.
     expect(state.unused).to.deep.equal(["master:m1"]);
     expect(state.fading).to.be.greaterThan(11);
     for (const replay of [
@@ -66,7 +66,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
       expect(await refused(replay)).to.include({ code: "SIGNATURE_REPLAYED" });
     expect(await refused(registry.useNonce(nonce))).to.include({ code: "NONCE_REFUSED" });
     await expectAll(registry, 12);
-    // The code sent before still counts.
+    // The code that was sent before is still valid.
     await registry.verify({ phone: number(50), wallet: wallet(50), code: world.lastCode(number(50)), client: "x" });
     world.now += 27 * 3_600_000;
     await registry.sweep();
@@ -74,13 +74,13 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     const after = await world.open({ keys: newKeysOnly });
     await expectAll(after, 12);
     expect((await after.resolve({ phone: number(50), client: "payer" }))?.verified).to.equal(true);
-    // Nothing of the old keys' values is left.
+    // No value of the old keys remains.
     expect(await refused(world.open({ keys: older }))).to.include({ code: "KEY_MISSING" });
   });
 
   it("does not disturb linking and resolving, on replicas with either key order", async () => {
     await linkAll(30);
-    // No date below is still to come.
+    // All dates below are in the past.
     world.now += 86_400_000;
     const lagging = await world.open({ keys: announced });
     const leading = await world.open({ keys: rotated });
@@ -105,7 +105,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
       while (rotating || linked < 20) {
         const registry = both[linked % 2]!;
         const n = linked % 30;
-        // Renewed, taken over by another wallet, and new ones.
+        // Renewed links, links taken over by another wallet, and new links.
         await registry.link(world.request(number(n), n, { key: shielded(1_000 + linked), issuedAt: slot(1 + linked) }));
         const [phone, wanted] = linked % 3 === 0 ? [number(n), n + 500] : [number(100 + linked), n];
         const request = world.request(phone, wanted, { issuedAt: slot(2 + linked) });
@@ -137,7 +137,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
       keys.map((one) => ({ id: one.id, hex: Buffer.from(one.key).toString("hex") }));
     const keys = JSON.stringify({ master: hex(rotated.master), index: hex(rotated.index) });
     const script = join(import.meta.dirname, "support", "rotate-process.ts");
-    // In the second batch of four, then in the third: what was done of a batch is undone with it.
+    // Killed in the second batch of four, then in the third: an incomplete batch is rolled back.
     for (const [records, left] of [
       [6, 16],
       [11, 8],

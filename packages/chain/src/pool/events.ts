@@ -1,7 +1,7 @@
 import { decodeLog, type EventLog } from "./codec.ts";
 
 /** Position of an event on the chain. */
-export interface EventPlace {
+export interface EventPosition {
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
@@ -11,7 +11,7 @@ export interface EventPlace {
 }
 
 /** A note was deposited. Its owner tag and amount are public, and its blinding derives from the leaf index. */
-export interface DepositedEvent extends EventPlace {
+export interface DepositedEvent extends EventPosition {
   type: "deposited";
   ownerTag: bigint;
   amount: bigint;
@@ -20,7 +20,7 @@ export interface DepositedEvent extends EventPlace {
 }
 
 /** A payment was settled. The recipient's note is at `leafIndex`, and the change note is the next leaf. */
-export interface SettledEvent extends EventPlace {
+export interface SettledEvent extends EventPosition {
   type: "settled";
   nullifier: bigint;
   /** keccak256 of the ten public signals. */
@@ -37,7 +37,7 @@ export interface SettledEvent extends EventPlace {
 }
 
 /** Notes were merged or withdrawn. An unused nullifier is 0. */
-export interface WithdrawnEvent extends EventPlace {
+export interface WithdrawnEvent extends EventPosition {
   type: "withdrawn";
   recipient: string;
   digest: string;
@@ -54,7 +54,7 @@ export interface WithdrawnEvent extends EventPlace {
 }
 
 /** Leaves `startIndex` to `startIndex + count - 1` are in the tree, whose root is now `newRoot`. */
-export interface AppendedEvent extends EventPlace {
+export interface AppendedEvent extends EventPosition {
   type: "appended";
   newRoot: bigint;
   startIndex: number;
@@ -68,12 +68,12 @@ export function decodeEvent(log: EventLog): PoolEvent | undefined {
   const fields = decodeLog(log);
   if (fields === undefined) return undefined;
   const { blockNumber, blockHash, transactionHash, logIndex, timestamp = 0 } = log;
-  const place = { blockNumber, blockHash, transactionHash, logIndex, timestamp };
+  const position = { blockNumber, blockHash, transactionHash, logIndex, timestamp };
   const { name, number, numbers, hex } = fields;
   switch (name) {
     case "Deposited":
       return {
-        ...place,
+        ...position,
         type: "deposited",
         ownerTag: number("ownerTag"),
         amount: number("amount"),
@@ -82,7 +82,7 @@ export function decodeEvent(log: EventLog): PoolEvent | undefined {
       };
     case "Settled":
       return {
-        ...place,
+        ...position,
         type: "settled",
         nullifier: number("nullifier"),
         digest: hex("digest", 32),
@@ -96,7 +96,7 @@ export function decodeEvent(log: EventLog): PoolEvent | undefined {
       };
     case "Withdrawn":
       return {
-        ...place,
+        ...position,
         type: "withdrawn",
         recipient: hex("recipient", 20),
         digest: hex("digest", 32),
@@ -111,7 +111,7 @@ export function decodeEvent(log: EventLog): PoolEvent | undefined {
       };
     case "Appended": {
       const [startIndex, count] = [Number(number("startIndex")), Number(number("count"))];
-      return { ...place, type: "appended", newRoot: number("newRoot"), startIndex, count };
+      return { ...position, type: "appended", newRoot: number("newRoot"), startIndex, count };
     }
     default:
       return undefined;

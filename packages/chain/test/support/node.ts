@@ -7,11 +7,11 @@ interface Question {
   params: unknown[];
 }
 
-/** An answer that never comes. */
+/** Never responds. */
 export const HANG = Symbol("hang");
-/** The end of the connection. */
+/** Closes the connection. */
 export const GONE = Symbol("gone");
-/** The fields of a response in place of a result. */
+/** Other fields of the response instead of a result. */
 export class Envelope {
   readonly fields: object;
 
@@ -19,7 +19,7 @@ export class Envelope {
     this.fields = fields;
   }
 }
-/** A body in place of JSON-RPC. */
+/** A response body that is not JSON-RPC. */
 export class Body {
   readonly text: string;
   readonly status: number;
@@ -34,17 +34,17 @@ export const rpcError = (message: string, code = -32000, data?: unknown) =>
 
 type Answer = unknown | ((params: unknown[]) => unknown);
 
-/** A JSON-RPC server on a port of its own that answers as a test says. */
+/** A JSON-RPC server whose responses the test defines. */
 export class TestNode {
-  /** By method. A function gets the parameters; a method without an answer ends the connection. */
+  /** Results by method; a function receives the parameters. For other methods it closes the connection. */
   answers: Record<string, Answer> = { eth_chainId: "0x7a69" };
-  /** The answer to a request of several questions; undefined: an array of the answers. */
+  /** The response to a batch; undefined: the array of the responses. */
   batchAnswer: ((questions: readonly Question[]) => unknown) | undefined;
-  /** Methods of all questions, in order. */
+  /** Methods of all calls, in order. */
   readonly asked: string[] = [];
-  /** Sizes of all requests of several questions. */
+  /** Sizes of all batches. */
   readonly batches: number[] = [];
-  /** Called with each question before it is answered. */
+  /** Called with each call before the response. */
   onQuestion: (method: string) => void = () => undefined;
   readonly #server: Server = createServer(async (request, response) => {
     const parts: Buffer[] = [];

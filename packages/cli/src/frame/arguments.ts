@@ -116,7 +116,7 @@ function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpe
 
 type Tokens = NonNullable<ReturnType<typeof parseArgs>["tokens"]>;
 
-/** Node's parser silently takes the last of two values. */
+/** Rejects repeated options, because Node's parser silently uses the last value. */
 function rejectRepeated(tokens: Tokens, specs: OptionSpecs): void {
   const seen = new Set<string>();
   for (const token of tokens) {

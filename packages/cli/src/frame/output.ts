@@ -11,7 +11,7 @@ export interface Input extends AsyncIterable<unknown> {
   readonly isTTY?: boolean;
 }
 
-/** Node's standard output, or anything else that takes text and bytes. */
+/** Node's standard output, or anything else that accepts text and bytes. */
 export interface Sink {
   readonly isTTY?: boolean;
   write(chunk: string | Uint8Array): unknown;

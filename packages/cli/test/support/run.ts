@@ -1,4 +1,4 @@
-// Runs commands in this process, with streams of our own: for everything that needs neither chain nor service.
+// Runs commands in this process with in-memory streams, for tests without a chain or a service.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A wallet whose node and service do not answer. */
+/** A wallet whose node and service do not respond. */
 export class DeadHome {
   readonly folder = mkdtempSync(join(tmpdir(), "sotto-dead-"));
   readonly home = join(this.folder, "home");
@@ -41,7 +41,7 @@ export class DeadHome {
     return path;
   }
 
-  /** @param answers what a person types, line by line; left out: there is no terminal */
+  /** @param answers the lines that a person types; undefined if there is no terminal */
   async run(
     args: readonly string[],
     environment: Readonly<Record<string, string | undefined>> = {},
@@ -72,7 +72,7 @@ export class DeadHome {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  /** Takes the wallet away again. */
+  /** Deletes the wallet. */
   empty(): void {
     rmSync(this.home, { recursive: true, force: true });
   }

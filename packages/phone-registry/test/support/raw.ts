@@ -1,4 +1,4 @@
-// What a thief or a meddler has: the database, and no key.
+// Access to the database without keys, as an attacker may have it.
 import { existsSync, readFileSync } from "node:fs";
 import { type Database, openDatabase } from "@sotto/database";
 import { type RawBuilder, sql } from "kysely";
@@ -7,7 +7,7 @@ import type { Schema } from "../../src/store/schema.ts";
 export interface RawDatabase {
   readonly db: Database<Schema>["db"];
   run(statement: RawBuilder<unknown>): Promise<void>;
-  /** Every value of every row of every table, as text, with the column it is in. */
+  /** Every value of every table as text, with its column. */
   dump(): Promise<{ table: string; column: string; text: string; numeric: boolean }[]>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function openRaw(url: string): Promise<RawDatabase> {
   };
 }
 
-/** The bytes of an SQLite database and of its log, where deleted rows may linger; nothing for another. */
+/** The bytes of an SQLite database and its log, which may contain deleted rows; empty for other databases. */
 export function fileBytes(url: string): string {
   if (!url.startsWith("sqlite:")) return "";
   const path = url.slice("sqlite:".length);

@@ -1,5 +1,5 @@
-// Rotates in a process of its own and kills it, without a chance to tidy up, in the middle of a transaction.
-// Not the whole package: each run is a process that loads what it imports.
+// Rotates in a separate process that is killed in the middle of a transaction.
+// Imports single modules, not the whole package, so that each process starts faster.
 
 import type { RegistryKey } from "../../src/crypto/keys.ts";
 import { openRegistry } from "../../src/registry/open.ts";

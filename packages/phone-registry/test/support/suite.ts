@@ -2,7 +2,7 @@ import { type DatabaseName, overDatabases } from "../../../database/test/support
 import type { RegistryOptions } from "../../src/index.ts";
 import { createWorld, type World } from "./world.ts";
 
-/** `overDatabases` for the registry. @param tests get what makes a world, which is closed after the test */
+/** `overDatabases` for the registry. @param tests receive a function that creates a world; it is closed after the test */
 export function overWorlds(
   title: string,
   databases: readonly DatabaseName[],

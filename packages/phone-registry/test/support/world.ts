@@ -1,5 +1,5 @@
-// A registry with what it needs around it: keys, a clock that is set, a sender that keeps the codes. Signatures are
-// checked by the HTTP layer's suite; here a digest is the hash of the struct's fields, as EIP-712's is.
+// A registry with keys, an adjustable clock and a sender that records the codes. The HTTP layer's tests check signatures. Here a
+// digest is the hash of the struct's fields, like an EIP-712 digest.
 import { createHash, randomBytes } from "node:crypto";
 import type { Address } from "@sotto/protocol";
 import {
@@ -30,20 +30,20 @@ const digestOf = (...fields: readonly (string | number)[]): string =>
 export interface World {
   registry: PhoneRegistry;
   readonly options: RegistryOptions;
-  /** ms; to be set */
+  /** Current time, ms; tests set it. */
   now: number;
   /** Sent codes, newest last. */
   readonly sent: CodeMessage[];
-  /** Whether the next codes fail to be sent. */
+  /** Whether sending codes fails. */
   senderFails: boolean;
-  /** Another registry over the same store. */
+  /** Opens another registry on the same database. */
   open(change?: Partial<RegistryOptions>): Promise<PhoneRegistry>;
   request(phone: string, n: number, change?: Partial<LinkRequest>): LinkRequest;
   unlinkRequest(phone: string, n: number, issuedAt?: number): Parameters<PhoneRegistry["unlink"]>[0];
-  /** Links and proves. */
+  /** Links and verifies a number. */
   linked(phone: string, n: number, change?: Partial<LinkRequest>): Promise<void>;
   lastCode(phone: string): string;
-  /** Its database, without its keys. */
+  /** The database without the keys. */
   raw(): Promise<RawDatabase>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function createWorld(store: string, change: Partial<RegistryOptions
   return world;
 }
 
-/** What a promise is refused with. */
+/** The error that a promise rejects with. */
 export async function refused(promise: Promise<unknown>): Promise<Error & { code: string; details: object }> {
   const failure = await promise.then(
     () => undefined,

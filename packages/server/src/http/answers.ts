@@ -45,7 +45,7 @@ export function errorResponses<T extends ErrorTable>(
 /** Codes that any route responds with. */
 export const ROUTE_CODES = ["RATE_LIMITED", "OVERLOADED", "SHUTTING_DOWN"] as const;
 
-/** Codes of any route that takes a body. */
+/** Codes of any route that accepts a body. */
 export const BODY_CODES = [
   "INVALID_REQUEST",
   "INVALID_JSON",

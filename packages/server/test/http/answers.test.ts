@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "..", "..", "src");
 describe("error responses", () => {
   const { toAnswer } = errorAnswers({
     errors: { ...SERVER_ERRORS, TEA: { means: "There is no coffee.", http: 418 } },
-    translate: (error) => (error === "the store is away" ? new SottoError("OVERLOADED", "later") : undefined),
+    translate: (error) => (error === "store unavailable" ? new SottoError("OVERLOADED", "later") : undefined),
   });
 
   it("have stable HTTP statuses", () => {
@@ -111,7 +111,7 @@ describe("error responses", () => {
   });
 
   it("map foreign errors as the server defines", () => {
-    expect(toAnswer("the store is away")).to.deep.equal({
+    expect(toAnswer("store unavailable")).to.deep.equal({
       status: 503,
       answer: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },
     });

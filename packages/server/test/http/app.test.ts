@@ -1,4 +1,4 @@
-// A server of three routes over real HTTP: what holds for every route, whoever defines it.
+// A server with three routes over real HTTP: the behaviour that all routes share.
 import { connect } from "node:net";
 import { Type } from "@fastify/type-provider-typebox";
 import { expect } from "chai";
@@ -20,7 +20,7 @@ async function open(settings: Record<string, string> = {}): Promise<{ app: App; 
   const { values: config } = readSettings(SERVER_SETTINGS, {
     SOTTO_PORT: "0",
     SOTTO_RATE_LIMIT: "100000",
-    // A machine that stands still is not overloaded.
+    // A paused machine is not overloaded.
     SOTTO_LATEST_LOOP_MS: "0",
     ...settings,
   });
@@ -71,7 +71,7 @@ describe("a server", () => {
       for (const client of ["198.51.100.7", "198.51.100.8"])
         await fetch(`${server.origin}/ok`, { headers: { "x-forwarded-for": client } });
       expect(warnings(), `trusting ${trusted || "nobody"}`).to.have.length(expected);
-      // The address may be a client's.
+      // The address may belong to a client.
       expect(warnings().join("")).to.not.include("198.51.100");
       await server.app.close();
     }
@@ -94,7 +94,7 @@ describe("a server", () => {
       ];
       const statuses: number[] = [];
       for (const address of addresses) statuses.push(await ask(`2001:db8:${address}`));
-      // A request that the smallest network's limit refuses counts for the larger ones, too.
+      // A request that exceeds the smallest network's limit counts for the larger networks too.
       expect(statuses).to.deep.equal([404, 429, 429, 429, 404, 404, 429, 404]);
       expect(await ask("2001:db8:1:100::1", "/ok")).to.equal(200);
     } finally {

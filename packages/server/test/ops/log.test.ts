@@ -7,21 +7,21 @@ import { Registry } from "prom-client";
 import { httpMetrics } from "../../src/http/metrics.ts";
 import { createApp, createLog, describeError, redact, SERVER_ERRORS } from "../../src/index.ts";
 
-/** What must never be shown, as it comes up in the errors of nodes, databases and libraries. */
+/** Secrets as they occur in the errors of nodes, databases and libraries. */
 const SECRETS: Readonly<Record<string, readonly [text: string, secret: string]>> = {
   "a node's key in its path": ["cannot reach https://mainnet.node.example/v3/canary0key now", "canary0key"],
   "a node's key in its query": ["GET wss://node.example?apikey=canary0key failed", "canary0key"],
   "a database's password": ["connect to postgres://sotto:canary-word@db.example:5432/sotto", "canary-word"],
   "a private key": [`invalid private key 0x${"c0ffee".repeat(10)}c0ff`, "c0ffeec0ffee"],
   "a private key without 0x": [`invalid private key ${"C0FFEE".repeat(10)}C0FF`, "C0FFEE"],
-  "a node's key alone": ["project id 0a1b2c3d4e5f60718293a4b5c6d7e8f9 is over its limit", "0a1b2c3d4e5f6071"],
+  "a node's key alone": ["project id 0a1b2c3d4e5f60718293a4b5c6d7e8f9 exceeded its limit", "0a1b2c3d4e5f6071"],
   "a payment token": ["bad token eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiJjYW5hcnkifQ.c2lnbmF0dXJl", "eyJqdGkiOiJj"],
   "a header": ["request had Authorization: Bearer canary0word", "canary0word"],
   "a setting": ["SOTTO_PHONE_WEBHOOK_SECRET=canary-word is short", "canary-word"],
   "a signal of a proof": [`signal 0 is ${"21888".repeat(15)}`, "2188821888"],
 };
 
-/** An error of somebody else's code with the text everywhere an error has one. */
+/** A third-party error with the text in every field. */
 function foreignError(text: string): Error {
   const error = Object.assign(new Error(text), { code: text, name: text });
   error.stack = `Error: ${text}\n    at ${text} (https://${text}:1:1)\n    at file:///${text}.ts:1:1`;
@@ -97,7 +97,7 @@ describe("logs", () => {
             throw foreignError(text);
           });
           routes.get("/ours", async () => {
-            throw new SottoError("SOME_CODE", "the node is away", {}, { cause: foreignError(text) });
+            throw new SottoError("SOME_CODE", "the node is unreachable", {}, { cause: foreignError(text) });
           });
         },
       });

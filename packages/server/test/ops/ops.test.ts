@@ -8,7 +8,7 @@ describe("client ids", () => {
     ["::ffff:192.0.2.7", "192.0.2.7"],
     ["::ffff:c000:0207", "192.0.2.7"],
     ["0:0:0:0:0:ffff:c000:207", "192.0.2.7"],
-    // As some proxies write who they stand for: a port for each connection.
+    // Some proxies add the port of the connection to the client's address.
     ["192.0.2.7:40123", "192.0.2.7"],
     ["[2001:db8:1:2::3]:40123", "2001:db8:1:2/64"],
     ["[2001:db8:1:2::3]", "2001:db8:1:2/64"],

@@ -67,7 +67,7 @@ export class Curve {
   static async load(): Promise<Curve> {
     // The engine draws its weights itself: mcl needs no randomness.
     const cryptoGetRandomValues = (): never => {
-      throw new Error("mcl asked for randomness");
+      throw new Error("mcl requested randomness, which this engine does not provide");
     };
     const mcl: Mcl = await createModule({ cryptoGetRandomValues });
     const code = mcl._mclBn_init(BN_SNARK1, COMPILED_FOR);

@@ -17,8 +17,8 @@ const ANY = {
 export async function openApiDocument(): Promise<object> {
   const config = readConfig(ANY);
   const nothing = {} as never;
-  const place = { chainId: BigInt(config.chainId), pool: config.pool, service: "" };
-  const phone = { registry: nothing, checkLookup: undefined, place, unverified: "show" } as const;
+  const domain = { chainId: BigInt(config.chainId), pool: config.pool, service: "" };
+  const phone = { registry: nothing, checkLookup: undefined, domain, unverified: "show" } as const;
   const catalog: Catalog = {
     set: "",
     id: "",

@@ -33,7 +33,7 @@ export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, cli
   return { client, asyncAfterMs: respondAsync ? wait * 1000 : undefined, gone: gone.signal };
 }
 
-/** Sets `preference-applied` if the client asked for `pending`. */
+/** Sets `preference-applied` if the client requested `pending`. */
 export function tellApplied({ headers }: FastifyRequest, reply: FastifyReply): void {
   const { respondAsync, wait } = readPreferences(headers["prefer"]);
   if (!respondAsync) return;

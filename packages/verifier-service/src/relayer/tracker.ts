@@ -92,7 +92,7 @@ export class Tracker {
     const { id, nonce, state, attempts } = transaction;
     if (state === "mined") await store.asRelayer(round.lease, ({ outbox }) => outbox.unmined(id));
     if (await isLost(nonce)) {
-      log.warn({ nonce, hash: attempts.at(-1)?.hash }, "another transaction took the nonce");
+      log.warn({ nonce, hash: attempts.at(-1)?.hash }, "another transaction used the nonce");
       await store.asRelayer(round.lease, ({ outbox }) => outbox.dropped(id));
       return;
     }

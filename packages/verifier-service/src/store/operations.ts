@@ -56,7 +56,7 @@ type Enqueued = { kind: "queued" | "same"; operation: Operation } | Exceeded;
 /** taken: another operation spends or spent its notes. */
 export type EnqueueResult = Enqueued | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
 
-/** uncovered: the balance does not cover this deposit beside the account's open ones, which transfer `open` base units. */
+/** uncovered: the balance does not cover this deposit in addition to the account's open ones, which transfer `open` base units. */
 export type EnqueueDepositResult = Enqueued | { kind: "uncovered"; deposits: number; open: bigint };
 
 /** gone: the reservation expired, was replaced by another payment of the same note, or never existed. */

@@ -52,7 +52,7 @@ describe("a batch of proofs", function () {
   });
 
   it("detects errors that cancel each other", () => {
-    // C of one moved by D and that of another by -D: the product of the two equations, unweighed, still holds.
+    // One proof's C is moved by D and the other's by -D, so the product of the two equations without weights is still 1.
     const [one, two] = [claim("payment", 0), claim("payment", 1)].map(statement) as [Statement, Statement];
     const D = G1.BASE.multiply(987654321n);
     const moved = (of: Statement, by: typeof D): Statement => {
@@ -64,7 +64,7 @@ describe("a batch of proofs", function () {
     for (const each of pair) assert.isFalse(oracle(PARSED[each.key]!, each));
     expectFalse(pair, [0, 1]);
     expectFalse([...pair, good[0]!, good[1]!], [0, 1]);
-    // The same, twice as far and back in halves.
+    // The same with three proofs: one C is moved by 2D and two by -D.
     expectFalse([moved(one, D.double()), moved(two, D.negate()), moved(two, D.negate())], [0, 1, 2]);
   });
 

@@ -25,7 +25,7 @@ import {
 const [PAYMENT, RANGE] = [claim("payment"), claim("elgamal_range")];
 const verifier = createVerifier({ vkeys: KEYS });
 
-/** Claims that decode. */
+/** Claims that can be decoded. */
 function decodable(): [string, Claim, boolean][] {
   const { a, b, c } = statement(PAYMENT).points;
   const with_ = (proof: string[]): Claim => ({ ...PAYMENT, proof });
@@ -50,7 +50,7 @@ function decodable(): [string, Claim, boolean][] {
     ["C negated", with_(words(A, B, C.negate())), false],
     ["C moved by the generator", with_(words(A, B, C.add(G1.BASE))), false],
     ["B doubled", with_(words(A, B.double(), C)), false],
-    // Groth16 proofs can be made into others of the same statement. What must not change is the statement.
+    // Groth16 proofs can be changed into other valid proofs of the same statement, but not of another statement.
     ["A and B negated", with_(words(A.negate(), B.negate(), C)), true],
     ["A doubled and B halved", with_(words(A.double(), B.multiply((R + 1n) / 2n), C)), true],
   ];

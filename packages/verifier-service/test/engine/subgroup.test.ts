@@ -23,8 +23,8 @@ describe("the engine's subgroup check", function () {
   };
 
   it("rejects every point outside", () => {
-    // psi satisfies psi² - t·psi + q = 0 on the twist, so the checked combination of its powers is u + v·psi, and a
-    // point that satisfies it has an order that divides the norm of that.
+    // psi satisfies psi² - t·psi + q = 0 on the twist, so the checked combination of its powers is u + v·psi. The order of
+    // any point that satisfies it divides the norm of u + v·psi.
     const t = 6n * x * x + 1n;
     const times = ([u, v]: readonly [bigint, bigint]): [bigint, bigint] => [-Q * v, u + t * v];
     const psi: [bigint, bigint] = [0n, 1n];

@@ -1,4 +1,4 @@
-// Keys whose secrets the test knows, for statements that no honest key has.
+// Keys whose secrets the test knows, for statements that cannot occur under the real keys.
 
 import { decodeProof, parseVerificationKey } from "@sotto/prover";
 import { assert } from "chai";
@@ -30,7 +30,7 @@ function toyKey(ic: readonly bigint[]): Record<string, unknown> {
   return { protocol: "groth16", curve: "bn128", nPublic: ic.length - 1, ...points, IC: ic.map(g1Json) };
 }
 
-/** A proof with A = a, B = 5: what C must be follows. */
+/** A proof with A = a and B = 5; C is computed from them. */
 function forge(ic: readonly bigint[], signals: readonly bigint[], a: bigint): string[] {
   const statement = signals.reduce((sum, signal, index) => sum + signal * ic[index + 1]!, ic[0]!);
   const delta = inverse(DELTA);
@@ -57,7 +57,7 @@ describe("edge cases", function () {
   it("verify if the sum of the signals is the point at infinity, alone and in a batch", async () => {
     const engine = await createVerifyEngine({ verificationKeys: keys, workers: 1 });
     try {
-      // IC[0] + 1·IC[1] + 0·IC[2] is infinity: mcl's precomputed Miller loop is given it.
+      // IC[0] + 1·IC[1] + 0·IC[2] is the point at infinity, which mcl's precomputed Miller loop then receives.
       const proof = forge(IC, [1n, 0n], 23n);
       const key = parseVerificationKey(keys.vanishing);
       assert.isTrue(oracle(key, { points: decodeProof(proof), signals: [1n, 0n] }));

@@ -14,7 +14,7 @@ describe("the engine's workers", function () {
   slow(this, "workers and proofs");
   const open: VerifyEngine[] = [];
   const started: Worker[] = [];
-  /** @param files what each worker started runs, in order; the last one for all that follow */
+  /** @param files the script of each started worker, in order; the last one is used for all further workers */
   async function engineOf(files: readonly URL[], options: Partial<VerifyEngineOptions> = {}): Promise<VerifyEngine> {
     started.length = 0;
     const startWorker = (workerData: unknown) => {
@@ -47,7 +47,7 @@ describe("the engine's workers", function () {
   });
 
   it("fail only a proof that two of them died with", async () => {
-    // The first two die of whatever they get: of the batch of three, then of the first of it.
+    // The first two workers end when they receive proofs: the batch of three, then its first proof alone.
     const engine = await engineOf([DEADLY, DEADLY, OWN]);
     const results = await Promise.allSettled(claims(3).map((each) => verify(engine, each)));
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 2);
@@ -86,7 +86,7 @@ describe("the engine's workers", function () {
     const engine = await engineOf([OWN], { workers: 2 });
     const accepted = claims(40).map((each) => verify(engine, each));
     const ended = started.map((each) => new Promise((resolve) => each.once("exit", resolve)));
-    // Decoding is done at once, so all of these are queued before the engine closes.
+    // Decoding is synchronous, so all proofs are queued before the engine closes.
     await new Promise((resolve) => setImmediate(resolve));
     const closing = engine.close();
     assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");

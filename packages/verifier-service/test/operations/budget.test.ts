@@ -29,7 +29,7 @@ describe("quotas and the day's budget", () => {
       expect(quotas.clientQuota).to.be.within(1, MAX_QUOTAS.clientQuota);
       expect(quotas.sponsorQuota).to.be.within(1, MAX_QUOTAS.sponsorQuota);
     }
-    // An eighth of a budget of 1 ETH, for each of the four /64 that a /48 is counted as, at 0.00048 ETH a payment.
+    // An eighth of a budget of 1 ETH, divided by 4 because a /48 has four times the quota of a /64, at 0.00048 ETH per payment.
     expect(startingQuotas(settings, await price(GWEI), log)).to.deep.equal({ clientQuota: 65, sponsorQuota: 41 });
     expect(startingQuotas(settings, await price(GWEI / 100n), log)).to.deep.equal({
       clientQuota: 6_510,
@@ -54,7 +54,7 @@ describe("quotas and the day's budget", () => {
     expect(startingQuotas(allowed, now, log)).to.deep.equal({ clientQuota: 10_000, sponsorQuota: 100 });
     expect(told).to.have.length(1);
     expect(told[0]).to.include({ code: "QUOTAS_BEYOND_BUDGET" });
-    // A budget that pays for no more than some transactions.
+    // This budget pays for a few transactions only.
     expect(() => startingQuotas({ ...settings, gasBudget: 10n ** 15n }, now, log)).to.throw("SOTTO_GAS_BUDGET");
   });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Holds, MAX_HOLD_MS } from "../../src/operations/hold.ts";
 
 const NOW = 1_790_000_000_000;
-/** A payment's date, s: two minutes from now. */
+/** A payment's deadline, two minutes from now, seconds. */
 const DATE = NOW / 1000 + 120;
 
 function open(change: { maxHeld?: number; settleWaitMs?: number; confirmations?: number; blockTimeMs?: number } = {}) {

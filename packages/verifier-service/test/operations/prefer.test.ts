@@ -29,7 +29,7 @@ describe("the header Prefer", () => {
 
   it("is ignored if too long, and parses in linear time", () => {
     expect(readPreferences(`respond-async, x="${"y".repeat(300)}"`).respondAsync).to.equal(false);
-    // A pattern that backtracks without end would not come back from these.
+    // With catastrophic backtracking, these would not finish.
     for (const part of ['"', "\\", "a=", ",", '="', '"\\', ";a", "a "])
       expect(readPreferences(part.repeat(256 / part.length)).respondAsync).to.equal(false);
   });

@@ -53,7 +53,7 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
     now += 1_000;
     await dispatch();
     expect(estimates).to.equal(1);
-    // Half of the time it has waited, at least a second.
+    // Each pause is half of the time that the payment has waited, at least a second.
     for (const pause of [1_000, 1_000, 1_500, 2_250]) {
       const before = estimates;
       now += pause - 1;

@@ -7,7 +7,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { rejected } from "../support/rejected.ts";
 
 const POOL = `0x${"11".repeat(20)}` as const;
-/** What queue() returns of a pool without notes. */
+/** Result of queue() of a pool without notes. */
 const EMPTY = `0x${"00".repeat(32 * 9)}`;
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
 const blockOf = (number: number) => ({
@@ -21,7 +21,7 @@ const blockOf = (number: number) => ({
 
 describe("the service's pool follower", () => {
   const servers: Server[] = [];
-  /** Blocks asked for in each eth_getLogs. */
+  /** Number of blocks in each eth_getLogs request. */
   const ranges: number[] = [];
   let store: Store;
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe("the service's pool follower", () => {
       const { fromBlock, toBlock } = Object(params[0]) as { fromBlock?: string; toBlock?: string };
       const tooLarge = method === "eth_getLogs" && Number(toBlock) - Number(fromBlock) >= maxRange;
       ranges.push(...(method === "eth_getLogs" ? [Number(toBlock) - Number(fromBlock) + 1] : []));
-      // In words that no list of known refusals has.
+      // A message that no list of known refusals contains.
       const answer = tooLarge
         ? { error: { code: -32001, message: "please choose a larger plan" } }
         : { result: answers[method]?.() };
@@ -87,7 +87,7 @@ describe("the service's pool follower", () => {
   it("halves a range that every node refuses, with any message", async () => {
     ranges.splice(0);
     expect((await follow(await nodeAt(500, EMPTY, 100), await nodeAt(500, EMPTY, 300)))[0]).to.equal(500);
-    // Both refuse 500; the second gives 250, and is asked at once after the first.
+    // Both nodes refuse 500 blocks, and the second one returns 250.
     expect(ranges.slice(0, 4)).to.deep.equal([500, 500, 250, 250]);
   });
 

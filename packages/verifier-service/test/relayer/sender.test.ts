@@ -47,7 +47,7 @@ describe("the daily gas budget", () => {
     ...{ signer, address: signer.address, config, clock: Date.now, pool: { chainId: 8453n } },
   } as unknown as RelayerContext;
   const sender = new Sender(context);
-  // A million gas at twice ten gwei: a fifth of the budget.
+  // A million gas at 20 gwei costs a fifth of the budget.
   const round = { head: { baseFee: 10n * GWEI } } as Round;
   const part = (percent: bigint) => (config.gasBudgetPerDay * percent) / 100n;
 
@@ -69,7 +69,7 @@ describe("the daily gas budget", () => {
     const attempts = [{ maxFee: 20n * GWEI, maxPriority: GWEI }];
     const stuck = { ...plan, id: "1", kind: "settle", nonce: 0, attempts } as unknown as OutboxTransaction;
     const dear = { head: { baseFee: 30n * GWEI } } as Round;
-    // 60 gwei instead of 20: 40% of the budget more.
+    // 60 gwei instead of 20 costs 40% of the budget more.
     spent = part(60n);
     expect(await sender.replace(stuck, dear, false)).to.equal(true);
     spent = part(61n);

@@ -1,4 +1,4 @@
-// Deposits are covered by their accounts' balances, served by turns, and counted each time they are sent.
+// The account's balance covers its deposits; accounts are served by turns; each sending counts for the quotas.
 import { expect } from "chai";
 import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
 import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
@@ -140,7 +140,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     for (const maxFee of [3n, 4n, 7n, 9n, 40n]) {
       const attempt = { hash: `0x${maxFee}`, raw: "0x", maxFee, maxPriority: 1n };
       await asRelayer(({ outbox }) => outbox.replace("t", attempt));
-      // A look is a use, too.
+      // This `take` counts as a use too.
       used.push(100 - (await store.quotas.take(quota)).remaining - used.length - 1);
     }
     expect(used).to.deep.equal([1, 2, 2, 3, 5]);

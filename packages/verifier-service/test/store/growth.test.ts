@@ -1,4 +1,4 @@
-// What grows with every payment is bounded, or small.
+// Data that grows with every payment is limited or small.
 import { expect } from "chai";
 import { sql } from "kysely";
 import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
@@ -21,7 +21,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
   });
   afterEach(() => store.close());
 
-  /** How many rows of each table still hold what was sent. */
+  /** Number of rows in each table that still contain the sent text. */
   async function kept(): Promise<Record<string, number>> {
     const database = await open({ url });
     const columns = { operations: "call", transactions: "data", attempts: "raw" };

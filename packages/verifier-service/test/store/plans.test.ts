@@ -1,4 +1,4 @@
-// What is asked again and again must not read all that ever was: SQLite answers in the thread that serves.
+// Frequent queries must not read whole tables, because SQLite runs in the thread that serves requests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ describe("the store's queries", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Each step of the plans of all that was asked since the last call. */
+  /** Each step of the plans of all queries since the last call. */
   function plans(): { sql: string; detail: string }[] {
     const file = new DatabaseSync(path);
     const found = [...asked].flatMap((sql) =>

@@ -257,7 +257,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     await store.asRelayer(lease, ({ ledger }) =>
       ledger.add({ leaves: [], appends: [], spends: [], blocks: [{ number: 3, hash: "0x3", timestamp: 3 }] }, 2),
     );
-    // The newest one at least two back stays: there is always something to go back to.
+    // The newest block at least two blocks back is kept, so that a rollback always finds a block.
     expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([3, 2, 1]);
     const back = await store.asRelayer(lease, async ({ ledger, operations }) => {
       await ledger.rollBack(1);

@@ -1,4 +1,4 @@
-/** The error a promise ends with. */
+/** The error that a promise rejects with. */
 export async function rejected(promise: Promise<unknown>): Promise<Error & { code?: string }> {
   const failure = await promise.then(
     () => undefined,

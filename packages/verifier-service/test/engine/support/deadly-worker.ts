@@ -1,4 +1,4 @@
-// A worker that ends as soon as it is given something to verify.
+// A worker that ends as soon as it receives proofs.
 import { parentPort } from "node:worker_threads";
 
 parentPort?.on("message", () => process.exit(1));

@@ -1,14 +1,14 @@
-// Points that a careless verifier would take.
+// Points outside the subgroup, which a verifier must refuse.
 import { bn254 } from "@noble/curves/bn254.js";
 import { G2, R } from "./proofs.ts";
 
 const { Fp2 } = bn254.fields;
 type G2Point = ReturnType<typeof G2.fromAffine>;
 
-/** Points of the twist outside the subgroup are |E'| / r of all: this many. */
+/** The cofactor of the subgroup: the number of points of the twist divided by r. */
 export const COFACTOR = BigInt("0x30644e72e131a029b85045b68181585e06ceecda572a2489345f2299c0f9fa8d");
 
-/** A point of the twist with x = (n, 1) for the smallest n at or above `from`: in the subgroup with odds 2^-254. */
+/** A point of the twist with x = (n, 1), for the smallest n from `from` on. It is in the subgroup with probability 2^-254. */
 export function twistPoint(from = 1n): G2Point {
   for (let n = from; ; n++) {
     const x = Fp2.fromBigTuple([n, 1n]);
@@ -21,7 +21,7 @@ export function twistPoint(from = 1n): G2Point {
   }
 }
 
-/** A point whose order divides the cofactor: times the order of G2, which noble's own multiplication does not take. */
+/** A point whose order divides the cofactor. It is multiplied by the order of G2, which noble's multiplication does not accept. */
 export function cofactorPoint(from = 1n): G2Point {
   const point = twistPoint(from);
   return point.multiplyUnsafe(R - 1n).add(point);

@@ -1,4 +1,4 @@
-// Proofs that hold, proofs that do not, and an independent judge of both.
+// Valid proofs, invalid proofs, and an independent verifier.
 import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
 import { decodeProof, encodeProof, type ProofPoints, parseVerificationKey, type VerificationKey } from "@sotto/prover";
@@ -12,7 +12,7 @@ export interface Claim {
 
 type Fixtures = Record<string, { key: unknown; proofs: { proof: string[]; signals: string[] }[] }>;
 
-/** Made once with the development keys' trapdoor: of random signals twice, of zeros, and of r - 1 everywhere. */
+/** Made with the trapdoor of the development keys: two with random signals, one with zeros, one with r - 1 everywhere. */
 const fixtures: Fixtures = JSON.parse(readFileSync(new URL("../fixtures/proofs.json", import.meta.url), "utf8"));
 
 export const CIRCUITS = Object.keys(fixtures);
@@ -30,20 +30,20 @@ export const G2 = bn254.G2.Point;
 type G1Point = ReturnType<typeof G1.fromAffine>;
 type G2Point = ReturnType<typeof G2.fromAffine>;
 
-/** The `index`th proof of a circuit, counted round and round. */
+/** The `index`th proof of a circuit, starting again after the last one. */
 export function claim(circuit: string, index = 0): Claim {
   const { proofs } = fixtures[circuit]!;
   return { circuit, ...proofs[index % proofs.length]! };
 }
 
-/** As many proofs that hold as are asked for, of all circuits in turns. */
+/** `count` valid proofs, alternating between the circuits. */
 export function claims(count: number): Claim[] {
   return Array.from({ length: count }, (_, index) =>
     claim(CIRCUITS[index % CIRCUITS.length]!, Math.floor(index / CIRCUITS.length)),
   );
 }
 
-/** The same claim about a signal that is one more. */
+/** The same claim with one signal increased by 1. */
 export function tampered(of: Claim, index = 0): Claim {
   const signal = String((BigInt(of.signals[index]!) + 1n) % R);
   return { ...of, signals: of.signals.with(index, signal) };
@@ -71,7 +71,7 @@ export function words(a: G1Point, b: G2Point, c: G1Point): string[] {
   });
 }
 
-/** Groth16's equation by @noble/curves, under any key. */
+/** Checks Groth16's equation with @noble/curves, under any key. */
 export function oracle(key: VerificationKey, { points, signals }: Omit<Statement, "key">): boolean {
   const keyG1 = ([x, y]: readonly string[]) => g1([BigInt(x!), BigInt(y!)]);
   const keyG2 = ([x, y]: VerificationKey["vk_beta_2"]) =>
