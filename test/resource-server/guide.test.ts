@@ -137,8 +137,11 @@ describe("docs/resource-server.md", function () {
   it("documents every option and every code", () => {
     const guide = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
     const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
-    const options = /export interface PaywallOptions \{([\s\S]*?)^\}/m.exec(source("paywall/options.ts"))![1]!;
-    const names = [...options.matchAll(/^ {2}readonly (\w+)/gm)].map(([, name]) => name!);
+    const fields = (path: string, type: string): string[] => {
+      const body = new RegExp(`export interface ${type}\\b[^{]*\\{([\\s\\S]*?)^\\}`, "m").exec(source(path))![1]!;
+      return [...body.matchAll(/^ {2}readonly (\w+)/gm)].map(([, name]) => name!);
+    };
+    const names = [...fields("paywall/options.ts", "PaywallOptions"), ...fields("routes/options.ts", "PriceOptions")];
     const codes = Object.keys(PAYWALL_ERRORS);
     expect([names.length, codes.length]).to.deep.equal([14, 8]);
     for (const name of [...names, ...codes].filter((one) => one !== "clock" && one !== "chain"))
