@@ -2,7 +2,7 @@ import type { ErrorTable } from "./sotto-error.ts";
 
 /** Codes that several packages throw. A package takes the definition from here into its own table. */
 export const SHARED_ERRORS = {
-  BODY_TOO_LARGE: { means: "The body of the request is larger than is accepted.", exit: "usage", http: 413 },
+  BODY_TOO_LARGE: { means: "The body of a request is larger than the limit.", exit: "usage", http: 413 },
   CHAIN_UNAVAILABLE: { means: "No node of the chain answers. Try again.", exit: "network", http: 503 },
   INSUFFICIENT_TOKENS: {
     means: "The account that deposits has too few tokens. The wallet's error has the detail `missing`.",
@@ -11,7 +11,7 @@ export const SHARED_ERRORS = {
     remedy: { local: "mint test tokens with --mint", elsewhere: "send tokens to the account first" },
   },
   INVALID_OPTION: { means: "An option is missing, malformed or out of range. The message names it.", exit: "usage" },
-  KEY_MISSING: { means: "A key is needed that was not given.", exit: "key" },
+  KEY_MISSING: { means: "A required key is missing.", exit: "key" },
   NODE_TOO_OLD: { means: "This version of Node.js has no built-in SQLite.", exit: "usage" },
   POOL_MISMATCH: { means: "The contract at the address is not the expected pool.", exit: "usage" },
   PROOF_MISMATCH: { means: "The prover proved another statement than it was asked to prove." },
@@ -92,7 +92,7 @@ export const PROTOCOL_ERRORS = {
     http: 400,
   },
   CIPHERTEXT_MISMATCH: {
-    means: "The proofs of a bundle are not about the one ciphertext that it carries.",
+    means: "The two proofs of a bundle are not about the bundle's ciphertext.",
     exit: "invalid",
   },
   BINDING_INVALID: {
@@ -106,7 +106,7 @@ export const PROTOCOL_ERRORS = {
     http: 400,
   },
   BINDING_UNCHECKED: {
-    means: "The chain could not be asked whether a contract wallet accepts a signature. Try again.",
+    means: "The node did not answer whether a contract wallet accepts a signature. Try again.",
     exit: "network",
   },
   BINDING_FROM_THE_FUTURE: { means: "A binding is dated later than the next time slot.", exit: "refused", http: 422 },
@@ -125,7 +125,7 @@ export const PROTOCOL_ERRORS = {
     exit: "usage",
   },
   TOKEN_CLAIMS_INVALID: { means: "A claim of a payment token is missing or malformed.", exit: "network" },
-  ANSWER_TOO_LARGE: { means: "The body of a response has more bytes than the client reads.", exit: "network" },
+  ANSWER_TOO_LARGE: { means: "The body of a response exceeds the client's limit.", exit: "network" },
 } satisfies ErrorTable;
 
 /** The errors of @sotto/protocol/x402: something said in the terms of x402 that cannot be read. */

@@ -103,7 +103,7 @@ export class WalletKeys {
     return this.#viewingKey;
   }
 
-  /** Finds change, and so reveals what was spent. */
+  /** Finds change, and so reveals spent amounts. */
   get changeKey(): bigint {
     return this.#changeKey;
   }

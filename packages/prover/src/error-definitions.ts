@@ -13,7 +13,7 @@ export const PROVER_ERRORS = {
       "Node.js, a URL that is not http(s), or no WebCrypto.",
     exit: "usage",
   },
-  ARTIFACT_MISSING: { means: "An artifact is not where it is looked for.", exit: "usage" },
+  ARTIFACT_MISSING: { means: "There is no file at the path or URL of an artifact.", exit: "usage" },
   ARTIFACT_UNREACHABLE: {
     means: "An artifact cannot be read: no permission, no network, or a server error.",
     exit: "network",

@@ -92,7 +92,7 @@ export async function checkWalletSignature(
 }
 
 /**
- * Whether the binding's wallet signed it. The caller checks the binding's age, and its fields against what it expects.
+ * Whether the binding's wallet signed it. The caller checks the binding's age, and that its fields are the expected ones.
  *
  * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */

@@ -1,7 +1,7 @@
 pragma circom 2.0.0;
 
-// Knows a 2x2 matrix of numbers whose product is public, and a secret that is logged and asserted on: enough shape to
-// test the calculator with (nested arrays, assertions, logs) in a handful of constraints.
+// A 2x2 matrix of numbers with a public product, and a secret that is logged and used in an assertion. This tests the
+// calculator's nested arrays, assertions and logs with few constraints.
 template Toy() {
     signal input product;
     signal input label;
