@@ -25,7 +25,10 @@ export function assertTimestamp(timestamp: unknown, name = "timestamp"): number 
   return assertInteger(timestamp, 0, MAX_TIMESTAMP_MS, name);
 }
 
-/** Unix time in seconds until which a payment made at `timestamp` (ms) may be settled: 180 s later, rounded down to a minute. */
+/**
+ * Unix time in seconds until which a payment made at `timestamp` (ms) may be settled: 180 s later, rounded down to a full
+ * minute.
+ */
 export function validUntilOf(timestamp: number): bigint {
   const end = BigInt(assertTimestamp(timestamp)) + BigInt(SETTLE_WINDOW_SECONDS) * 1000n;
   return (end / 60_000n) * 60n;

@@ -19,7 +19,10 @@ export interface Encryption extends Ciphertext {
   readonly S: Point;
 }
 
-/** A fresh b, uniform in [0, 2^249). Never use one twice: of two ciphertexts with the same r, each reveals the other's amount. */
+/**
+ * A fresh b, uniform in [0, 2^249). Never use one twice: if two ciphertexts have the same r, the amount of one reveals the
+ * amount of the other.
+ */
 export function randomScalar(): bigint {
   return randomBits(SCALAR_BITS);
 }

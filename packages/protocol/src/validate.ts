@@ -72,7 +72,7 @@ export function assertArray(value: unknown, length: number, code: ProtocolErrorC
   return value;
 }
 
-/** Checks a non-empty, well-formed string. (A lone surrogate has no UTF-8 encoding and would be hashed as another character.) */
+/** Checks a non-empty, well-formed string: a lone surrogate has no UTF-8 encoding and would be hashed as another character. */
 export function assertText(value: unknown, name = "value"): string {
   if (typeof value !== "string" || value === "") {
     fail("INVALID_STRING", `${name} must be a non-empty string, got ${describe(value)}`, { name });
