@@ -78,7 +78,7 @@ describe("a crash", function () {
           .map((note) => ({ ...note, state: note.state === "held" ? "spendable" : note.state }));
         expect(free, title).to.deep.equal(fresh.notes());
 
-        // What was in flight is over in minutes; then everything can be spent, and is there to the last unit.
+        // Operations in flight expire within minutes; then the wallet can spend everything, and no unit is missing.
         world.chain.time += 1_200;
         world.chain.mine();
         await reopened.scan();

@@ -120,7 +120,7 @@ describe("a purchase", () => {
     expect(error.code).to.equal("SETTLEMENT_UNKNOWN");
     service.before = () => undefined;
     pass(AN_AGE);
-    // The old token first: it may have been settled. The service says that it is over.
+    // The client tries the old token first, because its payment may have settled. The service answers that it expired.
     const paid = await buy();
     expect(service.asked).to.deep.equal(["verify", "settle", "settle", "settle", "verify", "settle"]);
     expect(payer.history()).to.have.length(1);

@@ -126,7 +126,7 @@ describe("wallet", () => {
     expect(world.pool.queued, "nothing was queued").to.equal(0);
     expect(wallet.balance().total).to.equal(0n);
     expect(wallet.status(first.id)).to.include({ state: "settled" });
-    // Another wallet of the same seed reads the same, and the tree goes on behind it.
+    // Another wallet of the same seed finds the same notes, and the tree continues after them.
     const restored = await world.funded([usd("4")]);
     expect(restored.balance()).to.include({ spendable: usd("4"), total: usd("4") });
   });

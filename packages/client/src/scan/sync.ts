@@ -105,8 +105,8 @@ export class PoolSync {
   }
 
   /**
-   * Takes off the pages not yet checked against a root of the contract: what a node left out or made up would stay wrong
-   * for ever, because the hashes of its blocks are right.
+   * Removes the pages not yet checked against a root of the contract. A leaf that a node omitted or invented would otherwise
+   * stay wrong forever, because the hashes of its blocks are right.
    */
   async forgetUnchecked(): Promise<void> {
     const index = this.ledger.pages.findIndex(({ to }) => to > this.checked);

@@ -7,7 +7,7 @@ export type ServiceClientErrorCode = keyof typeof SERVICE_CLIENT_ERRORS;
 export const ServiceClientError = /* @__PURE__ */ createErrorClass<typeof SERVICE_CLIENT_ERRORS>("ServiceClientError");
 export type ServiceClientError = InstanceType<typeof ServiceClientError>;
 
-/** A text of the other side as it may stand in a message of ours: one line of printable characters, cut short. */
+/** A text of the other side, made safe for an error message: one line of printable characters, truncated. */
 export function quoted(value: unknown, most = 200): string {
   if (typeof value !== "string") return "";
   const line = value.replaceAll(/[^\x21-\x7e\u00a1-\ud7ff]+/g, " ").trim();

@@ -82,7 +82,7 @@ describe("a receipt", () => {
     expect((await rejection(check(receipt, { challenge: "another" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
     const rewritten = { ...receipt, challenge: "another" };
     expect((await rejection(check(rewritten, { challenge: "another" }))).code).to.equal("RECEIPT_INVALID");
-    // Without a challenge of one's own everything that was ever signed is good.
+    // Without an expected challenge, every signed receipt is valid.
     expect((await check(receipt)).challenge).to.equal(CHALLENGE);
     expect((await check(await make(), {})).challenge).to.equal("");
     expect((await rejection(check(await make(), { challenge: CHALLENGE }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
@@ -113,7 +113,7 @@ describe("a receipt", () => {
     ["another chain", () => ({ chainId: "1" })],
     ["another pool", () => ({ pool: `0x${"34".repeat(20)}` })],
     ["another first signal", ({ publicSignals }) => ({ publicSignals: publicSignals.with(0, "1") })],
-    ["a C that is no point", ({ publicSignals }) => ({ publicSignals: publicSignals.with(3, "1") })],
+    ["a C off the curve", ({ publicSignals }) => ({ publicSignals: publicSignals.with(3, "1") })],
     [
       "a flipped bit of the signature",
       ({ signature }) => ({

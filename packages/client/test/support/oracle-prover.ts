@@ -3,8 +3,8 @@ import type { CircuitInput } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
 
 /**
- * Stands in for the prover where a test is not about proofs: it gives back the public signals of the input, as every
- * proof would show them, beside words that are no proof. test/e2e proves.
+ * Replaces the prover in tests that are not about proofs: it returns the public signals of the input, as a real proof
+ * would have them, with words that are not a proof. test/e2e uses the real prover.
  */
 export class OracleProver implements WalletProver {
   readonly artifacts = { set: "development" };

@@ -20,7 +20,7 @@ export type Linked = Partial<ShieldedAddressBinding> & { signer?: HDNodeWallet }
 
 export type Answer = Record<string, unknown>;
 
-/** A registry that answers over HTTP whatever its test lets it: the truth, until it is told to lie. */
+/** A registry that answers over HTTP: truthfully, unless its test replaces an answer. */
 export class LyingRegistry {
   readonly owner = Account.createRandom();
   /** The answer to the next lookups: a body, or a status and a body. */

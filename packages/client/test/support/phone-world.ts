@@ -7,7 +7,7 @@ import { SEED } from "./merchant.ts";
 import { LyingRegistry, PHONE, withoutWallets } from "./phone-registry.ts";
 import { World } from "./world.ts";
 
-/** Who has the number next: the new owner of a SIM card, or a thief of it. */
+/** The next holder of the number: the new owner of the SIM card, or its thief. */
 export const other = Account.createRandom();
 export const otherWallet = other.address.toLowerCase();
 

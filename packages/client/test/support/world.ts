@@ -12,7 +12,7 @@ import { LocalToken } from "./local-token.ts";
 import { OracleProver } from "./oracle-prover.ts";
 
 export const URL = "https://data.example/article/1";
-/** Wallet address of who is paid. */
+/** Wallet address of the recipient. */
 export const MERCHANT = `0x${"ab".repeat(20)}`;
 
 /** A chain, a token, a pool, and helpers that send what wallets make. */
