@@ -52,13 +52,19 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       ["mappings", "heads", "codes", "once", "quotas", "audit", "keys"].map((table) => `phone_${table}`),
     );
     const secrets = NUMBERS.flatMap((number, n) => secretsOf(number, n));
-    const find = (values: readonly { text: string }[], bytes: string) =>
-      secrets.filter((secret) => bytes.includes(secret) || values.some(({ text }) => text.includes(secret)));
+    // One long text, because it takes far longer to search every value for every secret.
+    const find = (values: readonly { text: string }[], bytes: string) => {
+      const everything = [bytes, ...values.map(({ text }) => text)].join("\0");
+      return secrets.filter((secret) => everything.includes(secret));
+    };
     expect(find(dump, fileBytes(world.options.store))).to.deep.equal([]);
     // Times contain any six digits by chance, so codes are searched in text columns only.
-    const texts = dump.filter(({ numeric }) => !numeric);
+    const texts = dump
+      .filter(({ numeric }) => !numeric)
+      .map(({ text }) => text)
+      .join("\0");
     const codes = world.sent.flatMap(({ code }) => [code, ...hashes(code)]);
-    expect(codes.filter((code) => texts.some(({ text }) => text.includes(code)))).to.deep.equal([]);
+    expect(codes.filter((code) => texts.includes(code))).to.deep.equal([]);
     // Checks the search itself: it finds each kind of secret if it is planted.
     const planted = [
       NUMBERS[0]!.e164,

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
@@ -12,42 +13,38 @@ const SCRIPT = join(import.meta.dirname, "support", "crash-process.ts");
 /** Where the process is killed, as a share of its queries: in the middle and near the end of its transaction. */
 const POINTS = [0.4, 0.85];
 
-interface Ended {
-  readonly killed: boolean;
-  readonly code: string;
-  readonly queries: number;
-}
-
-function run(crash: Crash): Promise<Ended> {
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(crash)], { stdio: ["ignore", "pipe", "pipe"] });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (text) => {
-    out += String(text);
-  });
-  child.stderr.on("data", (text) => {
-    err += String(text);
-  });
-  return new Promise((resolve, reject) =>
-    child.once("close", (code, signal) => {
-      if (signal === "SIGKILL") resolve({ killed: true, code: out, queries: 0 });
-      else if (code === 0) resolve({ killed: false, code: out, queries: Number(err) });
-      else reject(new Error(err));
-    }),
-  );
+/** @returns the signal that ended the process, or null if it completed the operation */
+async function run(crash: Crash): Promise<NodeJS.Signals | null> {
+  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(crash)], { stdio: ["ignore", "ignore", "inherit"] });
+  const [code, signal] = await once(child, "close");
+  if (code !== 0 && signal === null) throw new Error(`the process ended with ${code}`);
+  return signal;
 }
 
 overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
   let world: World;
+  let queries = 0;
   beforeEach(async () => {
-    world = await newWorld({ limits: { codes: { number: [], linked: [], wallet: [], client: [], total: [] } } });
+    world = await newWorld({
+      limits: { codes: { number: [], linked: [], wallet: [], client: [], total: [] } },
+      onWork(kind) {
+        if (kind === "query") queries += 1;
+      },
+    });
   });
 
-  const crashOf = (operation: Crash["operation"], request: Crash["request"], digest: string): Crash => {
+  const crashOf = (operation: Crash["operation"], request: Crash["request"], digest: string): Omit<Crash, "at"> => {
     const hex = (keys: typeof world.options.keys.master) =>
       keys.map((one) => ({ id: one.id, hex: Buffer.from(one.key).toString("hex") }));
     const { master, index } = world.options.keys;
     const keys = { master: hex(master), index: hex(index) };
     return { store: world.options.store, keys, now: world.now, issuedAt: slot(), operation, request, digest };
+  };
+  /** How many queries an operation makes, here in this process. */
+  const queriesOf = async (operation: () => Promise<unknown>) => {
+    queries = 0;
+    await operation();
+    return queries;
   };
   const counts = async () => {
     const raw = await world.raw();
@@ -60,11 +57,11 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
   it("during linking leaves a link or none, and the same request sends a code", async () => {
     const request = world.request(PHONE, 1);
     const crash = crashOf("link", { ...request }, "0x01");
-    const { queries } = await run(crash);
+    const most = await queriesOf(() => world.registry.link(request));
     await world.registry.erase({ phone: PHONE, client: "operator" });
-    expect(queries).to.be.greaterThan(8);
-    for (const at of [...POINTS.map((part) => Math.ceil(part * queries)), "send"] as const) {
-      expect((await run({ ...crash, at })).killed).to.equal(true);
+    expect(most).to.be.greaterThan(8);
+    for (const at of [...POINTS.map((part) => Math.ceil(part * most)), "send"] as const) {
+      expect(await run({ ...crash, at })).to.equal("SIGKILL");
       // Either the link with its head and code is stored, or nothing.
       const [mappings, heads, codes, once] = await counts();
       expect([heads, codes, once]).to.deep.equal([mappings, mappings, 0]);
@@ -81,21 +78,23 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
   });
 
   it("during verification counts the attempt together with its outcome", async () => {
-    const waiting = async () => {
-      const { code } = await run(crashOf("link", { ...world.request(PHONE, 1) }, "0x01"));
-      return crashOf("verify", { phone: PHONE, wallet: wallet(1), code, client: "typed" }, "");
+    /** Links the number. @returns the request that proves it */
+    const linked = async () => {
+      await world.registry.link(world.request(PHONE, 1));
+      return { phone: PHONE, wallet: wallet(1), code: world.lastCode(PHONE), client: "typed" };
     };
-    const { queries } = await run(await waiting());
-    for (const at of POINTS.map((part) => Math.ceil(part * queries))) {
+    const first = await linked();
+    const most = await queriesOf(() => world.registry.verify(first));
+    for (const at of POINTS.map((part) => Math.ceil(part * most))) {
       await world.registry.erase({ phone: PHONE, client: "operator" });
       const raw = await world.raw();
       await raw.db.deleteFrom("phone_once").execute();
-      const crash = await waiting();
-      expect((await run({ ...crash, at })).killed).to.equal(true);
+      const proof = await linked();
+      expect(await run({ ...crashOf("verify", proof, ""), at })).to.equal("SIGKILL");
       const seen = await world.registry.resolve({ phone: PHONE, client: "payer" });
       expect(await counts()).to.deep.equal(seen?.verified ? [1, 1, 0, 1] : [1, 1, 1, 0]);
       await world.registry.check();
-      if (!seen?.verified) expect((await run(crash)).killed).to.equal(false);
+      if (!seen?.verified) await world.registry.verify(proof);
       expect((await world.registry.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(true);
     }
   });

@@ -15,8 +15,8 @@ export interface Crash {
   readonly request: Record<string, unknown>;
   readonly issuedAt: number;
   readonly digest: string;
-  /** 1 is the first query of the operation; send: while sending; undefined: not at all. */
-  readonly at?: number | "send";
+  /** 1 is the first query of the operation; send: while sending. */
+  readonly at: number | "send";
 }
 
 const crash = JSON.parse(process.argv[2]!) as Crash;
@@ -34,9 +34,8 @@ const options: RegistryOptions = {
     unlink: async () => ({ digest: crash.digest }),
   },
   sender: {
-    async send({ code }) {
+    async send() {
       if (crash.at === "send") die();
-      process.stdout.write(code);
     },
   },
   onWork(kind) {
@@ -48,5 +47,4 @@ const options: RegistryOptions = {
 const registry = await openRegistry(options);
 begun = true;
 await registry[crash.operation](crash.request as never);
-process.stderr.write(String(queries));
 await registry.close();
