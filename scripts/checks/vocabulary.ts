@@ -101,12 +101,12 @@ if (import.meta.main) {
   const root = join(import.meta.dirname, "..", "..");
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   const listed = process.argv.slice(2);
-  const totals = { terms: 0, prose: 6 };
+  const totals = { terms: 0, prose: 0 };
   const areas = new Map<string, typeof totals>();
   for (const path of list.toString("utf8").split("\0")) {
     if (path === "" || !existsSync(join(root, path)) || !statSync(join(root, path)).isFile()) continue;
     for (const { kind, text } of findings(path, readFileSync(join(root, path)))) {
-      const counts = areas.get(area(path)) ?? { terms: 0, prose: 6 };
+      const counts = areas.get(area(path)) ?? { terms: 0, prose: 0 };
       areas.set(area(path), counts);
       counts[kind]++;
       totals[kind]++;
