@@ -72,10 +72,10 @@ await runCommand(async () => {
     throw explain(error);
   });
   try {
-    const amounts = smallest === undefined ? {} : { smallestDeposit: BigInt(smallest) };
+    const smallestDeposit = smallest === undefined ? undefined : BigInt(smallest);
     // Without a terminal, Ignition's display would repeat every line.
     const shown = { displayUi: process.stdout.isTTY, tell: console.log };
-    const deployed = await deployPool(connection, { network, set, token, ...shown, ...amounts });
+    const deployed = await deployPool(connection, { network, set, token, smallestDeposit, ...shown });
     const blocks = finality === undefined ? finalityIn(file) : Number(finality);
     const manifest = blocks === undefined ? deployed : { ...deployed, finality: blocks };
     // A resumed journal may come from another person, so its deployment is checked like any other.

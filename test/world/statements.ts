@@ -16,7 +16,7 @@ export interface Payment {
 export interface PaymentFields {
   readonly root: bigint;
   readonly validUntil: bigint;
-  readonly nullifier?: bigint;
+  readonly nullifier?: bigint | undefined;
   readonly commitments?: readonly [bigint, bigint];
   readonly resourceDigest?: string;
 }

@@ -97,7 +97,7 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
     onProgress,
   });
   const key = args.text("key");
-  const response = await pay(url, { ...init, signal, ...(key === undefined ? {} : { sotto: { key } }) });
+  const response = await pay(url, { ...init, signal, sotto: { key } });
   return { response, paid };
 }
 

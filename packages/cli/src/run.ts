@@ -94,7 +94,7 @@ function report(error: unknown, json: boolean, environment: Environment, typed: 
   const said = error instanceof Error ? printable(error.message) : "a value that is not an Error was thrown";
   const message = typed(said);
   const exit = coded ? exitOf(code) : EXIT.failed.code;
-  if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });
+  if (json) return toJson({ error: { code, message, exit, details: coded ? error.details : undefined } });
   const line = `sotto: ${code}: ${message}`;
   return environment["SOTTO_DEBUG"] === "1" && error instanceof Error
     ? [line, ...(error.stack ?? "").split("\n").map(printable)].join("\n")

@@ -71,7 +71,7 @@ export async function withWallet<T>(
     cleanup.add(() => store.close());
     const { chainId, pool, token, deploymentBlock, set, finality } = config;
     const place = { chain, chainId, pool, token, deploymentBlock, set };
-    const wallet = await Wallet.open({ ...place, seed, store, finality, ...(prover === undefined ? {} : { prover }) });
+    const wallet = await Wallet.open({ ...place, seed, store, finality, prover });
     return await action({ context, config, chain, wallet });
   } catch (error) {
     throw explain(error, config);

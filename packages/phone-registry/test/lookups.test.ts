@@ -34,7 +34,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       await registry.link(world.request(number(6 + (unverified === "show" ? 1 : 0)), 6));
       const cost = async (phone: string, caller?: string) => {
         work.length = 0;
-        const request = { phone, client: "payer", ...(caller === undefined ? {} : { caller: wallet(9) }) };
+        const request = { phone, client: "payer", caller: caller === undefined ? undefined : wallet(9) };
         const mapping = await registry.resolve(request);
         return { mapping, work: work.join(" ") };
       };
@@ -124,7 +124,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     const limits = lookups({ client: one, clientRange: one, caller: one, range: [{ limit: 6, seconds: 86_400 }] });
     const registry = await world.open({ limits });
     const pay = async (caller?: string) => {
-      const request = { phone: KNOWN, client: "payer", ...(caller === undefined ? {} : { caller: wallet(9) }) };
+      const request = { phone: KNOWN, client: "payer", caller: caller === undefined ? undefined : wallet(9) };
       for (let n = 0; n < 20; n += 1) expect((await registry.resolve(request))?.binding.wallet).to.equal(wallet(1));
     };
     await pay();

@@ -89,7 +89,7 @@ export class Phones {
     proven = true,
     issuedAt?: number,
   ): Promise<void> {
-    const options = { phone, service: this.#running.service, ...(issuedAt === undefined ? {} : { issuedAt }) };
+    const options = { phone, service: this.#running.service, issuedAt };
     const link = await signPhoneLink(wallet, account, options);
     await this.client.link({ ...link });
     if (!proven) return;

@@ -79,7 +79,7 @@ export class TestChain {
     return provePayment(this.place, this.random, {
       root: this.root,
       validUntil,
-      ...(nullifier === undefined ? {} : { nullifier }),
+      nullifier,
     });
   }
 

@@ -11,7 +11,7 @@ export interface ChildOptions {
   readonly pool: { readonly pool: string; readonly token: string; readonly deploymentBlock: number };
   readonly key: string;
   readonly config: Partial<RelayerOptions["config"]>;
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }
 
 const options = JSON.parse(process.argv[2] ?? "") as ChildOptions;

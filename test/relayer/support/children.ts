@@ -17,7 +17,7 @@ export class Children {
     const options: ChildOptions = {
       ...{ storeUrl, config, key: RELAYER_KEY, url: this.#chain.node.url },
       pool: { pool, token, deploymentBlock },
-      ...(fault ? { fault } : {}),
+      fault,
     };
     const child = fork(join(import.meta.dirname, "child.ts"), [JSON.stringify(options)], { stdio: "inherit" });
     this.#running.push(child);

@@ -25,7 +25,7 @@ export interface AppendProver {
   prove(
     circuit: string,
     input: ReturnType<typeof prepareAppend>["input"],
-    options: { signal?: AbortSignal },
+    options: { signal?: AbortSignal | undefined },
   ): Promise<{ proof: string[]; publicSignals: string[] }>;
 }
 
@@ -54,7 +54,7 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
   if (end === undefined) return undefined;
   const leaves = queue.slice(0, end.count - start.appended).map(({ leaf }) => leaf);
   const prepared = prepareAppend({ chainId, pool, tree: await options.tree(), leaves });
-  const proved = await prover.prove("note_append", prepared.input, signal === undefined ? {} : { signal });
+  const proved = await prover.prove("note_append", prepared.input, { signal });
   if (proved.publicSignals.join() !== prepared.publicSignals.join())
     throw new ChainError(
       "PROOF_MISMATCH",

@@ -117,9 +117,7 @@ export const merge: Command = {
     return withWallet(context, true, async (session) => {
       output.progress("proving");
       const { wallet } = session;
-      const made = await whenReady(session, wait, () =>
-        wallet.merge(target === undefined ? {} : { target }, { signal }),
-      );
+      const made = await whenReady(session, wait, () => wallet.merge({ target }, { signal }));
       const sent = await send(session, made);
       if (wait > 0)
         await waitUntil(session, wait, "the merged note", () =>

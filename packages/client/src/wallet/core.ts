@@ -123,8 +123,7 @@ export class WalletCore {
 
   /** Proves `statement` and checks that the proof has its public signals. @returns eight decimal words */
   async prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
-    const options = signal === undefined ? {} : { signal };
-    const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, options);
+    const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, { signal });
     const expected = statement.publicSignals.map(String);
     if (publicSignals.length !== expected.length || publicSignals.some((word, i) => word !== expected[i]))
       throw new WalletError(

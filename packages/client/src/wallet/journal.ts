@@ -129,7 +129,7 @@ export class Journal {
     const record = this.get(id);
     const attempts = record.attempts.map((each) => (each.digest === digest ? { ...each, proved: true } : each));
     const newest = record.attempts.at(-1)?.digest === digest;
-    await this.#rewrite({ ...record, attempts, ...(newest ? { proof } : {}) } as JournalRecord);
+    await this.#rewrite({ ...record, attempts, proof: newest ? proof : record.proof } as JournalRecord);
   }
 
   /** The spends that may have shown this nullifier (decimal) to others, in any state. */

@@ -76,7 +76,7 @@ async function untilSpendable(
 ) {
   const end = Date.now() + timeout;
   for (;;) {
-    await core.lock.run(() => core.scan(signal ? { signal } : {}));
+    await core.lock.run(() => core.scan({ signal }));
     const spent = new Set(merged.notes);
     const spend = [...core.sync.ledger.spends.values()].find(({ leafIndex }) => spent.has(leafIndex));
     if (spend !== undefined && spend.digest !== merged.digest)

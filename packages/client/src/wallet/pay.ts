@@ -82,10 +82,10 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
     await core.scan(options);
     const [note] = reusableNotes(core, known);
     const { recipient, resourceUrl } = known;
-    const service = known.service === null ? {} : { service: known.service };
+    const service = known.service ?? undefined;
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
-    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, ...service, ...bounds }), note!);
+    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, service, ...bounds }), note!);
   });
   return finish(core, begun, options.signal);
 }

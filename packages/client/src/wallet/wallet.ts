@@ -32,7 +32,7 @@ export interface WalletOptions extends PoolOptions {
   /** The wallet's own store, used by one process at a time. */
   store: Store;
   /** Default: none, and the wallet can receive and deposit, but not spend. */
-  prover?: WalletProver;
+  prover?: WalletProver | undefined;
   /** Maximum blocks per request to the node. Default: 10,000. */
   rangeSize?: number;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */

@@ -23,7 +23,7 @@ export interface WithdrawalRequest {
 
 export interface MergeRequest {
   /** Minimum base units of the merged note. Default: any. */
-  target?: bigint;
+  target?: bigint | undefined;
   fee?: Fee;
   validFor?: number;
 }

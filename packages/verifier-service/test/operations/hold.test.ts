@@ -5,7 +5,9 @@ const NOW = 1_790_000_000_000;
 /** A payment's deadline, two minutes from now, seconds. */
 const DATE = NOW / 1000 + 120;
 
-function open(change: { maxHeld?: number; settleWaitMs?: number; confirmations?: number; blockTimeMs?: number } = {}) {
+function open(
+  change: { maxHeld?: number; settleWaitMs?: number | undefined; confirmations?: number; blockTimeMs?: number } = {},
+) {
   const held: number[] = [];
   const options = { maxHeld: 100, settleWaitMs: undefined, confirmations: 4, blockTimeMs: 2_000, ...change };
   const holds = new Holds({ ...options, clock: () => NOW, onChange: (count) => held.push(count) });
@@ -39,7 +41,7 @@ describe("a request for a settlement", () => {
       [30_000, 20_000, 20_000],
       [undefined, 999_999_000, 132_000],
     ] as const) {
-      const { enter } = open(settleWaitMs === undefined ? {} : { settleWaitMs });
+      const { enter } = open({ settleWaitMs });
       const { waitMs, mayAnswerPending } = enter("1", "a", asked);
       expect([waitMs(DATE), mayAnswerPending]).to.deep.equal([expected, true]);
     }
