@@ -1,24 +1,7 @@
+import { encodeModule, signed, text, unsigned, vector } from "./encoding.ts";
+
 /** Bytes of a piece of WebAssembly code. */
 export type Code = readonly number[];
-
-/** LEB128, unsigned. */
-export function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return [...bytes, rest];
-}
-
-/** LEB128, signed. */
-export function signed(value: bigint): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; ) {
-    const low = Number(rest & 127n);
-    rest >>= 7n;
-    if ((rest === 0n && low < 64) || (rest === -1n && low >= 64)) return [...bytes, low];
-    bytes.push(low | 128);
-  }
-}
 
 /** The instructions used here, by their names in the specification (WebAssembly 1.0; all memory is 8-byte aligned). */
 export const op = {
@@ -67,10 +50,6 @@ export interface FunctionCode {
 const I32 = 0x7f;
 const I64 = 0x7e;
 
-const vector = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()];
-const section = (id: number, content: Code): number[] => [id, ...unsigned(content.length), ...content];
-const text = (name: string): number[] => [...unsigned(name.length), ...[...name].map((letter) => letter.charCodeAt(0))];
-
 /** A module with one exported memory ("memory") and the given functions, each exported under its name. */
 export function assemble(functions: readonly FunctionCode[], pages: number): Uint8Array {
   const types = functions.map(({ parameters }) => [0x60, ...vector(new Array(parameters).fill([I32])), 0]);
@@ -83,12 +62,11 @@ export function assemble(functions: readonly FunctionCode[], pages: number): Uin
     return [...unsigned(body.length), ...body];
   });
   const exports = functions.map(({ name }, index) => [...text(name), 0, ...unsigned(index)]);
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, vector(types)),
-    ...section(3, vector(functions.map((_, index) => unsigned(index)))),
-    ...section(5, vector([[0, ...unsigned(pages)]])),
-    ...section(7, vector([[...text("memory"), 2, 0], ...exports])),
-    ...section(10, vector(bodies)),
-  ]);
+  return encodeModule({
+    types,
+    functions: functions.map((_, index) => index),
+    memories: [[0, ...unsigned(pages)]],
+    exports: [[...text("memory"), 2, 0], ...exports],
+    bodies,
+  });
 }

@@ -3,34 +3,13 @@
  * the engine starts: generator code can be read and tested, but a binary in the repository would have to be trusted.
  */
 
+import { encodeModule, text, unsigned, vector } from "@sotto/protocol/wasm";
+
 /** Instructions of one expression, nested so that composing them copies nothing. */
 export type Code = readonly (number | Code)[];
 export type ValueType = "i32" | "i64" | "v128";
 
 const VALUE_TYPES: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
-
-/** Unsigned LEB128. */
-export function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; ) {
-    const low = rest % 128;
-    rest = Math.floor(rest / 128);
-    if (rest === 0) return [...bytes, low];
-    bytes.push(low | 0x80);
-  }
-}
-
-/** Signed LEB128, for constants. */
-export function signed(value: bigint): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; ) {
-    const low = Number(rest & 127n);
-    rest >>= 7n;
-    const last = (rest === 0n && (low & 64) === 0) || (rest === -1n && (low & 64) !== 0);
-    if (last) return [...bytes, low];
-    bytes.push(low | 0x80);
-  }
-}
 
 export interface Local {
   readonly get: Code;
@@ -102,28 +81,14 @@ export class ModuleBuilder {
     // Limits: minimum 0 pages, no maximum. The imported memory has its own.
     const memory = [...text("env"), ...text("memory"), 0x02, 0x00, 0x00];
     const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]);
-    return Uint8Array.from([
-      ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-      ...section(1, vector(types)),
-      ...section(2, vector([memory])),
-      ...section(3, vector(functions.map((_, index) => unsigned(index)))),
-      ...section(7, vector(exports)),
-      ...section(10, vector(functions.map(({ body }) => body))),
-    ]);
+    return encodeModule({
+      types,
+      imports: [memory],
+      functions: functions.map((_, index) => index),
+      exports,
+      bodies: functions.map(({ body }) => body),
+    });
   }
-}
-
-function section(id: number, content: number[]): number[] {
-  return [id, ...unsigned(content.length), ...content];
-}
-
-function vector(items: readonly number[][]): number[] {
-  return [...unsigned(items.length), ...items.flat()];
-}
-
-function text(value: string): number[] {
-  const bytes = new TextEncoder().encode(value);
-  return [...unsigned(bytes.length), ...bytes];
 }
 
 function flatten(code: Code, into: number[] = []): number[] {

@@ -1,5 +1,6 @@
 /** The WebAssembly instructions the kernels use, as functions of their operands. */
-import { type Code, type Local, signed, unsigned } from "./assembler.ts";
+import { signed, unsigned } from "@sotto/protocol/wasm";
+import type { Code, Local } from "./assembler.ts";
 
 const simd = (opcode: number): number[] => [0xfd, ...unsigned(opcode)];
 const unary =

@@ -1,0 +1,55 @@
+// The binary format of WebAssembly modules, as far as the kernels of protocol and prover need it.
+
+/** Encodes an unsigned integer as LEB128. */
+export function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return [...bytes, rest];
+}
+
+/** Encodes a signed integer as LEB128. */
+export function signed(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; ) {
+    const low = Number(rest & 127n);
+    rest >>= 7n;
+    if ((rest === 0n && low < 64) || (rest === -1n && low >= 64)) return [...bytes, low];
+    bytes.push(low | 128);
+  }
+}
+
+/** Encodes a vector: the number of items, then the items. */
+export const vector = (items: readonly (readonly number[])[]): number[] => [...unsigned(items.length), ...items.flat()];
+
+/** Encodes an ASCII name. */
+export const text = (name: string): number[] => [
+  ...unsigned(name.length),
+  ...[...name].map((letter) => letter.charCodeAt(0)),
+];
+
+const section = (id: number, content: readonly number[]): number[] => [id, ...unsigned(content.length), ...content];
+
+/** The contents of a module's sections by their ids in the specification. Missing sections are omitted. */
+export interface ModuleSections {
+  readonly types: readonly (readonly number[])[];
+  readonly imports?: readonly (readonly number[])[] | undefined;
+  /** Index of each function's type. */
+  readonly functions: readonly number[];
+  readonly memories?: readonly (readonly number[])[] | undefined;
+  readonly exports: readonly (readonly number[])[];
+  readonly bodies: readonly (readonly number[])[];
+}
+
+/** Encodes a module of WebAssembly 1.0. */
+export function encodeModule({ types, imports, functions, memories, exports, bodies }: ModuleSections) {
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, vector(types)),
+    ...(imports ? section(2, vector(imports)) : []),
+    ...section(3, vector(functions.map(unsigned))),
+    ...(memories ? section(5, vector(memories)) : []),
+    ...section(7, vector(exports)),
+    ...section(10, vector(bodies)),
+  ]);
+}
