@@ -34,7 +34,7 @@ async function turbo(args: readonly string[]): Promise<number> {
   const child = spawn("turbo", ["run", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
   const chatter =
-    /^(\$ |> |• |turbo \d| *$)|cache (miss|hit|bypass)|^ *(Tasks|Cached|Time|Failed|Summary):| ERROR +(run|command) /;
+    /^(\$ |> | *• |turbo \d| *$)|cache (miss|hit|bypass)|^ *(Tasks|Cached|Time|Failed|Summary):| ERROR +(run|command) /;
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on("line", (line) => {
       if (!chatter.test(line)) console.log(line);
