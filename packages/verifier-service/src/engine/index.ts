@@ -54,7 +54,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
       const key = indices.get(circuit);
       if (key === undefined) {
         const known = [...indices.keys()].join(", ");
-        const message = `No verification key for circuit ${JSON.stringify(circuit)}; there are ${known}.`;
+        const message = `No verification key for circuit ${JSON.stringify(circuit)}; the known circuits are ${known}.`;
         throw new EngineError("CIRCUIT_UNKNOWN", message, { circuit, known });
       }
       // The worker trusts these checks. It checks the subgroup of B itself, because that would delay every request here.
