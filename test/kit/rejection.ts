@@ -8,16 +8,21 @@ interface CodedError extends Error {
 const isCoded = (error: unknown): error is CodedError =>
   error instanceof Error && "code" in error && typeof error.code === "string";
 
+/** The error that `promise` rejects with, with or without a code. The test fails if it resolves. */
+export async function anyRejection(promise: Promise<unknown>): Promise<Error> {
+  const [value, error] = await promise.then(
+    (value) => [value, undefined],
+    (error: unknown) => [undefined, error],
+  );
+  if (error instanceof Error) return error;
+  throw new Error(`expected a rejection with an error, got ${String(error ?? value)}`);
+}
+
 /** The coded error that `promise` rejects with. The test fails if it resolves or rejects with anything else. */
 export async function rejection<E extends Error = CodedError>(promise: Promise<unknown>): Promise<E> {
-  let value: unknown;
-  try {
-    value = await promise;
-  } catch (error) {
-    if (isCoded(error)) return error as Error as E;
-    throw error;
-  }
-  throw new Error(`expected a rejection, got ${String(value)}`);
+  const error = await anyRejection(promise);
+  if (isCoded(error)) return error as Error as E;
+  throw error;
 }
 
 /** The coded error that `action` throws. The test fails if it returns or throws anything else. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { type Chain, connectChain, MAX_BATCH } from "../src/index.ts";
 import { Body, block, Envelope, GONE, receipt, rpcError, TestNode } from "./support/node.ts";
-import { rejected } from "./support/rejected.ts";
 
 const hash = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
 const hashes = (count: number) => Array.from({ length: count }, (_, number) => hash(number));
@@ -77,7 +77,7 @@ describe("batched requests", () => {
     first.answers["eth_call"] = "0x";
     second.answers["eth_call"] = ([call]: unknown[]) => (call as { data: string }).data;
     expect(await reader(first, second).reads(questions)).to.deep.equal([0xaa01, 0xaa02]);
-    expect(await rejected(reader(first).reads(questions))).to.include({ code: "NODE_INCONSISTENT" });
+    expect(await rejection(reader(first).reads(questions))).to.include({ code: "NODE_INCONSISTENT" });
   });
 
   it("send nothing if the batch is empty", async () => {
@@ -134,7 +134,7 @@ describe("batched requests", () => {
       second.batches.splice(0);
       await expectReceipts(reader(first, second), 120);
       expect(second.batches).to.deep.equal([100, 20]);
-      const error = await rejected(reader(first).receipts(hashes(120)));
+      const error = await rejection(reader(first).receipts(hashes(120)));
       expect(["NODE_ERROR", "NODE_UNREACHABLE", "NODE_INCONSISTENT"]).to.include(error.code);
     }
   });
@@ -142,7 +142,7 @@ describe("batched requests", () => {
   it("do not mark a node as refusing batches if it failed entirely", async () => {
     const chain = reader(first);
     first.answers["eth_getTransactionReceipt"] = rpcError("internal error");
-    await rejected(chain.receipts(hashes(100)));
+    await rejection(chain.receipts(hashes(100)));
     Object.assign(first.answers, answers);
     first.batches.splice(0);
     await expectReceipts(chain, 100);

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { isNodeFault } from "../src/errors.ts";
 import { RpcEndpoint } from "../src/rpc/endpoint.ts";
-import { rejected } from "./support/rejected.ts";
 
 const MEGABYTE = Buffer.alloc(1 << 20, " ");
 
@@ -36,7 +36,7 @@ describe("a node with an endless response", () => {
       response.on("drain", more);
       more();
     };
-    const error = await rejected(node(600_000).ask("eth_getLogs", []));
+    const error = await rejection(node(600_000).ask("eth_getLogs", []));
     expect(error).to.include({ code: "NODE_ERROR" });
     expect(isNodeFault(error)).to.equal(true);
     await given;
@@ -51,7 +51,7 @@ describe("a node with an endless response", () => {
       },
     ]) {
       answer = slowly;
-      expect(await rejected(node(100).ask("eth_chainId", []))).to.include({ code: "NODE_UNREACHABLE" });
+      expect(await rejection(node(100).ask("eth_chainId", []))).to.include({ code: "NODE_UNREACHABLE" });
       await given;
     }
   });

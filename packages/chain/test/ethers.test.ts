@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { JsonRpcProvider, Transaction, Wallet } from "ethers";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { ethersChain, ethersProvider, sendCall } from "../src/ethers/index.ts";
 import { type ChainSource, connectChain } from "../src/index.ts";
 import { Envelope, rpcError, TestNode } from "./support/node.ts";
-import { rejected } from "./support/rejected.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const ADDRESS = `0x${"90".repeat(20)}`;
@@ -60,7 +60,7 @@ describe("with ethers", () => {
       let left = 0;
       node.answers["eth_getCode"] = () => (left-- > 0 ? rpcError("secret words", -32603) : "0x60");
       left = 3;
-      const error = await rejected(chain.code(ADDRESS));
+      const error = await rejection(chain.code(ADDRESS));
       expect(error).to.include({ code: "NODE_ERROR" });
       expect(error.message).not.to.include("secret");
       expect(node.count("eth_getCode")).to.equal(3);
@@ -79,17 +79,17 @@ describe("with ethers", () => {
         const before = node.count("eth_getLogs");
         node.answers["eth_getLogs"] = rpcError(message, code);
         const range = chain.logs({ address: ADDRESS, from: 1, to: 5_000 });
-        expect(await rejected(range), message).to.include({ code: "RANGE_TOO_LARGE" });
+        expect(await rejection(range), message).to.include({ code: "RANGE_TOO_LARGE" });
         expect(node.count("eth_getLogs")).to.equal(before + 1);
         // For a single block it is an ordinary error, because the range cannot be divided.
         const block = chain.logs({ address: ADDRESS, from: 1, to: 1 });
-        expect(await rejected(block), message).to.include({ code: "NODE_ERROR" });
+        expect(await rejection(block), message).to.include({ code: "NODE_ERROR" });
       }
     });
 
     it("that is gone is NODE_UNREACHABLE", async () => {
       const gone = new JsonRpcProvider("http://127.0.0.1:9/secret", 31337, { staticNetwork: true });
-      const error = await rejected(ethersChain(gone, { attempts: 2, delay: 1 }).head());
+      const error = await rejection(ethersChain(gone, { attempts: 2, delay: 1 }).head());
       expect(error).to.include({ code: "NODE_UNREACHABLE" });
       expect(error.message).not.to.include("secret");
       gone.destroy();
@@ -134,9 +134,9 @@ describe("with ethers", () => {
       const provider = ethersProvider(connectChain({ urls: [node.url], chainId: 31337n }));
       const signer = Wallet.createRandom().connect(provider);
       const call = { to: ADDRESS, data: "0x" };
-      expect(await rejected(sendCall(signer, call))).to.include({ code: "TRANSACTION_FAILED" });
+      expect(await rejection(sendCall(signer, call))).to.include({ code: "TRANSACTION_FAILED" });
       node.answers["eth_estimateGas"] = "0x5208";
-      expect(await rejected(sendCall(signer, call))).to.include({ code: "NONCE_EXPIRED" });
+      expect(await rejection(sendCall(signer, call))).to.include({ code: "NONCE_EXPIRED" });
       provider.destroy();
     });
   });

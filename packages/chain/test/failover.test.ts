@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
 import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
-import { rejected } from "./support/rejected.ts";
 
 /** Timeout, longer than any machine needs: requests time out only in tests that set another one. */
 const TIMEOUT = 1_200_000;
@@ -100,7 +100,7 @@ describe("several nodes", () => {
         // Alone the first node has no result, so it came from the second one.
         if (method === "eth_maxPriorityFeePerGas") expect(await ask(reader([first]))).to.equal(undefined);
         else {
-          const error = await rejected(ask(reader([first])));
+          const error = await rejection(ask(reader([first])));
           expect(error, method).to.be.instanceOf(ChainError);
           expect(["NODE_ERROR", "NODE_UNREACHABLE", "RANGE_TOO_LARGE"], method).to.include(error.code);
           expect(error.message).not.to.contain("secret-key");
@@ -158,7 +158,7 @@ describe("several nodes", () => {
     expect(first.asked).to.deep.equal(["eth_chainId"]);
     for (const answer of ["0x1", "31337", null, "0x"]) {
       first.answers["eth_chainId"] = answer;
-      const error = await rejected(reader([first]).balance(HASH));
+      const error = await rejection(reader([first]).balance(HASH));
       expect(error, String(answer)).to.include({ code: "WRONG_CHAIN" });
       expect(error.message).to.contain(first.name).and.not.to.contain("secret-key");
     }
@@ -171,9 +171,9 @@ describe("several nodes", () => {
       [first, second],
       [second, first],
     ] as const)
-      expect(await rejected(reader(order).balance(ADDRESS))).to.include({ code: "NODE_UNREACHABLE" });
+      expect(await rejection(reader(order).balance(ADDRESS))).to.include({ code: "NODE_UNREACHABLE" });
     second.answers["eth_chainId"] = "0x2";
-    expect(await rejected(reader([first, second]).balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
+    expect(await rejection(reader([first, second]).balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
   it("are checked for their chain once a minute, and after a fault", async () => {
@@ -187,9 +187,9 @@ describe("several nodes", () => {
     await chain.balance(ADDRESS);
     expect(first.count("eth_chainId")).to.equal(2);
     first.answers["eth_getBalance"] = GONE;
-    await rejected(chain.balance(ADDRESS));
+    await rejection(chain.balance(ADDRESS));
     first.answers = { eth_chainId: "0x1", eth_getBalance: "0x5" };
-    expect(await rejected(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
+    expect(await rejection(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
   it("keep a node's place if it lacks a method", async () => {
@@ -271,7 +271,7 @@ describe("several nodes", () => {
 
   it("are not tried after a revert, because every node would answer the same", async () => {
     first.answers["eth_call"] = rpcError("execution reverted", 3, "0x09bde339");
-    const error = await rejected(reader([first, second]).call(CALL));
+    const error = await rejection(reader([first, second]).call(CALL));
     expect(error).to.include({ code: "CALL_REVERTED", data: "0x09bde339" });
     expect(second.asked).to.deep.equal([]);
   });
@@ -281,7 +281,7 @@ describe("several nodes", () => {
     const chain = reader([first, second]);
     for (const text of ["insufficient funds for gas * price + value", "gas required exceeds allowance (0)"]) {
       first.answers["eth_estimateGas"] = rpcError(text);
-      expect(await rejected(chain.estimateGas(CALL)), text).to.include({ code: "SENDER_UNFUNDED" });
+      expect(await rejection(chain.estimateGas(CALL)), text).to.include({ code: "SENDER_UNFUNDED" });
     }
     expect(await chain.balance(ADDRESS)).to.equal(5n);
     expect(second.asked).to.deep.equal([]);
@@ -289,7 +289,7 @@ describe("several nodes", () => {
 
   it("are not tried after an error of the program itself", async () => {
     const own = new Error("own");
-    const error = await rejected(
+    const error = await anyRejection(
       reader([first, second]).useNode(async () => {
         throw own;
       }),
@@ -314,8 +314,8 @@ describe("several nodes", () => {
       first.answers["eth_getLogs"] = TOO_MANY;
       second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
       const chain = reader([first, second]);
-      expect(await rejected(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
-      expect(await rejected(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
+      expect(await rejection(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejection(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
     });
 
     it("are RANGE_TOO_LARGE immediately if the other node is known to fail", async () => {
@@ -323,7 +323,7 @@ describe("several nodes", () => {
       const chain = reader([second, first]);
       await chain.balance(ADDRESS);
       const asked = second.asked.length;
-      expect(await rejected(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejection(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
       expect(second.asked.length).to.equal(asked);
     });
   });
@@ -350,9 +350,9 @@ describe("several nodes", () => {
         [first, second],
         [second, first],
       ] as const)
-        expect(await rejected(ask(reader(order)))).to.include({ code: "NODE_UNREACHABLE" });
+        expect(await rejection(ask(reader(order)))).to.include({ code: "NODE_UNREACHABLE" });
       second.answers["eth_getTransactionReceipt"] = rpcError("Unauthorized");
-      expect(await rejected(ask(reader([first, second])))).to.include({ code: "NODE_ERROR" });
+      expect(await rejection(ask(reader([first, second])))).to.include({ code: "NODE_ERROR" });
     });
   });
 
@@ -370,7 +370,7 @@ describe("several nodes", () => {
     ];
     for (const [method, answer, ask] of cases) {
       first.answers = { eth_chainId: "0x7a69", [method]: answer };
-      const error = await rejected(ask(reader([first])));
+      const error = await rejection(ask(reader([first])));
       expect(error, method).to.be.instanceOf(ChainError);
       expect(["NODE_ERROR", "NODE_INCONSISTENT"]).to.include(error.code);
     }

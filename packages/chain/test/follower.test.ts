@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
 import { type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
 import { MemoryChain, nodeOf, POOL } from "./support/memory-chain.ts";
 import { MemorySink } from "./support/memory-sink.ts";
 import { TestNode } from "./support/node.ts";
-import { rejected } from "./support/rejected.ts";
 
 const follow = (chain: ChainSource, options: Partial<FollowerOptions> = {}) =>
   new PoolFollower({ chain, pool: POOL, deploymentBlock: 0, rangeSize: 10, canReset: true, ...options });
@@ -63,7 +63,7 @@ describe("PoolFollower", () => {
     await follow(chain, { deploymentBlock: 3 }).catchUp(sink);
     expect(sink.ranges[0]).to.deep.equal([3, 12]);
     const behind = follow(chain, { deploymentBlock: 25 });
-    expect(await rejected(behind.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+    expect(await rejection(behind.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
     expect(sink.rollbacks).to.deep.equal([]);
   });
 
@@ -79,7 +79,7 @@ describe("PoolFollower", () => {
     const stop = new AbortController();
     sink.beforeAdd = () => stop.abort();
     const follower = follow(chain);
-    expect(await rejected(follower.catchUp(sink, stop.signal))).to.include({ name: "AbortError" });
+    expect(await anyRejection(follower.catchUp(sink, stop.signal))).to.include({ name: "AbortError" });
     expect(sink.ranges).to.deep.equal([[0, 9]]);
     await follower.catchUp(sink);
     expect(chain.asked).to.deep.equal([
@@ -95,7 +95,7 @@ describe("PoolFollower", () => {
       sink.beforeAdd = () => {
         if (sink.pages.length >= deaths) throw new Error("the process died");
       };
-      expect((await rejected(follow(chain).catchUp(sink))).message).to.equal("the process died");
+      expect((await anyRejection(follow(chain).catchUp(sink))).message).to.equal("the process died");
       expect(sink.pages).to.have.length(deaths);
     }
     sink.beforeAdd = () => undefined;
@@ -151,7 +151,7 @@ describe("PoolFollower", () => {
         chain.takeBack(1);
         chain.mine(0);
       };
-      const error = await rejected(follow(chain, { rangeSize: 100 }).catchUp(sink));
+      const error = await rejection(follow(chain, { rangeSize: 100 }).catchUp(sink));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
       expect(error.message).to.include("kept changing");
       expect(chain.asked).to.have.length(6);
@@ -164,7 +164,7 @@ describe("PoolFollower", () => {
       chain.takeBack(23);
       chain.mine(...Array<number>(30).fill(0), 1);
       const refusing = follow(chain, { deploymentBlock: 3, canReset: false });
-      expect(await rejected(refusing.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(await rejection(refusing.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
       expect(sink.leaves).to.deep.equal(before);
       const resetting = follow(chain, { deploymentBlock: 3 });
       expect(await resetting.catchUp(sink)).to.include({ rolledBackTo: 2 });
@@ -179,7 +179,7 @@ describe("PoolFollower", () => {
       sink.beforeAdd = () => {
         throw new Error("the disk is full");
       };
-      expect((await rejected(follower.catchUp(sink))).message).to.equal("the disk is full");
+      expect((await anyRejection(follower.catchUp(sink))).message).to.equal("the disk is full");
       sink.beforeAdd = () => undefined;
       expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 19 });
     });
@@ -221,7 +221,7 @@ describe("PoolFollower", () => {
       expect(sink.leaves).to.deep.equal([]);
       lying = false;
       chain.mine(1);
-      expect(await rejected(follower.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(await rejection(follower.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
       expect(sink.discarded).to.equal(1);
       await follower.catchUp(sink);
       expectComplete();
@@ -229,7 +229,7 @@ describe("PoolFollower", () => {
 
     it("stores nothing of a range that ends below the contract's own counts", async () => {
       const early = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(0, -1) });
-      const error = await rejected(follow(early, { rangeSize: 100, checkQueue: true }).catchUp(sink));
+      const error = await rejection(follow(early, { rangeSize: 100, checkQueue: true }).catchUp(sink));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
       expect(error.message).to.include("has events for 5 queued");
       expect(sink.pages).to.deep.equal([]);
@@ -251,7 +251,7 @@ describe("PoolFollower", () => {
       expectComplete();
       chain.maxRange = 0;
       chain.mine(0);
-      expect(await rejected(follower.catchUp(sink))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejection(follower.catchUp(sink))).to.include({ code: "RANGE_TOO_LARGE" });
     });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { connectChain } from "../src/index.ts";
 import { rpcError, TestNode } from "./support/node.ts";
-import { rejected } from "./support/rejected.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const ADDRESS = `0x${"90".repeat(20)}`;
@@ -51,9 +51,9 @@ describe("logs of a node", () => {
       { removed: true },
     ];
     for (const answer of [null, "0x", {}, [null], [[]], ...edits.map((edit) => [LOG, { ...LOG, ...edit }])])
-      expect(await rejected(logsOf(answer)), JSON.stringify(answer)).to.include({ code: "NODE_ERROR" });
+      expect(await rejection(logsOf(answer)), JSON.stringify(answer)).to.include({ code: "NODE_ERROR" });
     for (const edit of [{ address: `0x${"91".repeat(20)}` }, { blockNumber: "0xa" }])
-      expect(await rejected(logsOf([{ ...LOG, ...edit }]))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(await rejection(logsOf([{ ...LOG, ...edit }]))).to.include({ code: "NODE_INCONSISTENT" });
   });
 
   it("are asked for again after a fault as often as `retries` says, and never after RANGE_TOO_LARGE", async () => {
@@ -63,10 +63,10 @@ describe("logs of a node", () => {
     const query = { address: ADDRESS, from: 5, to: 5 };
     expect(await chain(2).logs(query)).to.have.length(1);
     faults = 2;
-    expect(await rejected(chain(1).logs(query))).to.include({ code: "NODE_ERROR" });
+    expect(await rejection(chain(1).logs(query))).to.include({ code: "NODE_ERROR" });
     const asked = node.count("eth_getLogs");
     faults = 1;
-    expect(await rejected(chain(3).logs({ ...query, to: 6 }))).to.include({ code: "RANGE_TOO_LARGE" });
+    expect(await rejection(chain(3).logs({ ...query, to: 6 }))).to.include({ code: "RANGE_TOO_LARGE" });
     expect(node.count("eth_getLogs")).to.equal(asked + 1);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/ethers/index.ts";
 import type { ChainSource, Log, PoolEvent } from "../src/index.ts";
 import { fetchRange, readQueue, splitRange } from "../src/pool/page.ts";
-import { rejected, thrown } from "./support/rejected.ts";
 
 const POOL = `0x${"90".repeat(20)}`;
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
@@ -57,7 +57,7 @@ describe("pages of events", () => {
 
   it("are refused if logs are out of order, of other blocks or malformed", async () => {
     for (const logs of [[deposit(1, 5), deposit(0, 3)], [deposit(0, 10)], [{ ...deposit(0, 3), data: "0x12" }]])
-      expect(await rejected(fetchRange(nodeWith(logs), POOL, range, undefined))).to.include({
+      expect(await rejection(fetchRange(nodeWith(logs), POOL, range, undefined))).to.include({
         code: "NODE_INCONSISTENT",
       });
   });

@@ -1,8 +1,8 @@
 import { createVerifier } from "@sotto/prover";
 import { assert } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine } from "../../src/engine/index.ts";
-import { rejected } from "../support/rejected.ts";
 import { affine, cofactorPoint } from "./support/points.ts";
 import {
   CIRCUITS,
@@ -129,21 +129,21 @@ describe("the verify engine", function () {
       ["CIRCUIT_UNKNOWN", { ...PAYMENT, circuit: "__proto__" }],
     ];
     const neighbours = claims(4).map(verify);
-    const errors = await Promise.all(bad.map(([, each]) => rejected(verify(each))));
+    const errors = await Promise.all(bad.map(([, each]) => rejection(verify(each))));
     assert.deepEqual(
       errors.map(({ code }) => code),
       bad.map(([code]) => code),
     );
     assert.deepEqual(await Promise.all(neighbours), [true, true, true, true]);
     for (const [index, [, each]] of bad.entries()) {
-      const reference = await rejected(verifier.verify(each.circuit, each.proof, each.signals));
+      const reference = await rejection(verifier.verify(each.circuit, each.proof, each.signals));
       assert.equal(errors[index]!.message, reference.message);
     }
   });
 
   it("rejects malformed keys at start", async () => {
     const off = { ...(KEYS["payment"] as object), vk_alpha_1: ["1", "1", "1"] };
-    const failure = await rejected(createVerifyEngine({ verificationKeys: { payment: off }, workers: 1 }));
+    const failure = await rejection(createVerifyEngine({ verificationKeys: { payment: off }, workers: 1 }));
     assert.equal(failure.code, "VERIFICATION_KEY_INVALID");
   });
 });

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { assert } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "../../src/engine/index.ts";
-import { rejected } from "../support/rejected.ts";
 import { type Claim, claim, claims, KEYS, tampered } from "./support/proofs.ts";
 
 const worker = (file: string) => new URL(file, import.meta.url);
@@ -57,12 +57,12 @@ describe("the engine's workers", function () {
   });
 
   it("fail the engine's start if they cannot start", async () => {
-    assert.equal((await rejected(engineOf([BROKEN]))).code, "ENGINE_FAILED");
+    assert.equal((await rejection(engineOf([BROKEN]))).code, "ENGINE_FAILED");
   });
 
   it("fail waiting proofs if they cannot be restarted, and are retried", async () => {
     const engine = await engineOf([DEADLY, BROKEN, OWN]);
-    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_FAILED");
+    assert.equal((await rejection(verify(engine, claim("payment")))).code, "ENGINE_FAILED");
     for (;;) {
       const error = await verify(engine, claim("payment")).then(
         (held) => assert.isTrue(held),
@@ -89,10 +89,10 @@ describe("the engine's workers", function () {
     // Decoding is synchronous, so all proofs are queued before the engine closes.
     await new Promise((resolve) => setImmediate(resolve));
     const closing = engine.close();
-    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
+    assert.equal((await rejection(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
     assert.deepEqual(await Promise.all(accepted), Array(40).fill(true));
     await Promise.all([closing, engine.close(), ...ended]);
-    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
+    assert.equal((await rejection(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
   });
 
   it("end immediately if nothing waits", async () => {

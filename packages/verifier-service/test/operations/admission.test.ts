@@ -1,8 +1,8 @@
 import { ChainError } from "@sotto/chain";
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/operations/admission.ts";
 import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
-import { rejected } from "../support/rejected.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -107,7 +107,7 @@ describe("admission", () => {
     await admission.admit("payment");
     outlook.gasToday = ETHER;
     now += 2_000;
-    const error: Error & { details?: unknown } = await rejected(admission.admit("payment"));
+    const error: Error & { details?: unknown } = await rejection(admission.admit("payment"));
     expect(error).to.include({ code: "GAS_BUDGET_EXHAUSTED" });
     expect(error.details).to.deep.equal({ retryAfter: 10 * 3_600 - 2 });
     expect(await admission.needs().budget()).to.deep.equal({ ok: false, code: "GAS_BUDGET_EXHAUSTED" });
@@ -119,7 +119,7 @@ describe("admission", () => {
     outlook.gasToday = ETHER - 2n * payment;
     await admission.admit("payment");
     await admission.admit("payment");
-    expect((await rejected(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
+    expect((await rejection(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
     expect(asked).to.equal(1);
     now += 2_000;
     await admission.admit("payment");
@@ -130,7 +130,7 @@ describe("admission", () => {
     const admission = open();
     outlook.gasToday = ETHER - payment;
     const release = await admission.admit("payment");
-    expect((await rejected(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
+    expect((await rejection(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
     release();
     await admission.admit("payment");
   });
@@ -140,10 +140,10 @@ describe("admission", () => {
     const admission = open();
     await admission.admit("payment");
     now += MAX_SILENCE_MS + 1;
-    expect((await rejected(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
+    expect((await rejection(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
     outlook.silence = undefined;
     now += 2_000;
-    expect((await rejected(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
+    expect((await rejection(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
     outlook.silence = 500;
     now += 2_000;
     await admission.admit("payment");
@@ -152,9 +152,9 @@ describe("admission", () => {
   it("reports an unreachable chain, and passes on other errors", async () => {
     const admission = open();
     broken = new ChainError("NODE_UNREACHABLE", "no route");
-    expect((await rejected(admission.admit("payment"))).code).to.equal("CHAIN_UNAVAILABLE");
+    expect((await rejection(admission.admit("payment"))).code).to.equal("CHAIN_UNAVAILABLE");
     broken = Object.assign(new Error("database"), { code: "STORE_UNAVAILABLE" });
     now += 2_000;
-    expect(await rejected(admission.admit("payment"))).to.equal(broken);
+    expect(await rejection(admission.admit("payment"))).to.equal(broken);
   });
 });

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { NoteTree, prepareAppend } from "@sotto/protocol";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { slow } from "../../../../test/kit/slow.ts";
 import { openProverProcess } from "../../src/relayer-prover.ts";
-import { rejected } from "../support/rejected.ts";
 
 const directory = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 
@@ -29,15 +29,15 @@ describe("proving in a child process", function () {
 
   it("passes on errors, and rejects calls after its end", async () => {
     const prover = openProverProcess("/nowhere", "development");
-    const missing = await rejected(prover.prove("note_append", {}));
+    const missing = await rejection(prover.prove("note_append", {}));
     expect(missing.code).to.equal("ARTIFACT_MISSING");
     await prover.close();
-    expect((await rejected(prover.prove("note_append", {}))).code).to.equal("PROVER_ENDED");
+    expect((await rejection(prover.prove("note_append", {}))).code).to.equal("PROVER_ENDED");
   });
 
   it("rejects waiting calls when it ends", async () => {
     const prover = openProverProcess(directory, "development");
-    const waiting = rejected(prover.prove("note_append", {}));
+    const waiting = rejection(prover.prove("note_append", {}));
     await prover.close();
     expect((await waiting).code).to.equal("PROVER_ENDED");
   });
@@ -58,7 +58,9 @@ describe("proving in a child process", function () {
       expect(cancelled).to.equal(1);
       const hung = prover.pid!;
       process.kill(hung, "SIGSTOP");
-      const [late, behind] = [prover.prove("note_append", input), prover.prove("note_append", input)].map(rejected);
+      const [late, behind] = [prover.prove("note_append", input), prover.prove("note_append", input)].map((proof) =>
+        rejection(proof),
+      );
       deadlines[1]!();
       expect((await late!).code).to.equal("PROVER_TIMED_OUT");
       expect((await behind!).code).to.equal("PROVER_ENDED");

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { Follower } from "../../src/relayer/follower.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { rejected } from "../support/rejected.ts";
 
 const POOL = `0x${"11".repeat(20)}` as const;
 /** Result of queue() of a pool without notes. */
@@ -80,7 +80,7 @@ describe("the service's pool follower", () => {
     const blocks = await follow(synced);
     expect(blocks[0]).to.equal(500);
     const syncing = await nodeAt(5);
-    expect(await rejected(follow(syncing))).to.include({ code: "NODE_INCONSISTENT" });
+    expect(await rejection(follow(syncing))).to.include({ code: "NODE_INCONSISTENT" });
     expect(await follow(syncing, synced)).to.deep.equal(blocks);
   });
 
@@ -94,7 +94,7 @@ describe("the service's pool follower", () => {
   it("skips a node with undecodable contract answers", async () => {
     for (const [head, state] of [[100, "0x"] as const, [200, EMPTY.slice(0, -2)] as const]) {
       const wrong = await nodeAt(head, state);
-      expect(await rejected(follow(wrong))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(await rejection(follow(wrong))).to.include({ code: "NODE_INCONSISTENT" });
       expect((await follow(wrong, await nodeAt(head)))[0]).to.equal(head);
     }
   });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
 import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
-import { rejected } from "../support/rejected.ts";
 
 const NOW = 1_790_000_000_000;
 
@@ -204,7 +204,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     const yours = (await other.leases.acquire("relayer", "you", 60_000))!;
     expect(yours.token).to.equal(mine.token + 1);
     const late = store.asRelayer(mine, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
-    expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
+    expect(await rejection(late)).to.include({ code: "LEASE_LOST" });
   });
 
   it("passes the lease of a dead leader to the next, with a new number", async () => {
@@ -231,7 +231,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     const twice = store.asRelayer(lease, ({ outbox }) =>
       outbox.record({ ...base, id: "u", gasLimit: 1n }, { ...attempt, hash: "0xh3" }, []),
     );
-    expect(await rejected(twice)).to.be.an("error");
+    expect(await rejection(twice)).to.be.an("error");
     await store.asRelayer(lease, ({ outbox }) => outbox.mined("t", "0xh1", { number: 3, hash: "0xb" }, true, 700n));
     expect(await store.gasToday()).to.equal(700n);
     expect(await store.operations.get("a")).to.include({ txHash: "0xh1" });
@@ -284,20 +284,20 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
 
   it("rejects invalid records, and databases of a later version", async () => {
     const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
-    expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
+    expect(await rejection(inMs)).to.include({ code: "INVALID_RECORD" });
     const raw = await openDatabase({ url, name: "raw", migrations: {} });
     await sql`insert into service_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
     await raw.close();
-    expect(await rejected(open())).to.include({ code: "STORE_TOO_NEW" });
+    expect(await rejection(open())).to.include({ code: "STORE_TOO_NEW" });
   });
 });
 
 describe("the store's URL", () => {
   it("is checked before anything is opened", async () => {
     for (const url of ["", "sqlite:", "mysql://x", "postgres//x"])
-      expect(await rejected(openStore({ url }))).to.include({ code: "INVALID_STORE_URL" });
+      expect(await rejection(openStore({ url }))).to.include({ code: "INVALID_STORE_URL" });
     const nobody = openStore({ url: "postgres://postgres:secret@127.0.0.1:9/none" });
-    const error = await rejected(nobody);
+    const error = await rejection(nobody);
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
     expect(error.message).not.to.contain("secret");
   });

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_PAYMENT_TOKEN_LENGTH, type PaymentTokenClaims } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { addKey } from "../../src/token/add-key.ts";
 import { keySource } from "../../src/token/development.ts";
 import { KeyRing } from "../../src/token/key-ring.ts";
 import { keysOfFolder, keysOfText } from "../../src/token/keys.ts";
 import { TokenIssuer } from "../../src/token/token.ts";
-import { rejected } from "../support/rejected.ts";
 
 const CLAIMS: PaymentTokenClaims = {
   jti: "one",
@@ -74,7 +74,7 @@ describe("payment tokens", () => {
   it("of another issuer are rejected, even under the same key", async () => {
     await addKey(folder);
     const token = await new TokenIssuer(await ring(), "other", clock).issue(CLAIMS, 120);
-    const error = await rejected(new TokenIssuer(await ring(), "issuer", clock).read(token));
+    const error = await rejection(new TokenIssuer(await ring(), "issuer", clock).read(token));
     expect(error.code).to.equal("INVALID_TOKEN");
   });
 
@@ -91,7 +91,7 @@ describe("payment tokens", () => {
     expect((await issuer.read(before)).claims.jti).to.equal("one");
     rmSync(old);
     now += 10_000;
-    expect((await rejected(issuer.read(before))).code).to.equal("INVALID_TOKEN");
+    expect((await rejection(issuer.read(before))).code).to.equal("INVALID_TOKEN");
     expect((await issuer.read(after)).claims.jti).to.equal("one");
   });
 
@@ -138,7 +138,7 @@ describe("token keys", () => {
 
   it("are not created elsewhere", async () => {
     const read = await source(undefined, false);
-    expect((await rejected(read())).code).to.equal("TOKEN_KEY_INVALID");
+    expect((await rejection(read())).code).to.equal("TOKEN_KEY_INVALID");
   });
 
   it("can be text: one key or a set, of which the last signs", async () => {
@@ -152,7 +152,7 @@ describe("token keys", () => {
 
   it("are rejected if others can read them", async () => {
     chmodSync(await addKey(folder), 0o644);
-    expect((await rejected(keysOfFolder(folder))).code).to.equal("TOKEN_KEY_INVALID");
+    expect((await rejection(keysOfFolder(folder))).code).to.equal("TOKEN_KEY_INVALID");
   });
 
   for (const text of [
@@ -165,7 +165,7 @@ describe("token keys", () => {
     '{"kty":"OKP","crv":"Ed25519","x":"a","d":"canary"}',
   ])
     it(`are rejected if malformed: ${text}`, async () => {
-      const error = await rejected(keysOfText(text, "a test"));
+      const error = await rejection(keysOfText(text, "a test"));
       expect(error.code).to.equal("TOKEN_KEY_INVALID");
       expect(error.message).to.not.include("canary");
     });
