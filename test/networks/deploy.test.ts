@@ -169,6 +169,7 @@ describe("deploying to a network", function () {
     const settings = {
       SOTTO_DEPLOYMENT: file,
       SOTTO_RPC_URLS: node.url,
+      SOTTO_ARTIFACTS: join(import.meta.dirname, "..", "..", "circuits", "build"),
       SOTTO_PORT: "0",
       SOTTO_STORE: "sqlite::memory:",
       SOTTO_TOKEN_KEYS: join(folder, "token-keys"),

@@ -218,7 +218,7 @@ describe("the service as an x402 facilitator", function () {
       // A client of the service's own interface learns why the service read its body as x402.
       const own = await post(`${service.url}/verify`, { x402Version: 2, ...paymentPayload.payload });
       expect([own.status, own.body["code"]]).to.deep.equal([400, "X402_PAYLOAD_INVALID"]);
-      expect(own.body["message"]).to.include("read as x402 because it has x402Version; leave that field out");
+      expect(own.body["message"]).to.include("read as x402 because it has x402Version; omit that field");
     });
 
     it("undecodable input, with 400 and the standard's fields", async () => {
