@@ -10,7 +10,7 @@ abstract contract DevelopmentKeysGuard {
     error DevelopmentKeysRefused(uint256 chainId);
 
     constructor() {
-        // Chain ids of local test chains: Hardhat and Anvil use 31337, Ganache uses 1337.
+        // Chain ids of local test chains: Hardhat and Anvil use 31337, Ganache and Geth's dev mode use 1337.
         if (block.chainid != 31337 && block.chainid != 1337) revert DevelopmentKeysRefused(block.chainid);
     }
 }

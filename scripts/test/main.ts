@@ -1,7 +1,7 @@
 // `npm test [-- NAME...] [--affected]`: builds, lets turbo run every suite and check whose inputs changed, two at a time,
-// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` leaves out the suites
-// and types of packages that are the same as on the branch main, changes not yet committed included, and depend on nothing
-// that is not. What did not change since it passed counts as what it was: turbo restores its report from the cache.
+// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` runs only
+// the suites and types of packages that differ from the branch main (uncommitted changes included) or that depend on one
+// that does. turbo restores the results of everything that did not change since it passed from its cache.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";

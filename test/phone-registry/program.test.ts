@@ -77,7 +77,7 @@ describe("the phone registry as a program", function () {
       const { paths } = (await call(`${base}/openapi.json`)).body as { paths: object };
       expect(Object.keys(paths)).to.include.members(["/phone/link", "/phone/resolve/{phone}", "/phone/verify"]);
     }
-    expect(registry.said.join("")).to.include("signed for as http://127.0.0.1:8403/zk");
+    expect(registry.said.join("")).to.include("wallets sign http://127.0.0.1:8403/zk");
     registry.child.kill("SIGTERM");
     expect(await registry.ended).to.equal(0);
     expect(registry.said.join("")).to.not.include(phone.slice(1));
