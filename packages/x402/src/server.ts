@@ -189,11 +189,21 @@ export class SottoScheme {
   }
 }
 
+/** The methods of a store. A store without one of them would fail only once a payment was settled. */
+const USES_METHODS = ["claim", "release", "reject", "consume", "restore"] as const;
+
 /**
  * Servers without a shared store would each accept the same payment, so a store is required outside of local chains.
  */
 function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): PaymentUses {
-  if (uses !== undefined) return uses;
+  if (uses !== undefined) {
+    const missing = USES_METHODS.filter((name) => typeof Object(uses)[name] !== "function");
+    if (missing.length === 0) return uses;
+    throw new X402SchemeError(
+      "X402_OPTION_INVALID",
+      `uses must have the methods ${USES_METHODS.join(", ")}; it has no ${missing.join(", ")}`,
+    );
+  }
   if (LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return new MemoryUses(clock);
   throw new X402SchemeError(
     "X402_OPTION_INVALID",

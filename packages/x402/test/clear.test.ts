@@ -29,6 +29,28 @@ describe("a payer", () => {
     expect(await check(31337n, "http://data.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
   });
 
+  it("repeats no unbounded or unprintable text of the resource server", async () => {
+    const remote = ["http://data.example/", "https://data.example/", "mcp://", "\u001b[2J"].map(
+      (start) => `${start}\u001b[31m\n${"x".repeat(96 * 1024)}`,
+    );
+    for (const resource of remote)
+      for (const service of remote) {
+        const asked = { ...terms(8453n, resource), service } as X402Terms;
+        const policy = { wallet: wallet(8453n), decimals: 6, services: [] };
+        const { message, details } = await checkTerms(asked, undefined, policy).catch((error) => error);
+        for (const text of [message, ...Object.values(details)]) {
+          expect(text).to.match(/^[\x20-\x7e]*$/);
+          expect(text.length).to.be.below(512);
+        }
+      }
+    const names = { ...terms(8453n, "https://data.example/report"), service: "https://zk.example/zk" } as X402Terms;
+    const error = await checkTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }).catch(
+      (refused) => refused,
+    );
+    expect(error.message).to.include("(https://zk.example)");
+    expect(error.details).to.deep.equal({ service: "https://zk.example/zk" });
+  });
+
   it("allows no service over plain http", async () => {
     for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk"])
       expect(await code(Payer.open({ wallet: wallet(8453n), services: [service] }))).to.equal("X402_OPTION_INVALID");

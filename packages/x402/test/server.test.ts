@@ -18,7 +18,10 @@ const right: SottoServerOptions = {
     issuedAt: 1_795_243_800,
   },
 };
-const scheme = new SottoScheme(right);
+/** A store with all methods. */
+const done = async () => undefined;
+const uses = { claim: async () => "claimed" as const, release: done, reject: done, consume: done, restore: done };
+const scheme = new SottoScheme({ ...right, uses });
 const network = "eip155:31337";
 const kind = { x402Version: 2, scheme: "sotto", network } as const;
 
@@ -76,6 +79,9 @@ describe("the server's scheme", () => {
       // Over plain http, an attacker on the network path could steal payments or fake settlements.
       { service: "http://zk.example/zk", chainId: 8453 },
       { service: "http://10.0.0.7/zk", chainId: 8453 },
+      // Each method of a store is required.
+      ...["claim", "release", "reject", "consume", "restore"].map((name) => ({ uses: { ...uses, [name]: undefined } })),
+      { uses: null },
       ...["base", 1.5, undefined].map((chainId) => ({ chainId })),
       ...["", "0x", `0x${"zz".repeat(20)}`].flatMap((address) => [{ pool: address }, { asset: address }]),
       ...[-1, 1.5, 78, "6", undefined].map((decimals) => ({ decimals })),

@@ -10,6 +10,7 @@ import {
 import type { X402Terms } from "@sotto/protocol/x402";
 import { Interface } from "ethers";
 import { X402SchemeError } from "../errors.ts";
+import { originText, quote } from "./quote.ts";
 
 /** The client's rules for payments. */
 export interface Policy {
@@ -43,15 +44,16 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
   if (!isSecureUrl(resource, chainId))
     throw new X402SchemeError(
       "X402_ORIGIN_NOT_SECURE",
-      `${resource} is not an https address, so anyone on the network path could have asked for this payment`,
+      `the resource is not at an https address (${originText(resource)}), so anyone on the network path could have asked ` +
+        "for this payment",
+      { resource: quote(resource) },
     );
   if (!policy.services.includes(baseUrl(service) ?? ""))
     throw new X402SchemeError(
       "X402_SERVICE_NOT_ALLOWED",
-      `the resource server's service ${service} is not among the allowed services; add it to services to allow it`,
-      {
-        service,
-      },
+      `the resource server's service (${originText(service)}) is not among the allowed services; add its address to ` +
+        "services to allow it",
+      { service: quote(service) },
     );
   if (limit !== undefined && amount > limit)
     throw new X402SchemeError("X402_LIMIT_EXCEEDED", `the price is ${amount} base units, but the limit is ${limit}`, {
