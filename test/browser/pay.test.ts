@@ -147,7 +147,7 @@ describe("a page", function () {
       await page.locator("#pay").click();
       await answered();
       expect(await text("error")).to.match(
-        /^DAY_LIMIT_EXCEEDED: the price is 12345 base units, but 37035 of the 40000 base units allowed per day /,
+        /^DAY_LIMIT_EXCEEDED: the price is 12345 base units, but 37035 base units of the 40000 base units allowed per day /,
       );
       await assertPainted(page, "#error");
       expect(await resourceServer.received()).to.equal(3n * PRICE);

@@ -68,6 +68,13 @@ describe("with ethers", () => {
       expect(await chain.code(ADDRESS)).to.equal("0x60");
     });
 
+    it("must be a provider, not a URL", () => {
+      for (const provider of ["http://127.0.0.1:8545", undefined, null, {}])
+        expect(() => ethersChain(provider as never))
+          .to.throw("provider must be")
+          .with.property("code", "INVALID_OPTION");
+    });
+
     it("refuses a range as the known nodes do, and is asked such a question once", async () => {
       for (const [code, message] of [
         [-32005, "query returned more than 10000 results"],

@@ -23,10 +23,18 @@ class Cleanup {
 /** A question that fails is asked again: a scan asks many. */
 const RETRIES = 3;
 const NODE_TIMEOUT_MS = 60_000;
+/** Maximum bytes of a node's response. A block range with more logs is halved. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** The chain of a config. */
 export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
-  connectChain({ urls: [rpc], chainId, timeoutMs: NODE_TIMEOUT_MS, retries: RETRIES });
+  connectChain({
+    urls: [rpc],
+    chainId,
+    timeoutMs: NODE_TIMEOUT_MS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    retries: RETRIES,
+  });
 
 /** Runs `action` with the chain of the configuration. */
 export async function withChain<T>(context: Context, action: (chain: Chain, config: Config) => Promise<T>): Promise<T> {

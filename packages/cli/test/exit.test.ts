@@ -126,7 +126,6 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "ARTIFACTS_LOCK_INVALID",
     "CHAIN_ID_INVALID",
     "CIRCUIT_UNKNOWN",
-    "CLOCK_BEHIND",
     "INVALID_ARGUMENT",
     "INVALID_FIELD_ELEMENT",
     "INVALID_POINT",
@@ -153,6 +152,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   ],
   interrupted: ["ABORTED"],
   failed: [
+    "CLOCK_BEHIND",
     "ENGINE_FAILED",
     "INPUT_INVALID",
     "INVALID_HASH_INPUT",

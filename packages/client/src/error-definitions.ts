@@ -49,10 +49,7 @@ export const WALLET_ERRORS = {
     exit: "refused",
   },
   QUEUE_EMPTY: { means: "No note is waiting to be appended." },
-  CLOCK_BEHIND: {
-    means: "The clock of this machine is behind the chain's, so that a new proof would expire at once.",
-    exit: "usage",
-  },
+  CLOCK_BEHIND: { means: "The clock of this machine is behind the chain's, so that a new proof would expire at once." },
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TIMED_OUT: { means: "It was not finished in the time allowed.", exit: "pending" },
 } satisfies ErrorTable;

@@ -19,8 +19,14 @@ export interface EthersChainOptions {
 /**
  * Reads the chain through an ethers v6 provider, for example a browser wallet's. If you have the URLs of nodes, use
  * `connectChain` instead: it fails over, and its requests have timeouts and size limits.
+ * @throws ChainError INVALID_OPTION
  */
 export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: EthersChainOptions = {}): ChainSource {
+  if (typeof Object(provider).getNetwork !== "function")
+    throw new ChainError(
+      "INVALID_OPTION",
+      "provider must be an ethers provider; for the URL of a node, use connectChain",
+    );
   async function ask<T>(what: string, question: () => Promise<T>, divisible = false): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

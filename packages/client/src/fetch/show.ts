@@ -16,8 +16,11 @@ export interface ShowOptions {
   retryDelayMs: number | undefined;
 }
 
-/** Maximum retries with the same proof if the server fails or does not answer. */
-const MAX_RETRIES = 3;
+/**
+ * Maximum retries with the same proof if the server fails or does not answer. A resource server runs the handler of a
+ * payment at most three times: it would refuse a fourth presentation for good.
+ */
+const MAX_RETRIES = 2;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
 const REFUSAL_LIMIT = 16 * 1024;
@@ -25,7 +28,7 @@ const REFUSAL_MS = 10_000;
 
 /**
  * Sends the request with its proof. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the client
- * retries with the same proof, at most three times. A refusal is final, and the client does not pay again.
+ * presents the same proof again, at most three times in total. A refusal is final, and the client does not pay again.
  * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; what fetch throws; the signal's reason
  */
 export async function showProof(call: Call, paid: PaidPurchase, options: ShowOptions): Promise<Response> {

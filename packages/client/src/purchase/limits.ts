@@ -63,8 +63,8 @@ export async function reserve(
   const host = await read(store, hostKey(place));
   const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
   const message = (spent: bigint, limit: bigint | undefined, where: string) =>
-    `the price is ${price} base units, but ${spent} of the ${limit} base units allowed per day${where} (UTC) are ` +
-    "spent or reserved";
+    `the price is ${price} base units, but ${spent} base units of the ${limit} base units allowed per day${where} ` +
+    "(UTC) are spent or reserved";
   const told = (spent: bigint, limit: bigint | undefined) => ({
     price: String(price),
     spent: String(spent),

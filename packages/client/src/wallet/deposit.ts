@@ -29,8 +29,9 @@ export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[]
   const checked = amounts.map((amount, i) => {
     const value = assertAmount(amount, `amounts[${i}]`);
     if (value >= pool.smallestDeposit) return value;
-    const problem = `amounts[${i}] is ${value} base units, but the pool accepts at least ${pool.smallestDeposit}`;
-    throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
+    const smallestDeposit = String(pool.smallestDeposit);
+    const problem = `amounts[${i}] is ${value} base units, but the pool accepts at least ${smallestDeposit} base units`;
+    throw new WalletError("INVALID_OPTION", problem, { smallestDeposit });
   });
   assertAmount(totalOf(checked), "the sum of amounts");
   return checked;
