@@ -145,7 +145,9 @@ describe("the start of a paywall", () => {
     process.on("warning", listener);
     try {
       const [here, there] = [unreachable("CHAIN_UNAVAILABLE"), unreachable("SERVICE_UNAVAILABLE")];
-      const { opening, next } = open([here, here], [there], createReporter({} as never));
+      // The same reason with another message.
+      const again = new PaywallError("CHAIN_UNAVAILABLE", "CHAIN_UNAVAILABLE: status 502");
+      const { opening, next } = open([here, again], [there], createReporter({} as never));
       await opening.attempted;
       for (let attempt = 0; attempt < 3; attempt++) await next();
       await opening.ready;

@@ -79,7 +79,10 @@ function assertBounds(signals: readonly bigint[]): void {
   const lower = assertAmount(signals[lowerBound], `amountPublicSignals[${lowerBound}] (the lower bound)`);
   const upper = assertAmount(signals[upperBound], `amountPublicSignals[${upperBound}] (the upper bound)`);
   if (lower > upper)
-    fail("INVALID_BUNDLE", `amountPublicSignals has the lower bound ${lower}, which is above the upper bound ${upper}`);
+    fail(
+      "INVALID_BUNDLE",
+      `amountPublicSignals[${lowerBound}] (the lower bound) is above amountPublicSignals[${upperBound}] (the upper bound)`,
+    );
 }
 
 /**

@@ -29,8 +29,8 @@ export interface PaymentTerms {
   readonly recipient: Recipient;
   /** Compared byte for byte. */
   readonly resourceUrl: string;
-  /** The bounds that the amount proof must show. Default: any bounds. */
-  readonly bounds?: AmountBounds | undefined;
+  /** The bounds that the amount proof must show. */
+  readonly bounds: AmountBounds;
 }
 
 export function assertStatement(statement: PaymentStatement): void {
@@ -92,11 +92,7 @@ export function canonicalJson(payment: ReceivedPayment): string {
 export type PartialBundle = Omit<PaymentBundle, "senderCommitment" | "amountPublicSignals" | "resourceUrl">;
 
 /** Completes a bundle with the values that a payment for these terms must have. */
-export function completeBundle(
-  shown: PartialBundle,
-  senderCommitment: bigint,
-  terms: PaymentTerms & { readonly bounds: AmountBounds },
-): PaymentBundle {
+export function completeBundle(shown: PartialBundle, senderCommitment: bigint, terms: PaymentTerms): PaymentBundle {
   for (const part of [shown, terms]) assertObject(part, "what is shown, and the terms");
   const { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp } = shown;
   const { recipient, resourceUrl, bounds } = terms;
@@ -155,7 +151,7 @@ export function checkPayment(statement: PaymentStatement, terms: PaymentTerms): 
   const { timestamp, senderCommitment } = bundle;
   const opening = { deployment, recipient, resourceUrl, timestamp, senderCommitment };
   return (
-    (bounds && checkBounds(range, bounds)) ??
+    checkBounds(range, bounds) ??
     checkRecipient(statement, recipient) ??
     checkRecipientSignal(signals, opening) ??
     checkUrl(bundle, resourceUrl) ??

@@ -74,8 +74,7 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
     const message = `the notes hold ${total} base units, ${missing} fewer than the ${amount} to withdraw`;
     fail("INSUFFICIENT_NOTES", message, { missing, needed: amount.toString() });
   }
-  if (assertAmount(args.fee, "fee") > amount)
-    fail("INVALID_AMOUNT", `the fee of ${args.fee} base units exceeds the amount of ${amount}, which it is part of`);
+  if (assertAmount(args.fee, "fee") > amount) fail("INVALID_AMOUNT", "fee exceeds amount, which it is part of");
   return assertAmount(total - amount, "the amount left over");
 }
 
@@ -96,7 +95,7 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
   const unique = withdrawalPadContext(context, args.amount, shown);
   const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, unique);
   if (args.leaveNothing === true && outputAmount !== 0n) {
-    const message = `a withdrawal that leaves nothing must withdraw the notes' whole amount, ${outputAmount} base units more`;
+    const message = "amount must be the whole amount of the notes if leaveNothing is true";
     fail("INVALID_AMOUNT", message, { left: outputAmount.toString() });
   }
   const outputNote: Note = { amount: outputAmount, ownerTag: args.outputTag, blinding };

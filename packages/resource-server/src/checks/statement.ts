@@ -21,9 +21,6 @@ import {
 } from "@sotto/protocol";
 import { CheckFailed } from "../outcome.ts";
 
-/** The terms that a request's payment must meet. */
-export type RequestTerms = PaymentTerms & { readonly bounds: AmountBounds };
-
 /** A header that matches its token and the terms; its proofs and its settlement are not verified yet. */
 export interface HeaderStatement extends PaymentStatement {
   readonly header: ProofHeader;
@@ -65,7 +62,7 @@ function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
 export function readHeaderStatement(
   header: ProofHeader,
   claims: PaymentTokenClaims,
-  terms: RequestTerms,
+  terms: PaymentTerms,
 ): HeaderStatement {
   const statement = readStatement(completeBundle(header, BigInt(claims.senderCommitment), terms));
   const { bundle, signals } = statement;

@@ -5,6 +5,7 @@ import {
   type Deployment,
   MAX_CLOCK_SKEW_MS,
   MAX_PAYMENT_AGE_MS,
+  type PaymentTerms,
   type ProofHeader,
 } from "@sotto/protocol";
 import { Failures, type Proofs } from "../checks/proofs.ts";
@@ -13,7 +14,6 @@ import {
   assertFresh,
   assertRecipient,
   type HeaderStatement,
-  type RequestTerms,
   readAmount,
   readHeaderStatement,
 } from "../checks/statement.ts";
@@ -93,7 +93,7 @@ export class Checks {
   /** The expensive checks: first the chain, then the proofs. */
   async #prove(
     { header, bundle, signals, digest, validUntil }: HeaderStatement,
-    { bounds, recipient }: RequestTerms,
+    { bounds, recipient }: PaymentTerms,
   ): Promise<Pick<PaidProof, "amount" | "settledThere">> {
     const { viewingKey, settlements, proofs } = this.#parts;
     const { nullifier } = signals;

@@ -117,13 +117,14 @@ export class Opening {
  * paywall that cannot open emits one process warning per reason instead of waiting silently.
  */
 export function createReporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
-  let warned = "";
+  const warned = new Set<string>();
   const warn = ({ event, error }: PaywallEvent) => {
-    if (event !== "opening" || !(error instanceof Error) || error.message === warned) return;
-    warned = error.message;
+    const code = codeOf(error);
+    if (event !== "opening" || !(error instanceof Error) || warned.has(code)) return;
+    warned.add(code);
     process.emitWarning(`the paywall cannot accept payments yet and keeps retrying: ${error.message}`, {
       type: "SottoWarning",
-      code: codeOf(error),
+      code,
     });
   };
   return (event) => {

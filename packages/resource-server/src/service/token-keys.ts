@@ -54,9 +54,11 @@ export class TokenKeys {
   static async fetched(service: string, clock: () => number): Promise<TokenKeys> {
     const url = `${service}/.well-known/jwks.json`;
     const keys = await fetchKeys(url).catch((cause: unknown) => {
+      // Other messages may quote the response.
+      const reason = cause instanceof WrongStatus ? `: ${cause.message}` : "";
       throw new PaywallError(
         "SERVICE_UNAVAILABLE",
-        `${url} does not return the service's token keys: ${(cause as Error).message}`,
+        `${url} does not return the service's token keys${reason}`,
         { url },
         { cause },
       );
@@ -108,8 +110,14 @@ export class TokenKeys {
 
 const unavailable = (): CheckUnavailable => new CheckUnavailable("SERVICE_UNAVAILABLE", 10);
 
+class WrongStatus extends Error {
+  constructor(status: number) {
+    super(`status ${status}, expected 200`);
+  }
+}
+
 async function fetchKeys(url: string): Promise<Keys> {
   const { status, body } = await request(url, LIMITS);
-  if (status !== 200) throw new Error(`status ${status}, expected 200`);
+  if (status !== 200) throw new WrongStatus(status);
   return readKeySet(JSON.parse(new TextDecoder().decode(body)));
 }

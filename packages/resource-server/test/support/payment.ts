@@ -12,6 +12,7 @@ import {
   hintOf,
   noteCommitment,
   noteSecrets,
+  type PaymentTerms,
   type PaymentTokenClaims,
   type Point,
   type ProofHeader,
@@ -24,7 +25,6 @@ import {
   signalWords,
   tokenClaims,
 } from "@sotto/protocol";
-import type { RequestTerms } from "../../src/checks/statement.ts";
 
 export const DEPLOYMENT = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
 export const PRICE = 10_000n;
@@ -47,7 +47,7 @@ export function createRecipient(wallet: Address = `0x${"22".repeat(20)}`): TestR
 }
 
 /** The terms of a request for RESOURCE from this recipient. */
-export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): RequestTerms => ({
+export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): PaymentTerms => ({
   deployment: DEPLOYMENT,
   recipient: { wallet, keyX, ownerTag },
   resourceUrl: RESOURCE,
