@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { EngineError } from "../engine/index.ts";
 import { ServiceError } from "../errors.ts";
 import type { ProofVerifier } from "../ports.ts";
+
+/** The engine cannot verify now. Every other error says that the proof does not belong to the key. */
+const UNAVAILABLE: readonly unknown[] = ["ENGINE_OVERLOADED", "ENGINE_FAILED", "ENGINE_CLOSED"];
 
 /** Distinguishes proofs made with the keys of a retired set from invalid proofs. */
 export interface RetiredKeys {
@@ -30,7 +32,7 @@ export function retiredKeys(proofs: ProofVerifier, keys: Readonly<Record<string,
   // A key for another number of signals belongs to another version of the circuit, so the proof is not valid under it.
   const holds = (...statement: Parameters<ProofVerifier["verify"]>) =>
     proofs.verify(...statement).catch((error: unknown) => {
-      if (error instanceof EngineError) throw error;
+      if (UNAVAILABLE.includes(Object(error).code)) throw error;
       return false;
     });
   return {

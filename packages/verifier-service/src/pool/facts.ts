@@ -54,7 +54,8 @@ export async function assertPool(
     const { code, message } = cause as ChainError;
     if (code === "POOL_NOT_DEPLOYED")
       throw new ServiceError("POOL_MISSING", `${message}; locally: npm run deploy:local`, { pool }, { cause });
-    if (code === "POOL_MISMATCH" || isAnotherContract(cause))
+    if (code === "POOL_MISMATCH") throw new ServiceError("POOL_MISSING", message, { pool }, { cause });
+    if (isAnotherContract(cause))
       throw new ServiceError("POOL_MISSING", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
     const why = "no node of SOTTO_RPC_URLS responds; locally: npm run chain";
