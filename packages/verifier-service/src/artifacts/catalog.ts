@@ -21,8 +21,11 @@ export interface ArtifactFile {
   /** Bytes. */
   readonly size: number;
   readonly contentType: string;
-  /** The file compressed with brotli, if the build made it. */
-  readonly compressed?: CompressedFile | undefined;
+  /**
+   * Only for files that are large enough to compress: the file compressed with brotli, undefined if the build did not make it.
+   * It is compared with the lock when it is first requested, because decompressing all of them takes a second.
+   */
+  readonly compressed?: (() => Promise<CompressedFile | undefined>) | undefined;
 }
 
 export interface Circuit {
@@ -51,6 +54,9 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   r1cs: "application/octet-stream",
 };
 
+/** Bytes read at once for hashing: with Node's default of 64 KB, 90 MB of files keep the garbage collector busy. */
+const READ_BYTES = 1 << 20;
+
 /** Files that clients load, large enough to compress. */
 const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 
@@ -71,7 +77,7 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
       if (sha256 === undefined) continue;
       const path = join(directory, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
       const size = await checkFile(path, sha256);
-      const compressed = COMPRESSED.has(kind) ? await findCompressed(path, sha256, size) : undefined;
+      const compressed = COMPRESSED.has(kind) ? once(() => findCompressed(path, sha256, size)) : undefined;
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
       files[kind] = { ...described, compressed };
       byHash.set(sha256, files[kind]);
@@ -81,6 +87,15 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
     circuits.set(name, { name, template, constraints, publicSignals, files });
   }
   return { set, id: setId([...circuits.values()]), circuits, byHash, verificationKeys };
+}
+
+/** Calls `action` at most once. */
+function once<T>(action: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= action();
+    return result;
+  };
 }
 
 function setId(circuits: readonly Circuit[]): string {
@@ -96,7 +111,7 @@ async function checkFile(path: string, expected: string): Promise<number> {
     const file = await open(path);
     ({ size } = await file.stat());
     await file.close();
-    await pipeline(createReadStream(path), hash);
+    await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash);
   } catch (cause) {
     throw new ServiceError("ARTIFACT_DAMAGED", `${path} cannot be read; build the circuits first`, { path }, { cause });
   }

@@ -11,6 +11,9 @@ export interface CompressedFile {
   readonly size: number;
 }
 
+/** Decompressed at once. Small chunks of a file of 50 MB cost more than the decompression itself. */
+const CHUNK_BYTES = 1 << 20;
+
 /**
  * Finds PATH.br, if it decompresses to exactly the file that the lock names. If it is missing, damaged or outdated, the file is
  * sent uncompressed.
@@ -22,14 +25,18 @@ export async function findCompressed(path: string, sha256: string, size: number)
   const hash = createHash("sha256");
   try {
     const found = await stat(compressed);
-    await pipeline(createReadStream(compressed), createBrotliDecompress(), async (chunks: AsyncIterable<Buffer>) => {
-      let total = 0;
-      for await (const chunk of chunks) {
-        total += chunk.length;
-        if (total > size) throw new Error("it is longer than the file");
-        hash.update(chunk);
-      }
-    });
+    await pipeline(
+      createReadStream(compressed),
+      createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
+      async (chunks: AsyncIterable<Buffer>) => {
+        let total = 0;
+        for await (const chunk of chunks) {
+          total += chunk.length;
+          if (total > size) throw new Error("it is longer than the file");
+          hash.update(chunk);
+        }
+      },
+    );
     return hash.digest("hex") === sha256 ? { path: compressed, size: found.size } : undefined;
   } catch {
     return undefined;

@@ -128,11 +128,17 @@ function sendCompressed(
   return reply.send(request.method === "HEAD" ? Readable.from([]) : createReadStream(path));
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFile, caching: string): FastifyReply {
+async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ArtifactFile,
+  caching: string,
+): Promise<FastifyReply> {
   if (file.compressed !== undefined) varyByEncoding(reply);
   // Ranges always refer to the uncompressed file, so that an uncompressed download can be resumed.
   const brotli = request.headers.range === undefined && acceptsBrotli(request.headers["accept-encoding"]);
-  if (brotli && file.compressed !== undefined) return sendCompressed(request, reply, file, file.compressed, caching);
+  const compressed = brotli ? await file.compressed?.() : undefined;
+  if (compressed !== undefined) return sendCompressed(request, reply, file, compressed, caching);
   const etag = `"${file.sha256}"`;
   reply.header("etag", etag).header("cache-control", caching).header("accept-ranges", "bytes");
   if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
