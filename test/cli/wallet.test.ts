@@ -158,9 +158,14 @@ describe("sotto: a wallet", function () {
         return cli.refused(initArguments({ ...world, deploymentFile: file }), 2);
       };
       const pool = `0x${"12".repeat(20)}`;
-      const contracts = { ...manifest.contracts, pool: { ...manifest.contracts.pool, address: pool } };
+      const withPool = (address: string) => {
+        const contracts = { ...manifest.contracts, pool: { ...manifest.contracts.pool, address } };
+        return { pool: address, contracts };
+      };
       expect(await naming({ chainId: 1 })).to.equal("CONFIG_INVALID");
-      expect(await naming({ pool, contracts })).to.equal("CONFIG_INVALID");
+      expect(await naming(withPool(pool))).to.equal("CONFIG_INVALID");
+      // A contract that is not a pool.
+      expect(await naming(withPool(world.token))).to.equal("CONFIG_INVALID");
       expect(await naming({ token: pool })).to.equal("CONFIG_INVALID");
       expect(await naming({ set: "ceremony/never-held" })).to.equal("ARTIFACT_SET_UNKNOWN");
       expect(await naming({ version: 2 })).to.equal("DEPLOYMENT_INVALID");

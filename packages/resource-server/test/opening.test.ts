@@ -145,7 +145,7 @@ describe("the start of a paywall", () => {
     process.on("warning", listener);
     try {
       const [here, there] = [unreachable("CHAIN_UNAVAILABLE"), unreachable("SERVICE_UNAVAILABLE")];
-      // The same reason with another message.
+      // The same code with another message.
       const again = new PaywallError("CHAIN_UNAVAILABLE", "CHAIN_UNAVAILABLE: status 502");
       const { opening, next } = open([here, again], [there], createReporter({} as never));
       await opening.attempted;

@@ -1,14 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ChainError, poolInterface, shieldedAddressOf } from "@sotto/client";
-import {
-  type Address,
-  defaultFinality,
-  LOCAL_CHAIN_IDS,
-  parseAddress,
-  parseDeployment,
-  SottoError,
-} from "@sotto/protocol";
+import { ChainError, type ChainErrorCode, readDecimals, readPool } from "@sotto/chain";
+import { shieldedAddressOf } from "@sotto/client";
+import { type Address, defaultFinality, LOCAL_CHAIN_IDS, parseDeployment, SottoError } from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../command.ts";
@@ -24,7 +18,10 @@ const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
 const LOCAL_RPC = "http://127.0.0.1:8545";
 const LOCAL_ARTIFACTS = "circuits/build";
 
-const erc20 = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
+const erc20 = new Interface(["function symbol() view returns (string)"]);
+
+/** Faults of a deployment or a node that the user chose. */
+const WRONG_PLACE: readonly ChainErrorCode[] = ["WRONG_CHAIN", "POOL_NOT_DEPLOYED", "POOL_MISMATCH"];
 
 export const init: Command = {
   name: "init",
@@ -193,18 +190,16 @@ function readDeployment(given: string | undefined, known: Config | undefined): K
 /** Reads the pool's token from the chain. @throws CliError CONFIG_INVALID; ChainError */
 async function tokenOf({ rpc, chainId, pool, token: expected }: KnownDeployment & { readonly rpc: string }) {
   const chain = chainOf({ rpc, chainId });
-  await chain.chainId().catch((cause: unknown) => {
-    if (!(cause instanceof ChainError) || cause.code !== "WRONG_CHAIN") throw cause;
-    throw new CliError("CONFIG_INVALID", `${cause.message}; choose another node with --rpc`, {}, { cause });
-  });
-  if ((await chain.code(pool)) === "0x")
-    throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
-  const token = parseAddress(await chain.read<unknown>(poolInterface, pool, "token"));
-  if (expected !== undefined && expected !== token)
-    throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
-  const [decimals, symbol] = [
-    await chain.read<unknown>(erc20, token, "decimals"),
-    await chain.read<unknown>(erc20, token, "symbol"),
-  ];
-  return { token, decimals: Number(decimals), symbol };
+  try {
+    await chain.chainId();
+    const { token } = await readPool(chain, pool);
+    if (expected !== undefined && expected !== token)
+      throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
+    const decimals = await readDecimals(chain, token);
+    return { token, decimals, symbol: await chain.read<unknown>(erc20, token, "symbol") };
+  } catch (cause) {
+    if (!(cause instanceof ChainError) || !WRONG_PLACE.includes(cause.code)) throw cause;
+    const next = cause.code === "WRONG_CHAIN" ? "; choose another node with --rpc" : ` (chain ${chainId})`;
+    throw new CliError("CONFIG_INVALID", `${cause.message}${next}`, {}, { cause });
+  }
 }
