@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
-import { type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
+import { ChainError, type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
 import { MemoryChain, nodeOf, POOL } from "./support/memory-chain.ts";
 import { MemorySink } from "./support/memory-sink.ts";
 import { TestNode } from "./support/node.ts";
@@ -27,6 +27,8 @@ function nodesOf(...nodes: ChainSource[]): ChainSource {
   return { ...nodes.at(-1)!, useNode };
 }
 
+const unreachable = () => Promise.reject(new ChainError("NODE_UNREACHABLE", "the node does not answer"));
+
 describe("PoolFollower", () => {
   let chain: MemoryChain;
   let sink: MemorySink;
@@ -38,9 +40,13 @@ describe("PoolFollower", () => {
 
   /** The sink has the events of the whole chain, in pages without a gap. */
   function expectComplete(): void {
-    expect(sink.leaves).to.deep.equal(Array.from({ length: chain.size }, (_, i) => BigInt(100 + i)));
+    expectAllLeaves();
     for (const [i, { from }] of sink.pages.entries()) expect(from).to.equal((sink.pages[i - 1]?.to ?? -1) + 1);
     expect(sink.pages.at(-1)).to.include({ to: chain.blocks.length - 1, hash: chain.blocks.at(-1)!.hash });
+  }
+
+  function expectAllLeaves(): void {
+    expect(sink.leaves).to.deep.equal(Array.from({ length: chain.size }, (_, i) => BigInt(100 + i)));
   }
 
   it("reads the chain in ranges, then only new blocks", async () => {
@@ -206,6 +212,73 @@ describe("PoolFollower", () => {
       expect(sink.rollbacks).to.deep.equal([]);
     });
 
+    it("asks another node if one has not reached the pool's deployment", async () => {
+      const behind = nodeOf(chain, { head: async () => (await chain.block(2))! });
+      const nodes = nodesOf(behind, nodeOf(chain));
+      nodes.head = behind.head;
+      const follower = follow(nodes, { deploymentBlock: 3 });
+      expect((await follower.catchUp(sink)).head).to.deep.equal(await chain.head());
+      expectAllLeaves();
+    });
+
+    it("keeps the pages of a longer chain if the first node is behind", async () => {
+      await follow(chain).catchUp(sink);
+      const shorter = (height: number) =>
+        nodeOf(chain, {
+          head: async () => (await chain.block(height))!,
+          block: async (number) => (number > height ? undefined : chain.block(number)),
+        });
+      for (const height of [22, 12]) {
+        const nodes = nodesOf(shorter(height), nodeOf(chain));
+        nodes.head = shorter(height).head;
+        await follow(nodes).catchUp(sink);
+        expect(sink.rollbacks).to.deep.equal([]);
+      }
+      chain.mine(1);
+      await follow(nodesOf(shorter(12), nodeOf(chain))).catchUp(sink);
+      expect(sink.rollbacks).to.deep.equal([]);
+      expectComplete();
+    });
+
+    for (const order of ["first", "last"])
+      it(`follows a reorganization although the ${order} node stays on the old fork`, async () => {
+        await follow(chain).catchUp(sink);
+        const old = [...chain.blocks];
+        const stale = nodeOf(chain, { block: async (number) => old[number] });
+        chain.takeBack(3);
+        chain.mine(1, 4, 0, 0);
+        const nodes = order === "first" ? [stale, nodeOf(chain)] : [nodeOf(chain), stale];
+        const source = nodesOf(...nodes);
+        source.head = () => chain.head();
+        expect(await follow(source).catchUp(sink)).to.include({ rolledBackTo: 19 });
+        expectComplete();
+      });
+
+    it("follows a reorganization during a catch-up although another node is down", async () => {
+      let left = 1;
+      sink.beforeAdd = ({ from }) => {
+        if (from !== 10 || left-- <= 0) return;
+        chain.takeBack(20);
+        chain.mine(...Array<number>(20).fill(1));
+      };
+      const down = nodeOf(chain, { block: unreachable, logs: unreachable });
+      const source = nodesOf(nodeOf(chain), down);
+      expect(await follow(source).catchUp(sink)).to.include({ rolledBackTo: -1 });
+      expectComplete();
+    });
+
+    it("throws the fault of a node that is down if the other one does not reach the newest block", async () => {
+      const lagging = nodeOf(chain, { block: async (number) => (number > 20 ? undefined : chain.block(number)) });
+      const down = nodeOf(chain, { block: unreachable, logs: unreachable });
+      const source = nodesOf(lagging, down);
+      source.head = () => chain.head();
+      expect(await rejection(follow(source).catchUp(sink))).to.include({ code: "NODE_UNREACHABLE" });
+      expect(sink.ranges).to.deep.equal([
+        [0, 9],
+        [10, 19],
+      ]);
+    });
+
     it("asks another node if one omits events", async () => {
       const forgetful = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(1) });
       await follow(nodesOf(forgetful, nodeOf(chain))).catchUp(sink);
@@ -224,6 +297,44 @@ describe("PoolFollower", () => {
       expect(await rejection(follower.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
       expect(sink.discarded).to.equal(1);
       await follower.catchUp(sink);
+      expectComplete();
+    });
+
+    it("keeps unchecked pages if another node is down, because that one may continue the counts", async () => {
+      await follow(chain).catchUp(sink);
+      const kept = sink.ranges;
+      chain.mine(1, 1);
+      const forgetful = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(1) });
+      const silent = nodeOf(chain, { head: unreachable, block: unreachable, logs: unreachable });
+      const busy = nodeOf(chain, { logs: unreachable });
+      for (const other of [silent, busy])
+        for (const nodes of [
+          [other, forgetful],
+          [forgetful, other],
+        ]) {
+          const source = nodesOf(...nodes);
+          source.head = () => chain.head();
+          await rejection(follow(source).catchUp(sink));
+          expect(sink.discarded).to.equal(0);
+        }
+      expect(sink.ranges).to.deep.equal(kept);
+      expect(await rejection(follow(nodesOf(forgetful, forgetful)).catchUp(sink))).to.include({
+        code: "NODE_INCONSISTENT",
+      });
+      expect(sink.discarded).to.equal(1);
+    });
+
+    it("asks for large ranges again soon after a node refused a small one", async () => {
+      const follower = follow(chain, { rangeSize: 1_000 });
+      await follower.catchUp(sink);
+      chain.maxRange = 1;
+      chain.mine(0, 0);
+      await follower.catchUp(sink);
+      chain.maxRange = Number.POSITIVE_INFINITY;
+      chain.asked.length = 0;
+      chain.mine(...Array<number>(2_000).fill(0));
+      await follower.catchUp(sink);
+      expect(chain.asked).to.have.length.below(100);
       expectComplete();
     });
 

@@ -1,5 +1,5 @@
 import { parseAddress } from "@sotto/protocol";
-import { ChainError } from "../errors.ts";
+import { ChainError, isNodeFault } from "../errors.ts";
 import type { Block } from "../rpc/values.ts";
 import { type ChainSource, inconsistent, useNode } from "../source.ts";
 import { readAnchors } from "./anchors.ts";
@@ -75,6 +75,8 @@ interface RangeToRead {
   counts: QueueCounts;
   head: Block;
   sink: PageSink;
+  /** Whether the catch-up restarted before. */
+  restarted: boolean;
 }
 
 const MAX_RESTARTS = 5;
@@ -101,23 +103,35 @@ export class PoolFollower<Newest extends Block = Block> {
    * @throws ChainError NODE_INCONSISTENT, and the faults of nodes; what the sink throws
    */
   async catchUp(sink: PageSink, signal?: AbortSignal): Promise<CaughtUp<Newest>> {
-    const { chain, deploymentBlock } = this.#options;
-    const head = await chain.head();
-    if (head.number < deploymentBlock)
-      throw inconsistent(chain, `is at block ${head.number}, before the pool's deployment in ${deploymentBlock}`);
-    for (let restarts = 0; !(await this.#follow(sink, head, signal)); restarts += 1)
-      if (restarts >= MAX_RESTARTS) throw inconsistent(chain, "kept changing its chain while it was read; try again");
+    const head = await this.#head();
+    for (let restarts = 0; !(await this.#follow(sink, head, restarts > 0, signal)); restarts += 1)
+      if (restarts >= MAX_RESTARTS)
+        throw inconsistent(this.#options.chain, "kept changing its chain while it was read; try again");
     const rolledBackTo = this.#rolledBackTo;
     this.#rolledBackTo = undefined;
     return { head, rolledBackTo };
   }
 
+  /** The newest block. If the first node has not reached the pool's deployment, the others are asked. */
+  async #head(): Promise<Newest> {
+    const { chain, deploymentBlock } = this.#options;
+    const newest = await chain.head();
+    if (newest.number >= deploymentBlock) return newest;
+    return useNode(chain, async (node) => {
+      // A chain's nodes return the same fields as the chain.
+      const head = (await node.head()) as Newest;
+      if (head.number < deploymentBlock)
+        throw inconsistent(node, `is at block ${head.number}, before the pool's deployment in ${deploymentBlock}`);
+      return head;
+    });
+  }
+
   /** @returns false if the chain changed in between */
-  async #follow(sink: PageSink, head: Newest, signal: AbortSignal | undefined): Promise<boolean> {
+  async #follow(sink: PageSink, head: Newest, restarted: boolean, signal: AbortSignal | undefined): Promise<boolean> {
     const { deploymentBlock, finality = 0 } = this.#options;
     const known = await sink.known();
     if (known[0]?.number === head.number && known[0].hash === head.hash) return true;
-    let last = await this.#ancestor(known);
+    let last = await this.#ancestor(known, head);
     if (last !== known[0]) {
       const to = last?.number ?? deploymentBlock - 1;
       this.#rolledBackTo = Math.min(to, this.#rolledBackTo ?? to);
@@ -130,7 +144,7 @@ export class PoolFollower<Newest extends Block = Block> {
       if (from > head.number) return true;
       signal?.throwIfAborted();
       const to = Math.min(from + this.#range - 1, from <= final ? final : head.number);
-      const pages = await this.#read({ from, to, last, counts, head, sink });
+      const pages = await this.#read({ from, to, last, counts, head, sink, restarted });
       if (pages === "too large") continue;
       if (pages === undefined) return false;
       for (const page of pages) {
@@ -142,40 +156,70 @@ export class PoolFollower<Newest extends Block = Block> {
     }
   }
 
-  /** The newest known block that is still canonical; undefined if there is none. */
-  #ancestor(known: readonly BlockRef[]): Promise<BlockRef | undefined> {
+  /**
+   * The newest known block that is still canonical; undefined if there is none. A node that is behind lacks blocks, and one
+   * on a stale fork has others, so a rollback needs that no node has both `head` and the newest known block.
+   */
+  async #ancestor(known: readonly BlockRef[], head: Block): Promise<BlockRef | undefined> {
     const { chain, canReset } = this.#options;
-    return useNode(chain, async (node) => {
-      for (const block of known) if ((await node.block(block.number))?.hash === block.hash) return block;
-      if (known.length > 0 && !canReset) throw inconsistent(node, "has none of the blocks that were read before");
-      return undefined;
-    });
+    if (known.length === 0) return undefined;
+    /** By index in `known`; its length is "none". */
+    let best: { index: number; hasHead: boolean } | undefined;
+    const search = async (node: ChainSource): Promise<boolean> => {
+      let index = 0;
+      for (const { number, hash } of known) {
+        if ((await node.block(number))?.hash === hash) break;
+        index += 1;
+      }
+      if (index === known.length && !canReset) throw inconsistent(node, "has none of the blocks that were read before");
+      const hasHead = (await node.block(head.number))?.hash === head.hash;
+      if (best === undefined || (hasHead && (!best.hasHead || index < best.index))) best = { index, hasHead };
+      return hasHead && index === 0;
+    };
+    try {
+      await useNode(chain, search, (found) => found);
+    } catch (error) {
+      if (best === undefined || !isNodeFault(error)) throw error;
+    }
+    return known[best!.index];
   }
 
   /** Reads a range from one node, and checks all of it before any of it is stored; undefined if the chain changed. */
   async #read(range: RangeToRead): Promise<PoolPage[] | "too large" | undefined> {
-    const { from, to, last, counts, head, sink } = range;
+    const { from, to, last, counts, head, sink, restarted } = range;
     const { chain, pool, rangeSize, timed = false, anchors, checkQueue } = this.#options;
-    let hasGap = false;
-    const read = async (node: ChainSource): Promise<PoolPage[] | undefined> => {
+    let changed = false;
+    let gap: unknown;
+    let otherFault = false;
+    const readChecked = async (node: ChainSource): Promise<PoolPage[] | undefined> => {
       const fetched = await fetchRange(node, pool, { from, to, timed }, last);
       if (fetched === undefined) return undefined;
       let pages: PoolPage[];
       try {
         pages = splitPages(node, fetched, counts);
       } catch (error) {
-        hasGap = true;
+        gap = error;
         throw error;
       }
       if (checkQueue && to === head.number) await this.#compareQueue(node, to, countsAfter(pages.at(-1)!));
       if (anchors) for (const page of pages) page.anchors = await readAnchors(node, page);
       return pages;
     };
+    const read = async (node: ChainSource): Promise<PoolPage[] | undefined> => {
+      try {
+        const pages = await readChecked(node);
+        changed ||= pages === undefined;
+        return pages;
+      } catch (error) {
+        otherFault ||= error !== gap;
+        throw error;
+      }
+    };
     try {
       const pages = await useNode(chain, read, (found) => found !== undefined);
       // Larger than the nodes permitted last time, a little, from time to time: some of them count logs, not blocks.
       this.#range = Math.min(this.#range * 2, this.#maxRange, rangeSize);
-      this.#maxRange += Math.floor(this.#maxRange / 16);
+      this.#maxRange += Math.max(1, Math.floor(this.#maxRange / 16));
       return pages;
     } catch (error) {
       if (error instanceof ChainError && error.code === "RANGE_TOO_LARGE" && from < to) {
@@ -183,7 +227,9 @@ export class PoolFollower<Newest extends Block = Block> {
         this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
         return "too large";
       }
-      if (hasGap) await sink.discardUnchecked?.();
+      // Another node's fault does not hide a reorganization. If the restart does not help either, the fault is thrown.
+      if (changed && !restarted && isNodeFault(error)) return undefined;
+      if (error === gap && !changed && !otherFault && (await everyNodeResponds(chain))) await sink.discardUnchecked?.();
       throw error;
     }
   }
@@ -196,6 +242,15 @@ export class PoolFollower<Newest extends Block = Block> {
       throw inconsistent(node, `has events for ${counts}, but the contract counts ${queue.size} and ${queue.appended}`);
     }
   }
+}
+
+/** Whether no node is at fault at present: an unreachable one may have the events that the others lack. */
+function everyNodeResponds(chain: ChainSource): Promise<boolean> {
+  const ask = async (node: ChainSource) => void (await node.head());
+  return useNode(chain, ask, () => false).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The pages of a range. @throws ChainError NODE_INCONSISTENT if the events do not continue the counts */
