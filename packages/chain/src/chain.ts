@@ -149,9 +149,19 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.code(address));
   }
 
-  /** Sends any other request. The result is not checked. */
-  request(method: string, params: readonly unknown[]): Promise<unknown> {
-    return this.useNode((node) => node.request(method, params));
+  /** Sends any other request. The result is not checked. A method that starts with eth_send is sent only once, to one node. */
+  async request(method: string, params: readonly unknown[]): Promise<unknown> {
+    if (!method.startsWith("eth_send")) return this.useNode((node) => node.request(method, params));
+    // A fault in the action would lead to another attempt, and a node may have sent the transaction before its fault.
+    const sent = await this.useNode(async (node) => {
+      const request = node.request(method, params);
+      return request.then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error }),
+      );
+    });
+    if ("error" in sent) throw sent.error;
+    return sent.value;
   }
 
   /** Sends a signed transaction to every node and waits for the first one that accepts it. */

@@ -287,6 +287,18 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
+  it("get a request that sends a transaction only once", async () => {
+    for (const method of ["eth_sendTransaction", "eth_sendRawTransaction"]) {
+      Object.assign(first.answers, { [method]: GONE });
+      Object.assign(second.answers, { [method]: HASH });
+      const error = await rejection(reader([first, second], { retries: 2 }).request(method, []));
+      expect(error).to.include({ code: "NODE_UNREACHABLE" });
+      expect([first.count(method), second.count(method)]).to.deep.equal([1, 0]);
+    }
+    first.answers["eth_chainId"] = GONE;
+    expect(await reader([first, second]).request("eth_sendTransaction", [])).to.equal(HASH);
+  });
+
   it("are not tried after an error of the program itself", async () => {
     const own = new Error("own");
     const error = await anyRejection(
