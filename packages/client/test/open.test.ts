@@ -10,7 +10,7 @@ import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { WalletOptions } from "../src/wallet/wallet.ts";
 import { Wallet } from "../src/wallet/wallet.ts";
 import { TOKEN } from "./support/local-token.ts";
-
+import { nodeOf, nodesOf } from "./support/several-nodes.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { MERCHANT, URL } from "./support/world.ts";
 
@@ -53,6 +53,19 @@ describe("opening a wallet", () => {
     const foreign = new MemoryStore();
     await foreign.put("something", 1);
     await refuses("STORE_FOREIGN", open({ store: foreign }));
+  });
+
+  it("asks another node if one does not have the pool yet", async () => {
+    const healthy = nodeOf(world.chain);
+    const behind = nodeOf(world.chain, { code: async () => "0x" });
+    for (const nodes of [
+      [behind, healthy],
+      [healthy, behind],
+    ])
+      await Wallet.open(world.options({ store: new MemoryStore(), chain: nodesOf(...nodes) }));
+    await refuses("POOL_NOT_DEPLOYED", () =>
+      Wallet.open(world.options({ store: new MemoryStore(), chain: nodesOf(behind, behind) })),
+    );
   });
 
   it("uses the deployment's finality, or the chain's default", async () => {

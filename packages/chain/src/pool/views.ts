@@ -56,18 +56,22 @@ export function poolViews(source: ChainSource, pool: Address): PoolViews {
  * @throws ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH, and faults of nodes
  */
 export async function readPool(source: ChainSource, pool: Address): Promise<PoolFacts> {
-  if ((await source.code(pool)) === "0x")
-    throw new ChainError("POOL_NOT_DEPLOYED", `there is no contract at ${pool}`, { pool });
-  const read = async (name: string) =>
-    (await readWords(source, { to: pool, data: poolCalldata(name, []), name }, 1))[0]!;
-  let words: Bytes32[];
+  const read = async (node: ChainSource): Promise<Bytes32[] | undefined> => {
+    if ((await node.code(pool)) === "0x") return undefined;
+    const one = async (name: string) =>
+      (await readWords(node, { to: pool, data: poolCalldata(name, []), name }, 1))[0]!;
+    return Promise.all(["token", "smallestDeposit", "EMPTY_ROOT"].map(one));
+  };
+  let words: Bytes32[] | undefined;
   try {
-    words = await Promise.all(["token", "smallestDeposit", "EMPTY_ROOT"].map(read));
+    // A node that is behind may not have the contract yet.
+    words = await useNode(source, read, (found) => found !== undefined);
   } catch (cause) {
     throw isAnotherContract(cause)
       ? new ChainError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause })
       : cause;
   }
+  if (words === undefined) throw new ChainError("POOL_NOT_DEPLOYED", `there is no contract at ${pool}`, { pool });
   const [token, smallestDeposit, emptyRoot] = words.map(BigInt);
   if (token! >= 1n << 160n || emptyRoot !== emptyRoots()[TREE_DEPTH])
     throw new ChainError("POOL_MISMATCH", `the pool at ${pool} has another note tree than this version`, { pool });
