@@ -5,23 +5,13 @@ import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 
 import { MemoryStore } from "../src/store/memory.ts";
-import { World } from "./support/world.ts";
+import { nodeOf, nodesOf } from "./support/several-nodes.ts";
+import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 13 * i + 1);
 
 /** The world's chain, with some of its answers changed. */
-function changed(world: World, changes: Partial<ChainSource>): ChainSource {
-  const { chain } = world;
-  return {
-    chainId: () => chain.chainId(),
-    head: () => chain.head(),
-    block: (number) => chain.block(number),
-    logs: (query) => chain.logs(query),
-    code: (address) => chain.code(address),
-    call: (call, block) => chain.call(call, block),
-    ...changes,
-  };
-}
+const changed = ({ chain }: World, changes: Partial<ChainSource>): ChainSource => nodeOf(chain, changes);
 
 const logsWhere = (world: World, edit: (logs: Log[]) => Log[]): Partial<ChainSource> => ({
   logs: async (query) => edit(await world.chain.logs(query)),
@@ -120,6 +110,40 @@ describe("a faulty node", () => {
     const wallet = await world.wallet({ seed: SEED, chain: pruned });
     await wallet.scan();
     expect(wallet.balance().spendable).to.equal(11_000n);
+  });
+
+  it("is not trusted with the root of the events after any other fault", async () => {
+    for (const code of ["NODE_UNREACHABLE", "NODE_INCONSISTENT", "WRONG_CHAIN"] as const) {
+      const { error } = await scanWith(world, {
+        call: async (call, block) => {
+          if (block !== undefined) throw new ChainError(code, "the node is at fault");
+          return world.chain.call(call);
+        },
+      });
+      expect(error.code).to.equal(code);
+    }
+  });
+
+  it("on another fork gives no time for the expiry of payments", async () => {
+    const fork = changed(world, {
+      block: async (number) => {
+        const block = await world.chain.block(number);
+        return block && { ...block, hash: `0x${"99".repeat(32)}`, timestamp: block.timestamp + 1_000_000 };
+      },
+      logs: () => Promise.reject(new ChainError("NODE_UNREACHABLE", "the node does not answer")),
+    });
+    for (const nodes of [
+      [changed(world, {}), fork],
+      [fork, changed(world, {})],
+    ]) {
+      const wallet = await world.wallet({ seed: SEED, chain: nodesOf(...nodes), finality: 1 });
+      await wallet.scan();
+      const { id } = await wallet.pay({ recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL });
+      const before = wallet.status(id);
+      world.chain.mineMany(2);
+      await wallet.scan();
+      expect(wallet.status(id)).to.deep.equal(before);
+    }
   });
 
   it("is rejected if it has not reached the pool's deployment", async () => {

@@ -1,4 +1,12 @@
-import { ChainError, type ChainSource, decodeEvent, type PoolEvent, type SettledEvent } from "@sotto/chain";
+import {
+  ChainError,
+  type ChainSource,
+  decodeEvent,
+  type PoolEvent,
+  requireBlock,
+  type SettledEvent,
+  useNode,
+} from "@sotto/chain";
 import { ReceiptError } from "./errors.ts";
 
 /** Blocks per request, as long as the node accepts so many. */
@@ -59,7 +67,12 @@ export async function settledEvent(
 ): Promise<SettledEvent> {
   const { number: height } = await chain.head();
   const range = { from: blockNumber, to: blockNumber };
-  const found = blockNumber > height ? [] : await settledEvents(chain, pool, range);
+  const last = Math.min(height, blockNumber + confirmations - 1);
+  const read = async (node: ChainSource) => {
+    await requireBlock(node, last);
+    return settledEvents(node, pool, range);
+  };
+  const found = blockNumber > height ? [] : await useNode(chain, read);
   const event = found.find((one) => one.digest === digest && one.transactionHash === transactionHash);
   if (event === undefined)
     throw new ReceiptError(

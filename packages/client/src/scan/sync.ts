@@ -1,4 +1,12 @@
-import { type Block, type PageSink, PoolFollower, type PoolPage, requireBlock } from "@sotto/chain";
+import {
+  type Block,
+  ChainError,
+  type PageSink,
+  PoolFollower,
+  type PoolPage,
+  requireBlock,
+  useNode,
+} from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
@@ -124,9 +132,19 @@ export class PoolSync {
     return gone.at(-1)!.to - gone[0]!.from + 1;
   }
 
+  /** From a node that has the ledger's chain: proofs expire by this block's time. */
   async #confirmedBlock(final: number): Promise<Block | undefined> {
-    if (final < this.#options.deploymentBlock) return undefined;
-    return requireBlock(this.#options.chain, final);
+    const { chain, deploymentBlock } = this.#options;
+    if (final < deploymentBlock) return undefined;
+    const { last } = this.ledger;
+    return useNode(chain, async (node) => {
+      const block = await requireBlock(node, final);
+      if (last === undefined) return block;
+      const { hash } = last.to === final ? block : await requireBlock(node, last.to);
+      if (hash !== last.hash)
+        throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan; try again");
+      return block;
+    });
   }
 
   #rebuildScanner(): void {

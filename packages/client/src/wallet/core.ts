@@ -157,7 +157,7 @@ export class WalletCore {
     const views = poolViews(chain, info.pool);
     const newest = await views.root(confirmed.number).catch(async (error: unknown) => {
       // A node without historical state still knows whether the pool ever had this root (the empty root is not recorded).
-      if (!(error instanceof ChainError) || error.code === "NODE_UNREACHABLE") throw error;
+      if (!(error instanceof ChainError) || !["NODE_ERROR", "CALL_REVERTED"].includes(error.code)) throw error;
       const known = size === 0 || (await views.isKnownRoot(root));
       return known ? root : undefined;
     });

@@ -12,6 +12,7 @@ import { MemoryStore } from "../../src/store/memory.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "../support/local-pool.ts";
 import { SEED, start } from "../support/merchant.ts";
+import { nodeOf, nodesOf } from "../support/several-nodes.ts";
 import { MERCHANT, URL, type World } from "../support/world.ts";
 
 const CHALLENGE = "ACME support, ticket 4711";
@@ -147,6 +148,20 @@ describe("a receipt", () => {
     expect((await rejection(check(receipt, { confirmations: has + 1 }))).code).to.equal("RECEIPT_NOT_SETTLED");
     expect((await rejection(check(receipt, { chainId: 5n }))).code).to.equal("RECEIPT_ELSEWHERE");
     expect((await rejection(check(receipt, { pool: `0x${"56".repeat(20)}` }))).code).to.equal("RECEIPT_ELSEWHERE");
+  });
+
+  it("is checked with one node, which has the confirmations", async () => {
+    world.chain.mineMany(2);
+    const { chain } = world;
+    const honest = nodeOf(chain);
+    const empty = nodeOf(chain, { logs: async () => [] });
+    const short = nodeOf(empty, { block: async (n: number) => (n > receipt.block ? undefined : chain.block(n)) });
+    for (const nodes of [
+      [honest, empty],
+      [short, honest],
+    ])
+      expect((await check(receipt, { confirmations: 3, chain: nodesOf(...nodes) })).amount).to.equal(1_234n);
+    chain.takeBack(2);
   });
 
   it("of a payment from a deposited note is made only on request, and reveals the deposit", async () => {

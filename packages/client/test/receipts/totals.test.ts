@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { rejection } from "../../../../test/kit/rejection.ts";
 import { proveTotals } from "../../src/receipts.ts";
 import { POOL } from "../support/local-pool.ts";
+import { nodeOf, nodesOf } from "../support/several-nodes.ts";
 import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
 import { MERCHANT } from "../support/world.ts";
 
@@ -87,6 +88,21 @@ describe("totals", () => {
     expect((await rejection(prove({ toBlock: 10_000 }))).code).to.equal("RECEIPT_NOT_SETTLED");
     expect((await rejection(prove({ fromBlock: 5, toBlock: 4 }))).code).to.equal("RECEIPT_MALFORMED");
     await refused({ blockHash: `0x${"00".repeat(32)}` }, "RECEIPT_NOT_SETTLED");
+  });
+
+  it("are read from one node, which has the confirmations", async () => {
+    const { chain } = world;
+    const honest = nodeOf(chain);
+    const empty = nodeOf(chain, { logs: async () => [] });
+    const from = { toBlock: statement.toBlock - 2, confirmations: 3 };
+    const short = nodeOf(empty, { block: async (n: number) => (n > from.toBlock ? undefined : chain.block(n)) });
+    const expected = (await prove(from)).hidden;
+    expect(expected).not.to.deep.equal([]);
+    for (const nodes of [
+      [honest, empty],
+      [short, honest],
+    ])
+      expect((await prove({ ...from, chain: nodesOf(...nodes) })).hidden).to.deep.equal(expected);
   });
 
   it("are rejected with a missing or malformed field", async () => {

@@ -1,4 +1,4 @@
-import type { ChainSource, SettledEvent } from "@sotto/chain";
+import { type ChainSource, requireBlock, type SettledEvent, useNode } from "@sotto/chain";
 import { ReceiptError } from "../errors.ts";
 import { type EventRange, settledEvents } from "../settled.ts";
 import { MAX_EVENTS } from "./statement.ts";
@@ -25,15 +25,19 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
       "RECEIPT_NOT_SETTLED",
       `block ${toBlock} has ${Math.max(0, has)} confirmations of ${confirmations}`,
     );
-  const before = await chain.block(toBlock);
   const range = { from: fromBlock, to: toBlock, onProgress, signal };
-  const events = await settledEvents(chain, pool, range);
-  if (before === undefined || (await chain.block(toBlock))?.hash !== before.hash)
-    throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain was reorganized during the scan; try again");
+  const { events, blockHash } = await useNode(chain, async (node) => {
+    if (confirmations > 1) await requireBlock(node, toBlock + confirmations - 1);
+    const { hash } = await requireBlock(node, toBlock);
+    const found = await settledEvents(node, pool, range);
+    if ((await node.block(toBlock))?.hash !== hash)
+      throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain was reorganized during the scan; try again");
+    return { events: found, blockHash: hash };
+  });
   if (events.length > MAX_EVENTS)
     throw new ReceiptError(
       "RECEIPT_MALFORMED",
       `${events.length} payments were settled in these blocks, but a statement covers at most ${MAX_EVENTS}; use fewer blocks`,
     );
-  return { events, blockHash: before.hash };
+  return { events, blockHash };
 }
