@@ -200,10 +200,10 @@ describe("a relayer with dead operations", function () {
   it("sends a bounded number of requests per round, however many deposits wait", async () => {
     const service = await services.open({ urls: [node.url] });
     const { store, relayer } = service;
-    await deadDeposits(service, 60);
+    await deadDeposits(service, 30);
     relayer.start();
     const most = 12;
-    let left = 60;
+    let left = 30;
     for (let measured = 0; left > 0; measured += 1) {
       const [requests, begun] = [node.requests, service.rounds()];
       await rounds(service);
