@@ -88,7 +88,7 @@ describe("a payment token", () => {
 });
 
 describe("token keys", () => {
-  const served: { keys: unknown; status: number; requests: number; redirect?: string } = {
+  const served: { keys: unknown; status: number; requests: number; redirect?: string; text?: string } = {
     keys: [],
     status: 200,
     requests: 0,
@@ -99,7 +99,7 @@ describe("token keys", () => {
     served.requests += 1;
     expect(request.url).to.equal("/zk/.well-known/jwks.json");
     if (served.redirect !== undefined) response.setHeader("location", served.redirect).writeHead(302).end();
-    else response.writeHead(served.status).end(JSON.stringify({ keys: served.keys }));
+    else response.writeHead(served.status).end(served.text ?? JSON.stringify({ keys: served.keys }));
   });
   before((done) => {
     server.listen(0, "127.0.0.1", () => {
@@ -112,7 +112,13 @@ describe("token keys", () => {
     server.closeAllConnections();
   });
   beforeEach(() => {
-    Object.assign(served, { keys: [createSigner("a").jwk], status: 200, requests: 0, redirect: undefined });
+    Object.assign(served, {
+      keys: [createSigner("a").jwk],
+      status: 200,
+      requests: 0,
+      redirect: undefined,
+      text: undefined,
+    });
   });
   const open = () => TokenKeys.fetched(service, () => now);
   const code = (question: Promise<unknown>) =>
@@ -120,6 +126,18 @@ describe("token keys", () => {
       (found) => found,
       (error: { code?: string }) => error.code,
     );
+
+  it("are missed with the status of the response, never with its words", async () => {
+    const message = () =>
+      open().then(
+        () => "none",
+        (error: Error) => error.message,
+      );
+    served.text = "secret words";
+    expect(await message()).to.match(/does not return the service's token keys$/);
+    served.status = 502;
+    expect(await message()).to.match(/token keys: status 502, expected 200$/);
+  });
 
   it("are rotated: an unknown key is requested once", async () => {
     const keys = await open();

@@ -1,7 +1,10 @@
 import type { Wallet } from "@sotto/client";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { checkTerms } from "../src/client/check.ts";
+import type { Payments } from "../src/client/payments.ts";
+import { trackFetch } from "../src/client/track.ts";
 import { SottoScheme as Payer } from "../src/client.ts";
 import { SottoScheme } from "../src/facilitator.ts";
 
@@ -37,18 +40,33 @@ describe("a payer", () => {
       for (const service of remote) {
         const asked = { ...terms(8453n, resource), service } as X402Terms;
         const policy = { wallet: wallet(8453n), decimals: 6, services: [] };
-        const { message, details } = await checkTerms(asked, undefined, policy).catch((error) => error);
-        for (const text of [message, ...Object.values(details)]) {
+        const { message, details } = await rejection(checkTerms(asked, undefined, policy));
+        for (const text of [message, ...Object.values<string>(details)]) {
           expect(text).to.match(/^[\x20-\x7e]*$/);
           expect(text.length).to.be.below(512);
         }
       }
     const names = { ...terms(8453n, "https://data.example/report"), service: "https://zk.example/zk" } as X402Terms;
-    const error = await checkTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }).catch(
-      (refused) => refused,
-    );
+    const error = await rejection(checkTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }));
     expect(error.message).to.include("(https://zk.example)");
     expect(error.details).to.deep.equal({ service: "https://zk.example/zk" });
+  });
+
+  it("names the other origin of a resource, and no more of its text", async () => {
+    const message = async (resource: string) => {
+      const challenge = { accepts: [{ scheme: "sotto", extra: { resource } }] };
+      const headers = { "payment-required": Buffer.from(JSON.stringify(challenge)).toString("base64") };
+      const payments = { idOf: () => undefined } as unknown as Payments;
+      const send = trackFetch(async () => new Response("{}", { status: 402, headers }), payments);
+      const error = await rejection(send("https://data.example/report"));
+      expect(error.code).to.equal("X402_RESOURCE_ELSEWHERE");
+      expect(String(error.details["resource"])).to.match(/^[\x20-\x7e]{0,256}$/);
+      return error.message;
+    };
+    const long = `\u001b[31m\n${"x".repeat(60_000)}`;
+    const start = "https://data.example asks for a payment for a resource at another origin: ";
+    expect(await message(`https://other.example/${long}`)).to.equal(`${start}https://other.example`);
+    expect(await message(long)).to.equal(`${start}a string of ${long.length} characters`);
   });
 
   it("allows no service over plain http", async () => {
