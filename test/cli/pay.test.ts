@@ -143,6 +143,8 @@ describe("sotto: paying", function () {
       expect(stderr).to.equal(
         "sotto: REQUEST_LIMIT_EXCEEDED: the price is 0.05 USDC, but the limit per request is 0.02 USDC; raise it with --max\n",
       );
+      const { stderr: day } = await payer.run(["pay", `${server.url}/article/2`, "--max", "1", "--max-day", "0.01"]);
+      expect(day).to.match(/but [\d.]+ USDC of the 0\.01 USDC allowed per day \(UTC\) are spent or reserved/);
     });
 
     it("without a limit per request", async () => {
