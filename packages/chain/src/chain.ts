@@ -39,7 +39,7 @@ export class Chain implements ChainSource {
   /**
    * The newest block. If a node is behind a block that another node returned before, all healthy nodes are compared in the
    * background. The earlier block is returned meanwhile, so that a node that hangs delays nobody. If no node has that block
-   * any more, the chain was reorganised.
+   * any more, the chain was reorganized.
    */
   async head(): Promise<Head> {
     const head = await this.useNode((node) => node.head());

@@ -231,7 +231,7 @@ describe("several nodes", () => {
     const asked = first.asked.length;
     await chain.head();
     expect(first.asked.length).to.equal(asked);
-    // All nodes agree, so the chain was reorganised.
+    // All nodes agree, so the chain was reorganized.
     time += 60_000;
     second.answers["eth_getBlockByNumber"] = block(7);
     while ((await chain.head()).number !== 8) await new Promise(setImmediate);

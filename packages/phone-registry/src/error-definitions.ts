@@ -23,11 +23,11 @@ export const REGISTRY_ERRORS = {
   CODE_EXPIRED: { means: "There is no code for this number and wallet, or it has expired. Link again.", http: 410 },
   CODE_EXHAUSTED: { means: "The code was tried too often. Link again.", http: 410 },
   CODES_LIMITED: {
-    means: "Too many codes or tries. Details: `scope` (number, wallet, client, total) and `resetAt` (ms).",
+    means: "Too many codes or tries. Details: `scope` (number, linked, wallet, client, total) and `resetAt` (ms).",
     http: 429,
   },
   LOOKUPS_LIMITED: {
-    means: "Too many lookups. Details: `scope` (client, range, caller) and `resetAt` (ms).",
+    means: "Too many lookups. Details: `scope` (client, clientRange, range, caller) and `resetAt` (ms).",
     http: 429,
   },
   NONCE_REFUSED: {

@@ -9,6 +9,6 @@ export const MAX_FINALITY = 1_000;
 
 /**
  * Number of blocks on top of an event before a wallet counts it, unless the deployment or the user sets another one: 0 on
- * a local chain, which mines a block for each transaction and never reorganises, otherwise 2.
+ * a local chain, which mines a block for each transaction and never reorganizes, otherwise 2.
  */
 export const defaultFinality = (chainId: bigint): number => (LOCAL_CHAIN_IDS.includes(chainId) ? 0 : 2);

@@ -1,6 +1,6 @@
 import { readDecimals } from "@sotto/chain";
 import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
-import { normaliseServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/address.ts";
 import { quoted } from "../service/errors.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
@@ -121,7 +121,7 @@ function serviceOf(verifyEndpoint: string, settleEndpoint: string, services: rea
 
 function sameUrl(found: string, expected: string): boolean {
   try {
-    return normaliseServiceUrl(found) === expected;
+    return normalizeServiceUrl(found) === expected;
   } catch {
     return false;
   }

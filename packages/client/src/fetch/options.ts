@@ -4,7 +4,7 @@ import type { PurchaseOptions } from "../purchase/context.ts";
 import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
-import { normaliseServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/address.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { expectSecure } from "./secure.ts";
@@ -81,8 +81,8 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
-  const addresses = services.map(normaliseServiceUrl);
-  const registry = phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry);
+  const addresses = services.map(normalizeServiceUrl);
+  const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...addresses, ...(registry === undefined ? [] : [registry])])
     expectSecure(new URL(address), chainId);
   return {

@@ -1,5 +1,5 @@
 import { BINDING_SLOT_SECONDS, bindingSlots, bindingTypedData, type ShieldedAddressBinding } from "@sotto/protocol";
-import { normaliseServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/address.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { addressOf, type LookupSigner, signTyped } from "./lookup.ts";
 import { phoneNumberOf } from "./number.ts";
@@ -46,7 +46,7 @@ export async function signBinding(
     key: wallet.shieldedAddress,
     chainId: wallet.pool.chainId,
     pool: wallet.pool.pool as ShieldedAddressBinding["pool"],
-    service: service === undefined ? "" : normaliseServiceUrl(service),
+    service: service === undefined ? "" : normalizeServiceUrl(service),
     issuedAt: issuedAt - (issuedAt % BINDING_SLOT_SECONDS),
   };
   return { binding, signature: await signTyped(signer, bindingTypedData(binding)) };

@@ -2,7 +2,7 @@ import { baseUrl, isSecureUrl } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 
 /** Normalizes a service's base address. @throws ServiceClientError SERVICE_NOT_ALLOWED */
-export function normaliseServiceUrl(address: unknown): string {
+export function normalizeServiceUrl(address: unknown): string {
   const url = baseUrl(address);
   if (url !== undefined) return url;
   throw new ServiceClientError(
@@ -13,7 +13,7 @@ export function normaliseServiceUrl(address: unknown): string {
 
 /** @throws ServiceClientError SERVICE_NOT_ALLOWED */
 export function requireAllowed(url: string, allow: readonly string[]): void {
-  if (allow.map(normaliseServiceUrl).includes(url)) return;
+  if (allow.map(normalizeServiceUrl).includes(url)) return;
   throw new ServiceClientError("SERVICE_NOT_ALLOWED", `the service ${url} is not among the allowed services`, { url });
 }
 

@@ -2,7 +2,7 @@ import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
-import { normaliseServiceUrl, requireAllowed, requireSecure } from "./address.ts";
+import { normalizeServiceUrl, requireAllowed, requireSecure } from "./address.ts";
 import {
   type Outcome,
   type PhoneMapping,
@@ -73,7 +73,7 @@ export class SottoService {
    * @throws ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
    */
   constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
-    this.url = normaliseServiceUrl(url);
+    this.url = normalizeServiceUrl(url);
     if (allow !== undefined) requireAllowed(this.url, allow);
     requireSecure(this.url, chainId);
     // Called as a function: a browser's fetch refuses any other `this` than the window.

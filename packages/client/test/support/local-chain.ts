@@ -35,7 +35,7 @@ export interface LocalBlock extends Block {
 /** Addresses of accounts that send calls without a signature. */
 export const SENDER = `0x${"5e".repeat(20)}`;
 
-/** A chain in memory that executes calls and can reorganise: a real source of real events, without a node. */
+/** A chain in memory that executes calls and can reorganize: a real source of real events, without a node. */
 export class LocalChain implements ChainSource {
   readonly blocks: LocalBlock[] = [];
   readonly #contracts: LocalContract[];

@@ -115,7 +115,7 @@ export const PHONE_SETTINGS = {
     "SOTTO_PHONE_TRIES_CLIENT",
     rates,
     showRates(tries.client),
-    "codes that one network address tries",
+    "codes tried, links renewed and links deleted by one network address",
   ),
   phoneLookupsClient: setting(
     "SOTTO_PHONE_LOOKUPS_CLIENT",

@@ -82,7 +82,7 @@ export function parsePayment(value: unknown): ReceivedPayment {
   };
 }
 
-/** The canonical JSON of a payment, which the service stores and by which it recognises the same payment. */
+/** The canonical JSON of a payment, which the service stores and by which it recognizes the same payment. */
 export function canonicalJson(payment: ReceivedPayment): string {
   assertObject(payment, "the payment");
   return JSON.stringify(payment.wire);

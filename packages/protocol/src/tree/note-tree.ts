@@ -13,7 +13,7 @@ export interface TreePath {
 }
 
 /**
- * The pool's tree of note commitments: arity 8, depth 10, append only (`truncate` undoes appends that a reorganisation
+ * The pool's tree of note commitments: arity 8, depth 10, append only (`truncate` undoes appends that a reorganization
  * of the chain reverted). It stores every node that is not an empty subtree, so a path is read, not computed. And it is
  * never requested from a server, which could learn which note is about to be spent.
  */

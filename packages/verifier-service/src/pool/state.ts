@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
 import { tokenInterface } from "../relayer/calldata.ts";
 
-/** How long a known root is cached, ms. Only a reorganisation can make it unknown. */
+/** How long a known root is cached, ms. Only a reorganization can make it unknown. */
 const ROOT_MS = 60_000;
 const MAX_ROOTS = 1_024;
 

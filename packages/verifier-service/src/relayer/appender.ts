@@ -78,8 +78,8 @@ export class Appender {
     await this.#proving;
   }
 
-  /** Discards the proof and the leaves that a reorganisation removed. */
-  async reorganised(): Promise<void> {
+  /** Discards the proof and the leaves that a reorganization removed. */
+  async reorganized(): Promise<void> {
     const left = await this.#context.store.ledger.leafCount();
     this.#tree.truncate(Math.min(this.#tree.size, left));
     this.#proved = undefined;

@@ -56,7 +56,7 @@ export class AuthorizationSearch {
     for (const [id, hash] of hashes) {
       const receipt = receipts.get(hash);
       if (receipt !== undefined) results.set(id, receipt);
-      // A reorganisation removed the transaction, so the search starts again.
+      // A reorganization removed the transaction, so the search starts again.
       else this.#searches.delete(id);
     }
     return results;

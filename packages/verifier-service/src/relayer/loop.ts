@@ -152,8 +152,8 @@ export class RelayerLoop implements Relayer {
     const { head, rolledBackTo } = await follower.catchUp(this.#lease);
     if (rolledBackTo !== undefined) {
       metrics.count("relayer_reorganisations_total");
-      this.#context.log.warn({ to: rolledBackTo, head: head.number }, "the chain was reorganised");
-      await appender?.reorganised();
+      this.#context.log.warn({ to: rolledBackTo, head: head.number }, "the chain was reorganized");
+      await appender?.reorganized();
     }
     this.#head = head;
     const round = await this.#begin(this.#lease, head);

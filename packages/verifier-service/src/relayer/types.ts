@@ -62,7 +62,7 @@ export interface RelayerConfig {
   rangeSize: number;
   /** How far back the use of a deposit's authorization is searched, seconds; at least the longest validity of a deposit. */
   maxAuthorizationAge: number;
-  /** How many of the newest blocks are checked for reorganisations. */
+  /** How many of the newest blocks are checked for reorganizations. */
   reorgDepth: number;
   /** Time after which another replica replaces a leader that does not renew its lease, ms. */
   leaseTtl: number;

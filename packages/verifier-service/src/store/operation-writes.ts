@@ -45,7 +45,7 @@ export function operationWrites(db: Db, clock: () => number) {
       await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
     },
 
-    /** Reopens operations that were settled after block `after`, because a reorganisation removed those blocks. */
+    /** Reopens operations that were settled after block `after`, because a reorganization removed those blocks. */
     async unsettle(after: number): Promise<string[]> {
       const rows = await db
         .updateTable("operations")
@@ -56,7 +56,7 @@ export function operationWrites(db: Db, clock: () => number) {
           updated_at: clock(),
         }))
         .where("state", "=", "settled")
-        // Operations without their call are older than any reorganisation; only a restarted local chain removes their blocks.
+        // Operations without their call are older than any reorganization; only a restarted local chain removes their blocks.
         .where("call", "<>", "null")
         .where("block_number", ">", after)
         .returning("id")
@@ -76,7 +76,7 @@ export function operationWrites(db: Db, clock: () => number) {
       await db.updateTable("operations").set(none).where("state", "=", "broadcast").execute();
     },
 
-    /** Reverts transactions mined after block `after` to sent, because a reorganisation removed those blocks. */
+    /** Reverts transactions mined after block `after` to sent, because a reorganization removed those blocks. */
     async unmine(after: number): Promise<void> {
       await db
         .updateTable("transactions")

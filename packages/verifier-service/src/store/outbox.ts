@@ -182,7 +182,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await operationsOf(id).set({ tx_hash: hash, updated_at: clock() }).execute();
     },
 
-    /** Records that a reorganisation removed its block. */
+    /** Records that a reorganization removed its block. */
     async unmined(id: string): Promise<void> {
       await change(id, { state: "sent", block_number: null, block_hash: null, status: null });
     },

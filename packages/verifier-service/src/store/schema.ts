@@ -120,7 +120,7 @@ export interface LeaseTable {
   expires_at: number;
 }
 
-/** The newest blocks that were read, by which reorganisations are noticed. */
+/** The newest blocks that were read, by which reorganizations are noticed. */
 export interface BlockTable {
   number: number;
   hash: string;
