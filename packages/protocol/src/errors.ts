@@ -34,3 +34,22 @@ export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
+
+/** Spaces, and whatever is not printed or changes how other characters are shown: control, bidi and format characters. */
+const NOT_PRINTED = /[^\p{L}\p{M}\p{N}\p{P}\p{S}]+/gu;
+
+/**
+ * A text from another party for an error message or a log: one line of at most `max` UTF-16 units; "" for other values.
+ * Each run of spaces, control, bidi and format characters becomes one space.
+ */
+export function quoted(value: unknown, max = 200): string {
+  if (typeof value !== "string") return "";
+  // Bounds the work: a text may have megabytes, and most of it would be dropped.
+  const line = value
+    .slice(0, 4 * max)
+    .replaceAll(NOT_PRINTED, " ")
+    .trim();
+  if (line.length <= max && value.length <= 4 * max) return line;
+  // A cut may halve a surrogate pair.
+  return `${line.slice(0, max - 2).replace(/\p{Cs}$/u, "")}..`;
+}

@@ -87,7 +87,7 @@ export {
   unpackCiphertext,
 } from "./elgamal.ts";
 export { PROTOCOL_ERRORS, SHARED_ERRORS } from "./error-definitions.ts";
-export { ProtocolError, type ProtocolErrorCode } from "./errors.ts";
+export { ProtocolError, type ProtocolErrorCode, quoted } from "./errors.ts";
 export { type Address, addressToBigInt, parseAddress } from "./ethereum-address.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
 export { MAX_URL_LENGTH } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createErrorClass, type ErrorTable, SottoError } from "../src/index.ts";
+import { createErrorClass, type ErrorTable, quoted, SottoError } from "../src/index.ts";
 
 const TEA_ERRORS = {
   NO_COFFEE: { means: "The pot makes tea only.", exit: "refused", http: 418, remedy: "ask for tea" },
@@ -51,5 +51,52 @@ describe("createErrorClass", () => {
     expect(new TeaError("NO_SUGAR", "").code).to.equal("NO_SUGAR");
     // @ts-expect-error NO_COFFEE is not in the other class's table.
     expect(new CupError("NO_COFFEE", "").code).to.equal("NO_COFFEE");
+  });
+});
+
+describe("quoted", () => {
+  it("keeps letters of any script, marks, digits, punctuation, symbols and spaces", () => {
+    for (const text of ["déjà vu", "n\u0303", "कि ٣", "\u{1f600} \u{20000}", "«a» – 1+1=2 €", "<b>&amp;`$(x)"])
+      expect(quoted(text)).to.equal(text);
+  });
+
+  it("replaces each run of control, bidi, format and unassigned characters with one space", () => {
+    const overrides = [
+      "\u061c",
+      "\u200e",
+      "\u200f",
+      ..."\u202a\u202b\u202c\u202d\u202e",
+      ..."\u2066\u2067\u2068\u2069",
+    ];
+    const controls = ["\u0000", "\u0007", "\b", "\t", "\n", "\r", "\u001b", "\u007f", "\u009b", "\u2028", "\u2029"];
+    const invisible = [
+      "\u00a0",
+      "\u00ad",
+      "\u200b",
+      "\u200d",
+      "\u3000",
+      "\ufeff",
+      "\ufffe",
+      "\ue000",
+      "\u{e0041}",
+      "\ud800",
+    ];
+    for (const character of [...overrides, ...controls, ...invisible]) {
+      const name = character.codePointAt(0)!.toString(16);
+      expect(quoted(`paid ${character}${character}0${character}`), name).to.equal("paid 0");
+    }
+    expect(quoted("total: \u202e005 CDSU\u202c\r\n\u001b[2Jpaid")).to.equal("total: 005 CDSU [2Jpaid");
+  });
+
+  it("cuts a long text to the given length, never within a character", () => {
+    expect(quoted("a".repeat(200))).to.equal("a".repeat(200));
+    for (const length of [201, 800, 801, 1e6]) expect(quoted("a".repeat(length))).to.equal(`${"a".repeat(198)}..`);
+    expect(quoted("a".repeat(257), 256)).to.equal(`${"a".repeat(254)}..`);
+    expect(quoted(`abc${"\u{1f600}".repeat(9)}`, 8)).to.equal("abc\u{1f600}..");
+    expect(quoted(`${"\n".repeat(900)}a`)).to.equal("..");
+  });
+
+  it("returns nothing for what is no text", () => {
+    for (const value of [undefined, null, 1, 1n, {}, ["a"], () => "a"]) expect(quoted(value)).to.equal("");
   });
 });

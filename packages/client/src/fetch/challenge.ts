@@ -1,7 +1,6 @@
 import { readDecimals } from "@sotto/chain";
-import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
+import { type PaymentInstructions, parseInstructions, quoted, readBody, SottoError } from "@sotto/protocol";
 import { normalizeServiceUrl } from "../service/address.ts";
-import { quoted } from "../service/errors.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";

@@ -1,5 +1,4 @@
-import { baseUrl } from "@sotto/protocol";
-import { quoted } from "../service/errors.ts";
+import { baseUrl, quoted } from "@sotto/protocol";
 
 /** Maximum number of allowed services that a message names. */
 const MAX_NAMED = 5;

@@ -1,10 +1,9 @@
 import { delay } from "@sotto/chain";
-import { readBody } from "@sotto/protocol";
+import { quoted, readBody } from "@sotto/protocol";
 import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
-import { quoted } from "../service/errors.ts";
 import type { Call } from "./call.ts";
 
 export interface ShowOptions {

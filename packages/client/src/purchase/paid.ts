@@ -1,5 +1,5 @@
-import { encodeProofHeader, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL } from "@sotto/protocol";
-import { quoted, ServiceClientError } from "../service/errors.ts";
+import { encodeProofHeader, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, quoted } from "@sotto/protocol";
+import { ServiceClientError } from "../service/errors.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";

@@ -1,6 +1,6 @@
 import { delay } from "@sotto/chain";
-import { readBody, SottoError } from "@sotto/protocol";
-import { quoted, ServiceClientError } from "./errors.ts";
+import { quoted, readBody, SottoError } from "@sotto/protocol";
+import { ServiceClientError } from "./errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { quoted } from "@sotto/protocol";
 import { keccak256 } from "ethers";
 import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
 import type { RelayerContext, Round } from "./context.ts";
@@ -55,7 +56,7 @@ export class Sender {
   async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease }: Round): Promise<void> {
     const { chain, store, log } = this.#context;
     const { accepted, refusal } = await chain.broadcast(raw);
-    if (!accepted) log.warn({ hash, refusal: refusal?.slice(0, 200) }, "no node accepted the transaction");
+    if (!accepted) log.warn({ hash, refusal: quoted(refusal) }, "no node accepted the transaction");
     await store.asRelayer(lease, ({ outbox }) => outbox.sent(hash));
   }
 

@@ -5,12 +5,13 @@ import {
   checkBindingSignature,
   isSecureUrl,
   parseAddress,
+  quoted,
   SottoError,
 } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { Interface } from "ethers";
 import { X402SchemeError } from "../errors.ts";
-import { originText, quote } from "./quote.ts";
+import { originOf, quotedUrl } from "./quoted-url.ts";
 
 /** The client's rules for payments. */
 export interface Policy {
@@ -44,16 +45,16 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
   if (!isSecureUrl(resource, chainId))
     throw new X402SchemeError(
       "X402_ORIGIN_NOT_SECURE",
-      `the resource is not at an https address (${originText(resource)}), so anyone on the network path could have asked ` +
+      `the resource is not at an https address (${originOf(resource)}), so anyone on the network path could have asked ` +
         "for this payment",
-      { resource: quote(resource) },
+      { resource: quotedUrl(resource) },
     );
   if (!policy.services.includes(baseUrl(service) ?? ""))
     throw new X402SchemeError(
       "X402_SERVICE_NOT_ALLOWED",
-      `the resource server's service (${originText(service)}) is not among the allowed services; add its address to ` +
+      `the resource server's service (${originOf(service)}) is not among the allowed services; add its address to ` +
         "services to allow it",
-      { service: quote(service) },
+      { service: quotedUrl(service) },
     );
   if (limit !== undefined && amount > limit)
     throw new X402SchemeError("X402_LIMIT_EXCEEDED", `the price is ${amount} base units, but the limit is ${limit}`, {
@@ -98,5 +99,5 @@ export async function readToken({ chain, pool }: Wallet): Promise<{ decimals: nu
     }
   };
   const [decimals, symbol] = [Number(await read("decimals")), String(await read("symbol"))];
-  return { decimals, symbol: symbol.slice(0, MAX_SYMBOL_CHARS) };
+  return { decimals, symbol: quoted(symbol, MAX_SYMBOL_CHARS) };
 }

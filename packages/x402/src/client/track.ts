@@ -3,7 +3,7 @@ import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { PAYMENT_USED } from "../reasons.ts";
 import { nullifierOf, type Payments } from "./payments.ts";
-import { originText, quote } from "./quote.ts";
+import { originOf, quotedUrl } from "./quoted-url.ts";
 
 const PAYMENT = "payment-signature";
 const REQUIRED = "payment-required";
@@ -82,8 +82,8 @@ function assertSameOrigin(response: Response, url: string): void {
     if (URL.canParse(resource) && new URL(resource).origin === asked) continue;
     throw new X402SchemeError(
       "X402_RESOURCE_ELSEWHERE",
-      `${asked} asks for a payment for a resource at another origin: ${originText(resource)}`,
-      { asked, resource: quote(resource) },
+      `${asked} asks for a payment for a resource at another origin: ${originOf(resource)}`,
+      { asked, resource: quotedUrl(resource) },
     );
   }
 }
