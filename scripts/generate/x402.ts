@@ -79,17 +79,28 @@ export async function generateX402Vectors(): Promise<GeneratedFile> {
   const domain = { name: "sotto", version: "1" };
   const signature = await new Wallet(RECIPIENT_KEY).signTypedData(domain, BINDING, message);
   const requirements = {
-    ...{ scheme: "sotto", network: `eip155:${chainId}`, asset: ASSET, amount: String(payment.amount) },
-    ...{ payTo: payment.wallet, maxTimeoutSeconds: 300 },
+    scheme: "sotto",
+    network: `eip155:${chainId}`,
+    asset: ASSET,
+    amount: String(payment.amount),
+    payTo: payment.wallet,
+    maxTimeoutSeconds: 300,
     extra: {
-      ...{ pool, decimals: 6, resource: payment.resourceUrl, service: "https://zk.example/zk" },
+      pool,
+      decimals: 6,
+      resource: payment.resourceUrl,
+      service: "https://zk.example/zk",
       recipient: { shieldedAddress: key, signature, issuedAt: ISSUED_AT },
-      ...{ challenge: "zk_req_1795243850000_a1b2c3d4", paymentFlow: "upfront" },
+      challenge: "zk_req_1795243850000_a1b2c3d4",
+      paymentFlow: "upfront",
     },
   };
   const [proof, amount] = [placeholderProof(), BigInt(payment.amount)];
   const payload = {
-    ...{ proof, publicSignals: source.publicSignals, encryptedAmount: source.encryptedAmount, amountProof: proof },
+    proof,
+    publicSignals: source.publicSignals,
+    encryptedAmount: source.encryptedAmount,
+    amountProof: proof,
     amountPublicSignals: [...range.slice(0, 4), String(amount), String((amount * 11n) / 10n)],
     senderCommitment: payment.senderCommitment,
     recipientPublicKey: payment.wallet,

@@ -43,8 +43,14 @@ describe("local chain", function () {
     expect(deployment).to.include({ network: "local", set: "development", chainId: 31337 });
     const { pool, token, deploymentBlock } = deployment;
     const wallet = await Wallet.open({
-      ...{ chain: node.url, chainId: 31337n, pool, token, deploymentBlock },
-      ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
+      chain: node.url,
+      chainId: 31337n,
+      pool,
+      token,
+      deploymentBlock,
+      seed: seedFromWords(createSeedWords()),
+      store: new MemoryStore(),
+      finality: 0,
     });
     await wallet.scan();
     expect(wallet.balance().total).to.equal(0n);
@@ -102,6 +108,11 @@ describe("local chain", function () {
 
 const openAt = (url: string, pool: string) =>
   Wallet.open({
-    ...{ chain: url, chainId: 31337n, pool, deploymentBlock: 0 },
-    ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
+    chain: url,
+    chainId: 31337n,
+    pool,
+    deploymentBlock: 0,
+    seed: seedFromWords(createSeedWords()),
+    store: new MemoryStore(),
+    finality: 0,
   });

@@ -79,7 +79,9 @@ describe("mutated requests to the phone registry", function () {
     secrets.push(...people.map(([, phone]) => phone.slice(1)), ...proofs.map(({ code }) => code));
     secrets.push(...[...links, ...unlinks].map(({ signature }) => signature.slice(2)));
     const pair = (path: string, [right, other]: readonly object[], same: string[] = []): Sample => ({
-      ...{ path, optional: [], same },
+      path,
+      optional: [],
+      same,
       right: right as Fields,
       other: other as Fields,
     });

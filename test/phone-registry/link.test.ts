@@ -72,9 +72,12 @@ describe("linking a phone number", function () {
     const found = (await registry.resolve(phone)).body;
     expect(found).to.deep.equal(verified.body);
     const binding = {
-      ...{ phone: String(found["phoneNumber"]), wallet: parseAddress(found["wallet"]) },
-      ...{ key: String(found["encryptionPublicKey"]), chainId: BigInt(String(found["chainId"])) },
-      ...{ pool: parseAddress(found["pool"]), service: String(found["service"]) },
+      phone: String(found["phoneNumber"]),
+      wallet: parseAddress(found["wallet"]),
+      key: String(found["encryptionPublicKey"]),
+      chainId: BigInt(String(found["chainId"])),
+      pool: parseAddress(found["pool"]),
+      service: String(found["service"]),
       issuedAt: Number(found["issuedAt"]),
     };
     const noChain = () => Promise.reject(new Error("an account's signature needs no chain"));

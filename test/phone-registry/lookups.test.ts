@@ -34,8 +34,12 @@ describe("signed lookups", function () {
 
   async function headersFor(signer: Signer, lies: Partial<PhoneLookup> = {}): Promise<Record<string, string>> {
     const lookup: PhoneLookup = {
-      ...{ phone, wallet: signer.address as `0x${string}`, chainId: BigInt(registry.world.chainId) },
-      ...{ service: registry.service, nonce: randomBytes(16).toString("base64url"), deadline: inSeconds(240) },
+      phone,
+      wallet: signer.address as `0x${string}`,
+      chainId: BigInt(registry.world.chainId),
+      service: registry.service,
+      nonce: randomBytes(16).toString("base64url"),
+      deadline: inSeconds(240),
       ...lies,
     };
     return {

@@ -68,7 +68,8 @@ describe("relayer in trouble", function () {
     it(`settles once after its only node, which ${mode}, recovers`, async () => {
       const only = await proxy();
       const { store, relayer } = await services.start({
-        ...{ urls: [only.url], timeout: 300 },
+        urls: [only.url],
+        timeout: 300,
         config: { rebroadcastAfter: 200 },
       });
       await eventually(async () => (await relayer.status()).lastRound !== undefined);

@@ -26,7 +26,12 @@ describe("a client with a wallet", function () {
     appending = await openService({ SOTTO_APPEND_AFTER_MS: "0" });
     const { chainId, pool, token, deploymentBlock, node } = world;
     wallet = await Wallet.open({
-      ...{ chain: node.url, chainId: BigInt(chainId), pool, token, deploymentBlock, finality: 0 },
+      chain: node.url,
+      chainId: BigInt(chainId),
+      pool,
+      token,
+      deploymentBlock,
+      finality: 0,
       seed: seedFromWords(createSeedWords()),
       store: new MemoryStore(),
       prover: createProver(await loadArtifacts({ directory: artifacts })),

@@ -85,8 +85,11 @@ describe("a paywall", function () {
     if (paid.kind !== "paid") throw new Error(told(paid));
     const { amount, bounds, settledThere, resource, wallet } = paid.payment;
     expect({ amount, bounds, settledThere, resource, wallet }).to.deep.equal({
-      ...{ amount: PRICE + 7n, bounds: { lowerBound: PRICE, upperBound: 11_000n }, settledThere: true },
-      ...{ resource: `${ORIGIN}/paid/a`, wallet: world.merchant.wallet },
+      amount: PRICE + 7n,
+      bounds: { lowerBound: PRICE, upperBound: 11_000n },
+      settledThere: true,
+      resource: `${ORIGIN}/paid/a`,
+      wallet: world.merchant.wallet,
     });
     // Proofs of the development keys can be forged: this one states the price, but its note is unreadable.
     const lie = await core.show(paywall, await pay(world, { commitments: [randomField(), randomField()] }));

@@ -36,7 +36,9 @@ describe("docs/api.md", function () {
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
     const withdrawal = proveWithdrawal({ chainId: BigInt(world.chainId), pool: world.pool }, new Random("docs"), {
-      ...{ root, validUntil, amount: 1_000n },
+      root,
+      validUntil,
+      amount: 1_000n,
       nullifiers: [randomField()],
       recipient: account.address.toLowerCase(),
     });

@@ -85,7 +85,9 @@ describe("mutated requests to the service", function () {
     ];
     secrets.push(...deposits.flatMap(({ r, s }) => [r, s]));
     const pair = (path: string, [right, other]: Fields[], optional: string[] = [], same: string[] = []): Sample => ({
-      ...{ path, optional, same },
+      path,
+      optional,
+      same,
       right: right!,
       other: other!,
     });
@@ -115,8 +117,12 @@ describe("mutated requests to the service", function () {
       secrets.push(...made.proof.map(String));
       const { signals, fee } = made;
       return {
-        ...{ proof: made.proof.map(String), signals: signals.map(String), recipient: made.recipient, fee: String(fee) },
-        ...{ feeRecipient: made.feeRecipient, validUntil: String(validUntil) },
+        proof: made.proof.map(String),
+        signals: signals.map(String),
+        recipient: made.recipient,
+        fee: String(fee),
+        feeRecipient: made.feeRecipient,
+        validUntil: String(validUntil),
       };
     });
   }

@@ -82,7 +82,10 @@ describe("quotas", function () {
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
     const nullifiers = [random.field()];
     return proveWithdrawal(place, random, {
-      ...{ root: world.root, validUntil, nullifiers, amount: 5_000n },
+      root: world.root,
+      validUntil,
+      nullifiers,
+      amount: 5_000n,
       recipient: random.address(),
     });
   }

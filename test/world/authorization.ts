@@ -30,7 +30,10 @@ export interface TypedDataSigner {
 
 /** The EIP-712 domain of the test dollar. */
 export const domainOf = (chainId: bigint | number, verifyingContract: string) => ({
-  ...{ name: "USD Coin", version: "2", chainId, verifyingContract },
+  name: "USD Coin",
+  version: "2",
+  chainId,
+  verifyingContract,
 });
 
 /** Arguments of `depositWithAuthorization` up to and including the salt. */

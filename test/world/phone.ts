@@ -48,7 +48,11 @@ export async function signPhone(service: string, world: World, account: HDNodeWa
   const link = bindingTypedData({ phone: PHONE, wallet, key, ...place, issuedAt });
   const unlink = unlinkTypedData({ phone: PHONE, wallet, ...place, issuedAt });
   return {
-    ...{ phoneNumber: PHONE, wallet, encryptionPublicKey: key, service, unlinkIssuedAt: issuedAt },
+    phoneNumber: PHONE,
+    wallet,
+    encryptionPublicKey: key,
+    service,
+    unlinkIssuedAt: issuedAt,
     linkSignature: await account.signTypedData(link.domain, link.types, link.message),
     unlinkSignature: await account.signTypedData(unlink.domain, unlink.types, unlink.message),
   };

@@ -41,13 +41,22 @@ describe("a route with both formats", function () {
     origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
     const { chainId, pool, token: asset, serviceUrl: service } = world;
     paywall = await createPaywall({
-      ...{ origin, recipient, service, price: PRICE },
+      origin,
+      recipient,
+      service,
+      price: PRICE,
       chain: { rpcUrls: [world.node.url], chainId, pool },
       onEvent: ({ event, reason = "" }) => void (event === "refused" && refused.push(reason)),
       onChallenge: (challenge) => x402Challenge(http)(challenge),
     });
     const scheme = new SottoScheme({
-      ...{ origin, recipient, chainId, pool, asset, decimals: 6, service },
+      origin,
+      recipient,
+      chainId,
+      pool,
+      asset,
+      decimals: 6,
+      service,
       uses: paywall.uses,
     });
     const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: service }));

@@ -37,12 +37,19 @@ describe("a resource server on the published @x402/express", function () {
   it("asks in the standard's header, with everything a payer needs", async () => {
     const accepted = await challenge();
     expect(accepted).to.deep.include({
-      ...{ scheme: "sotto", network: `eip155:${world.chainId}`, asset: world.token, amount: String(PRICE) },
-      ...{ payTo: account.address.toLowerCase(), maxTimeoutSeconds: 300 },
+      scheme: "sotto",
+      network: `eip155:${world.chainId}`,
+      asset: world.token,
+      amount: String(PRICE),
+      payTo: account.address.toLowerCase(),
+      maxTimeoutSeconds: 300,
     });
     const { challenge: name, artifactSet, recipient, ...extra } = accepted.extra;
     expect(extra).to.deep.equal({
-      ...{ pool: world.pool, decimals: 6, service: service.url, resource: `${server.origin}/report` },
+      pool: world.pool,
+      decimals: 6,
+      service: service.url,
+      resource: `${server.origin}/report`,
       paymentFlow: "upfront",
     });
     expect(recipient).to.have.keys("shieldedAddress", "signature", "issuedAt");

@@ -55,7 +55,12 @@ describe("the published @x402/fetch pays the published @x402/express", function 
   it("with real proofs, exactly the price, and the resource is served once", async () => {
     const { chainId, pool, deploymentBlock, node } = world;
     const wallet = await Wallet.open({
-      ...{ chain: node.url, chainId: BigInt(chainId), pool, deploymentBlock, store: new MemoryStore(), finality: 0 },
+      chain: node.url,
+      chainId: BigInt(chainId),
+      pool,
+      deploymentBlock,
+      store: new MemoryStore(),
+      finality: 0,
       seed: seedFromWords(createSeedWords()),
       prover: createProver(await loadArtifacts({ directory: ARTIFACTS })),
     });

@@ -14,7 +14,9 @@ describe("a node with an endless response", () => {
   let answer: (response: ServerResponse) => void;
   const node = (timeoutMs: number) =>
     new RpcEndpoint(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
-      ...{ timeoutMs, maxResponseBytes: 4 << 20, clock: Date.now },
+      timeoutMs,
+      maxResponseBytes: 4 << 20,
+      clock: Date.now,
     });
   beforeEach(async () => {
     server = createServer((_, response) => {

@@ -8,19 +8,29 @@ import { Envelope, rpcError, TestNode } from "./support/node.ts";
 const HASH = `0x${"ab".repeat(32)}`;
 const ADDRESS = `0x${"90".repeat(20)}`;
 const LOG = {
-  ...{ address: ADDRESS, topics: [HASH], data: "0x", blockNumber: "0x5", blockHash: HASH },
-  ...{ transactionHash: HASH, transactionIndex: "0x0", logIndex: "0x1", removed: false },
+  address: ADDRESS,
+  topics: [HASH],
+  data: "0x",
+  blockNumber: "0x5",
+  blockHash: HASH,
+  transactionHash: HASH,
+  transactionIndex: "0x0",
+  logIndex: "0x1",
+  removed: false,
 };
 const BLOCK = {
-  ...{
-    number: "0x10",
-    hash: HASH,
-    parentHash: HASH,
-    timestamp: "0x20",
-    nonce: `0x${"00".repeat(8)}`,
-    difficulty: "0x0",
-  },
-  ...{ gasLimit: "0x0", gasUsed: "0x0", miner: ADDRESS, extraData: "0x", transactions: [], baseFeePerGas: "0x7" },
+  number: "0x10",
+  hash: HASH,
+  parentHash: HASH,
+  timestamp: "0x20",
+  nonce: `0x${"00".repeat(8)}`,
+  difficulty: "0x0",
+  gasLimit: "0x0",
+  gasUsed: "0x0",
+  miner: ADDRESS,
+  extraData: "0x",
+  transactions: [],
+  baseFeePerGas: "0x7",
 };
 
 describe("with ethers", () => {
@@ -111,15 +121,13 @@ describe("with ethers", () => {
       expect(await provider.getBalance(ADDRESS)).to.equal(5n);
       const wallet = Wallet.createRandom();
       const raw = await wallet.signTransaction({
-        ...{
-          chainId: 31337,
-          to: ADDRESS,
-          gasLimit: 21_000,
-          maxFeePerGas: 1,
-          maxPriorityFeePerGas: 1,
-          nonce: 0,
-          type: 2,
-        },
+        chainId: 31337,
+        to: ADDRESS,
+        gasLimit: 21_000,
+        maxFeePerGas: 1,
+        maxPriorityFeePerGas: 1,
+        nonce: 0,
+        type: 2,
       });
       expect(await provider.send("eth_sendRawTransaction", [raw])).to.equal(Transaction.from(raw).hash);
       while ([node, other].some((one) => one.count("eth_sendRawTransaction") === 0)) await new Promise(setImmediate);

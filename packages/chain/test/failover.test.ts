@@ -49,7 +49,10 @@ describe("several nodes", () => {
   let time = 0;
   const reader = (members: readonly TestNode[], options: Partial<ChainOptions> = {}) =>
     connectChain({
-      ...{ urls: members.map(({ url }) => url), chainId: 31337n, timeoutMs: TIMEOUT, clock: () => time },
+      urls: members.map(({ url }) => url),
+      chainId: 31337n,
+      timeoutMs: TIMEOUT,
+      clock: () => time,
       ...options,
     });
   let first: TestNode;

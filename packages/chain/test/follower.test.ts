@@ -374,8 +374,11 @@ describe("PoolFollower", () => {
       eth_getLogs: [],
     });
     const follower = new PoolFollower({
-      ...{ chain: connectChain({ urls: [node.url], chainId: 1n }), pool: POOL },
-      ...{ deploymentBlock: 2, rangeSize: 10, canReset: false },
+      chain: connectChain({ urls: [node.url], chainId: 1n }),
+      pool: POOL,
+      deploymentBlock: 2,
+      rangeSize: 10,
+      canReset: false,
     });
     const { head } = await follower.catchUp(sink);
     expect(head.baseFee).to.equal(9n);

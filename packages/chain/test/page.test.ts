@@ -7,7 +7,11 @@ import { fetchRange, readQueue, splitRange } from "../src/pool/page.ts";
 const POOL = `0x${"90".repeat(20)}`;
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
 const logOf = (name: string, values: unknown[], blockNumber: number, logIndex = 0): Log => ({
-  ...{ address: POOL, blockNumber, blockHash: hashOf(blockNumber), transactionHash: hashOf(0), logIndex },
+  address: POOL,
+  blockNumber,
+  blockHash: hashOf(blockNumber),
+  transactionHash: hashOf(0),
+  logIndex,
   ...poolInterface.encodeEventLog(name, values),
 });
 const deposit = (leafIndex: number, blockNumber: number) =>

@@ -195,8 +195,18 @@ describe("exit codes", () => {
   it("has these numbers, which do not change", () => {
     const numbers = Object.fromEntries(Object.entries(EXIT).map(([name, { code }]) => [name, code]));
     expect(numbers).to.deep.equal({
-      ...{ ok: 0, failed: 1, usage: 2, refused: 3, funds: 4, pending: 5, network: 6, invalid: 7, busy: 8, key: 9 },
-      ...{ status: 10, interrupted: 130 },
+      ok: 0,
+      failed: 1,
+      usage: 2,
+      refused: 3,
+      funds: 4,
+      pending: 5,
+      network: 6,
+      invalid: 7,
+      busy: 8,
+      key: 9,
+      status: 10,
+      interrupted: 130,
     });
     expect(exitOf("INSUFFICIENT_FUNDS")).to.equal(4);
   });

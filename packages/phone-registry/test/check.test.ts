@@ -150,7 +150,8 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     const registry = await world.open({
       metrics: {
         count: (operation, outcome) => counts.push(`${operation} ${outcome}`),
-        ...{ quotaUse: () => undefined, unknownShare: () => undefined },
+        quotaUse: () => undefined,
+        unknownShare: () => undefined,
       },
       log: { info: () => undefined, warn: () => undefined, error: (...line) => errors.push(line) },
     });

@@ -42,7 +42,7 @@ overWorlds("codes in total are limited", EVERY_DATABASE, (newWorld) => {
 
   it("without revealing linked numbers or harming links and codes", async () => {
     const uses: [string, number][] = [];
-    const metrics = { ...{ count: () => undefined, unknownShare: () => undefined } };
+    const metrics = { count: () => undefined, unknownShare: () => undefined };
     const quotaUse = (scope: string, used: number) => uses.push([scope, used]);
     const registry = await world.open({ limits, metrics: { ...metrics, quotaUse } });
     await world.registry.link(world.request(PHONE, 1));

@@ -75,7 +75,10 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     const guesses = Array.from({ length: 24 }, (_, i) =>
       refused(
         (i % 2 ? second : world.registry).verify({
-          ...{ phone: PHONE, wallet: wallet(1), code: wrong(code, i + 1), client: `guesser ${i}` },
+          phone: PHONE,
+          wallet: wallet(1),
+          code: wrong(code, i + 1),
+          client: `guesser ${i}`,
         }),
       ),
     );

@@ -28,7 +28,10 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     const done = await Promise.allSettled(
       many.map((n) =>
         (n % 2 ? second : world.registry).verify({
-          ...{ phone: PHONE, wallet: wallet(n), code: codeOf(n), client: "typed" },
+          phone: PHONE,
+          wallet: wallet(n),
+          code: codeOf(n),
+          client: "typed",
         }),
       ),
     );

@@ -78,7 +78,9 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       await world.linked(PHONE, 1);
       const { remaining, changed, mapping } = await link(2);
       expect({ steps: remaining.length, changed, verified: mapping.verified }).to.deep.equal({
-        ...{ steps: 1, changed: undefined, verified: false },
+        steps: 1,
+        changed: undefined,
+        verified: false,
       });
       // Unverified links never replace the verified one.
       expect((await resolved())?.binding.wallet).to.equal(wallet(1));
@@ -218,7 +220,9 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect(await resolved()).to.equal(undefined);
       expect((await resolved("+14155550101"))?.verified).to.equal(true);
       expect(await world.registry.erase({ phone: PHONE, client: "operator" })).to.deep.equal({
-        ...{ mappings: 0, codes: 0, quotas: 0 },
+        mappings: 0,
+        codes: 0,
+        quotas: 0,
       });
     });
   });

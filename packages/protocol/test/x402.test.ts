@@ -21,12 +21,22 @@ const recipient = {
   issuedAt: 1_795_243_800,
 };
 const extra = {
-  ...{ pool: address("aa"), decimals: 6, resource: "https://data.example/report" },
-  ...{ service: "https://zk.example/zk", recipient, challenge: "zk_req_1_a", artifactSet: "set" },
+  pool: address("aa"),
+  decimals: 6,
+  resource: "https://data.example/report",
+  service: "https://zk.example/zk",
+  recipient,
+  challenge: "zk_req_1_a",
+  artifactSet: "set",
 };
 const right: X402Requirements = {
-  ...{ scheme: X402_SCHEME, network: "eip155:31337", asset: address("bb"), amount: "18446744073709551615" },
-  ...{ payTo: address("cc"), maxTimeoutSeconds: 300, extra },
+  scheme: X402_SCHEME,
+  network: "eip155:31337",
+  asset: address("bb"),
+  amount: "18446744073709551615",
+  payTo: address("cc"),
+  maxTimeoutSeconds: 300,
+  extra,
 };
 const withExtra = (changes: object) => ({ ...right, extra: { ...extra, ...changes } });
 

@@ -62,7 +62,8 @@ describe("proving and verifying", function () {
     const verified: [ProofPoints, readonly bigint[], boolean][] = [];
     const { prove, verify } = snarkjsEngine();
     const engine: ProvingEngine = {
-      ...{ name: "watched", prove },
+      name: "watched",
+      prove,
       async verify(key, points, signals) {
         const holds = await verify(key, points, signals);
         verified.push([points, signals, holds]);

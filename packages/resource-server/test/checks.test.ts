@@ -51,7 +51,11 @@ describe("the checks of a header", () => {
     const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      ...{ config: { recipient, deployment: DEPLOYMENT, inMemory }, viewingKey, claims, clock, startedAt: now },
+      config: { recipient, deployment: DEPLOYMENT, inMemory },
+      viewingKey,
+      claims,
+      clock,
+      startedAt: now,
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
       settlements: new Settlements({ chain, pool: DEPLOYMENT.pool, ...limits }),
@@ -76,8 +80,12 @@ describe("the checks of a header", () => {
     const { payment, claim } = await checks.pass(header, PRICE, RESOURCE);
     const { digest, nullifier, wallet, resource, settledThere, bounds } = payment;
     expect({ digest, nullifier: String(nullifier), wallet, resource, settledThere, bounds }).to.deep.equal({
-      ...{ digest: said.digest, nullifier: said.nullifier, wallet: recipient.wallet, resource: RESOURCE },
-      ...{ settledThere: false, bounds: { lowerBound: PRICE, upperBound: (PRICE * 11n) / 10n } },
+      digest: said.digest,
+      nullifier: said.nullifier,
+      wallet: recipient.wallet,
+      resource: RESOURCE,
+      settledThere: false,
+      bounds: { lowerBound: PRICE, upperBound: (PRICE * 11n) / 10n },
     });
     expect(await shown(checks, header)).to.equal("IN_USE");
     await claim.finish(200);

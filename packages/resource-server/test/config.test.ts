@@ -35,8 +35,13 @@ describe("a paywall's options", () => {
   it("get defaults", () => {
     const { origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl } = readConfig(options);
     expect({ origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl }).to.deep.equal({
-      ...{ origin: "https://data.example", service: "https://pay.example/zk", deployment: DEPLOYMENT },
-      ...{ confirmations: 1, blockTimeMs: 1_000, inMemory: true, storeUrl: "sqlite::memory:" },
+      origin: "https://data.example",
+      service: "https://pay.example/zk",
+      deployment: DEPLOYMENT,
+      confirmations: 1,
+      blockTimeMs: 1_000,
+      inMemory: true,
+      storeUrl: "sqlite::memory:",
     });
     const real = readConfig({
       ...options,

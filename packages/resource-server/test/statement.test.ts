@@ -95,10 +95,15 @@ describe("a header's statement", () => {
   it("matches the token, claim by claim", () => {
     const payment = paymentTo(recipient);
     const wrong: Partial<PaymentTokenClaims> = {
-      ...{ digest: `0x${"55".repeat(32)}`, chainId: "1", pool: `0x${"66".repeat(20)}`, recipient: other.wallet },
+      digest: `0x${"55".repeat(32)}`,
+      chainId: "1",
+      pool: `0x${"66".repeat(20)}`,
+      recipient: other.wallet,
       recipientKey: String(other.keyX),
       recipientTag: String(other.ownerTag),
-      ...{ resourceHash: resourceHash(`${RESOURCE}&more`), nullifier: "1", timestamp: payment.claims.timestamp + 1 },
+      resourceHash: resourceHash(`${RESOURCE}&more`),
+      nullifier: "1",
+      timestamp: payment.claims.timestamp + 1,
       validUntil: payment.claims.validUntil + 60,
     };
     for (const [name, value] of Object.entries(wrong))

@@ -19,7 +19,7 @@ const code = (promise: Promise<unknown>) =>
 
 describe("a payer", () => {
   const terms = (chainId: bigint, resource: string) =>
-    ({ ...{ chainId, pool, asset: token, decimals: 6, amount: 1n, service: "" }, resource }) as unknown as X402Terms;
+    ({ chainId, pool, asset: token, decimals: 6, amount: 1n, service: "", resource }) as unknown as X402Terms;
   const check = (chainId: bigint, resource: string) =>
     code(checkTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
 

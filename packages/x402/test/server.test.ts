@@ -9,7 +9,11 @@ const WALLET = `0x${"cc".repeat(20)}`;
 const deployment = { chainId: 31337n, pool: POOL as `0x${string}` };
 
 const right: SottoServerOptions = {
-  ...{ origin: "https://data.example", service: "https://zk.example/zk/", chainId: 31337, pool: POOL, asset: TOKEN },
+  origin: "https://data.example",
+  service: "https://zk.example/zk/",
+  chainId: 31337,
+  pool: POOL,
+  asset: TOKEN,
   decimals: 6,
   recipient: {
     wallet: WALLET,
@@ -120,7 +124,13 @@ describe("the server's scheme", () => {
   });
 
   const requirements: PaymentRequirements = {
-    ...{ scheme: "sotto", network, asset: TOKEN, amount: "50000", payTo: WALLET, maxTimeoutSeconds: 600, extra: {} },
+    scheme: "sotto",
+    network,
+    asset: TOKEN,
+    amount: "50000",
+    payTo: WALLET,
+    maxTimeoutSeconds: 600,
+    extra: {},
   };
 
   it("adds what a payer needs, and at most a payment's lifetime", async () => {
@@ -128,7 +138,10 @@ describe("the server's scheme", () => {
     expect(enhanced).to.deep.include({ payTo: WALLET, maxTimeoutSeconds: 300 });
     const { shieldedAddress, signature, issuedAt } = right.recipient;
     expect(enhanced.extra).to.deep.equal({
-      ...{ pool: POOL, decimals: 6, service: "https://zk.example/zk", artifactSet: "set" },
+      pool: POOL,
+      decimals: 6,
+      service: "https://zk.example/zk",
+      artifactSet: "set",
       recipient: { shieldedAddress, signature, issuedAt },
     });
   });

@@ -7,7 +7,10 @@ describe("payment uses in memory", () => {
   let now: number;
   let uses: MemoryUses;
   const payment = (digest = "0x01", timestamp = now): PaymentUse => ({
-    ...{ digest, timestamp, nullifier: "1", resource: "https://data.example/report" },
+    digest,
+    timestamp,
+    nullifier: "1",
+    resource: "https://data.example/report",
   });
 
   beforeEach(() => {

@@ -80,8 +80,13 @@ export async function openTestRegistry(
   const running = await startRegistry(config, log, { sender, clock, ...parts });
   const asks = (path: string) => (body: unknown) => post(`${running.url}/phone/${path}`, body);
   return Object.assign(state, {
-    ...{ ...running, logged, codes, world },
-    ...{ link: asks("link"), verify: asks("verify"), unlink: asks("unlink") },
+    ...running,
+    logged,
+    codes,
+    world,
+    link: asks("link"),
+    verify: asks("verify"),
+    unlink: asks("unlink"),
     resolve: (phone: string) => call(resolveUrl(running, phone)),
   });
 }
@@ -135,8 +140,13 @@ export function bindingFor(
   lies: Partial<ShieldedAddressBinding> = {},
 ): ShieldedAddressBinding {
   return {
-    ...{ phone, wallet: wallet as `0x${string}`, key: newShieldedAddress(), service },
-    ...{ chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, issuedAt: bindingSlots(Date.now())[0]! },
+    phone,
+    wallet: wallet as `0x${string}`,
+    key: newShieldedAddress(),
+    service,
+    chainId: BigInt(world.chainId),
+    pool: world.pool as `0x${string}`,
+    issuedAt: bindingSlots(Date.now())[0]!,
     ...lies,
   };
 }

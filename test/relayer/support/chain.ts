@@ -88,7 +88,11 @@ export class TestChain {
     const nullifiers = [this.random.field(), this.random.field()];
     const recipient = this.random.address();
     return proveWithdrawal(this.place, this.random, {
-      ...{ root: this.root, validUntil, amount: 0n, nullifiers, recipient },
+      root: this.root,
+      validUntil,
+      amount: 0n,
+      nullifiers,
+      recipient,
       ...fields,
     });
   }

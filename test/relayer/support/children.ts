@@ -15,7 +15,10 @@ export class Children {
   fork({ storeUrl, config, fault }: Pick<ChildOptions, "storeUrl" | "config" | "fault">): ChildProcess {
     const { pool, token, deploymentBlock } = this.#chain.deployment;
     const options: ChildOptions = {
-      ...{ storeUrl, config, key: RELAYER_KEY, url: this.#chain.node.url },
+      storeUrl,
+      config,
+      key: RELAYER_KEY,
+      url: this.#chain.node.url,
       pool: { pool, token, deploymentBlock },
       fault,
     };

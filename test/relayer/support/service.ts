@@ -171,8 +171,11 @@ export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amo
   const { nonce, signed } = await signDeposit(chain.deployment, depositor, deposit);
   const amount = amounts.reduce((sum, next) => sum + next, 0n);
   return {
-    ...{ digest: `${from}:${nonce}`, call: plain(signed), validUntil: Number(validBefore) - 1 },
-    ...{ account: from, amount },
+    digest: `${from}:${nonce}`,
+    call: plain(signed),
+    validUntil: Number(validBefore) - 1,
+    account: from,
+    amount,
   };
 }
 

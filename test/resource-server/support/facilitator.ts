@@ -37,7 +37,10 @@ function claimsOf({ chainId, pool, merchant }: MerchantWorld, bundle: WireBundle
   const { encryptionKey, ownerTag } = decodeShieldedAddress(merchant.shieldedAddress);
   const now = Math.floor(Date.now() / 1000);
   return {
-    ...{ iss: `urn:sotto:${chainId}:${pool}`, iat: now, exp: now + 120, jti: "invented" },
+    iss: `urn:sotto:${chainId}:${pool}`,
+    iat: now,
+    exp: now + 120,
+    jti: "invented",
     digest: signalsDigest(signals),
     chainId: String(chainId),
     pool,

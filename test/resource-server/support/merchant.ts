@@ -31,7 +31,11 @@ export async function createMerchant({ chainId, pool }: Place, listed = { phone:
   const issuedAt = Math.floor(Date.now() / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
   const { domain, types, message } = bindingTypedData({
     ...listed,
-    ...{ wallet, key: shieldedAddress, chainId: BigInt(chainId), pool: parseAddress(pool), issuedAt },
+    wallet,
+    key: shieldedAddress,
+    chainId: BigInt(chainId),
+    pool: parseAddress(pool),
+    issuedAt,
   });
   const signature = await account.signTypedData(domain, types, message);
   return { wallet, shielded, shieldedAddress, viewingKey: keys.viewingKey, signature, issuedAt };

@@ -59,8 +59,15 @@ export async function openResourceServer(
   const call = (question: { to?: string; data: string }) => world.provider.call(question);
   const scheme = await SottoScheme.open(
     {
-      ...{ origin, recipient, chainId: world.chainId, pool: world.pool, asset: world.token, decimals: 6 },
-      ...{ service: facilitator, onError: (error: unknown) => void errors.push(error), ...options },
+      origin,
+      recipient,
+      chainId: world.chainId,
+      pool: world.pool,
+      asset: world.token,
+      decimals: 6,
+      service: facilitator,
+      onError: (error: unknown) => void errors.push(error),
+      ...options,
     },
     call,
   );
@@ -70,7 +77,10 @@ export async function openResourceServer(
   app.use(paymentMiddleware({ "GET /report": { accepts }, "GET /other": { accepts } }, resources));
   let served = 0;
   const resourceServer: ResourceServer = {
-    ...{ origin, scheme, errors, started },
+    origin,
+    scheme,
+    errors,
+    started,
     served: () => served,
     handler: (_request, response) => void response.json({ report: "paid" }),
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -47,7 +47,12 @@ export async function openSelling(): Promise<Selling> {
   const server = await openResourceServer(world, recipient, facilitator, { service: world.serviceUrl });
   const url = `${server.origin}/report`;
   return {
-    ...{ world, merchant, recipient, between, server, url },
+    world,
+    merchant,
+    recipient,
+    between,
+    server,
+    url,
     schemeOf: (wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl] }),
     required: async () => decode((await fetch(url)).headers.get("payment-required")) as unknown as PaymentRequired,
     recover() {

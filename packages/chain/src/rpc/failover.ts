@@ -67,7 +67,9 @@ export class Failover {
     this.timeoutMs = timeoutMs;
     this.#members = urls.map((url) => ({
       node: new RpcEndpoint(url, { timeoutMs, maxResponseBytes, clock }),
-      ...{ trustedUntil: 0, failures: 0, pausedUntil: 0 },
+      trustedUntil: 0,
+      failures: 0,
+      pausedUntil: 0,
     }));
     this.#clock = clock;
     this.#log = log;

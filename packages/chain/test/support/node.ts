@@ -30,7 +30,7 @@ export class Body {
   }
 }
 export const rpcError = (message: string, code = -32000, data?: unknown) =>
-  new Envelope({ error: { code, message, ...(data === undefined ? {} : { data }) } });
+  new Envelope({ error: { code, message, data } });
 
 type Answer = unknown | ((params: unknown[]) => unknown);
 
@@ -110,6 +110,12 @@ export const block = (number: number) => ({
   baseFeePerGas: "0x2",
 });
 export const receipt = (transactionHash: string) => ({
-  ...{ transactionHash, from: ADDRESS, blockNumber: "0x7", blockHash: HASH, status: "0x1" },
-  ...{ gasUsed: "0x5208", effectiveGasPrice: "0x2", logs: [] },
+  transactionHash,
+  from: ADDRESS,
+  blockNumber: "0x7",
+  blockHash: HASH,
+  status: "0x1",
+  gasUsed: "0x5208",
+  effectiveGasPrice: "0x2",
+  logs: [],
 });

@@ -21,15 +21,16 @@ export class DeadHome {
   constructor() {
     mkdirSync(this.home, { mode: 0o700 });
     const config = {
-      ...{ chainId: "31337", rpc: "http://127.0.0.1:9", pool: `0x${"12".repeat(20)}`, token: `0x${"34".repeat(20)}` },
-      ...{
-        deploymentBlock: 0,
-        set: "development",
-        decimals: 6,
-        symbol: "USDC",
-        service: "http://127.0.0.1:9/zk",
-        finality: 0,
-      },
+      chainId: "31337",
+      rpc: "http://127.0.0.1:9",
+      pool: `0x${"12".repeat(20)}`,
+      token: `0x${"34".repeat(20)}`,
+      deploymentBlock: 0,
+      set: "development",
+      decimals: 6,
+      symbol: "USDC",
+      service: "http://127.0.0.1:9/zk",
+      finality: 0,
     };
     this.write("home/config.json", JSON.stringify(config));
     this.write("home/seed", this.words);

@@ -35,7 +35,11 @@ export class PoolSync {
     this.#stored = new StoredPages(options.store);
     const { chain, deployment, deploymentBlock, finality, keys, rangeSize = DEFAULT_RANGE } = options;
     this.#follower = new PoolFollower({
-      ...{ chain, pool: deployment.pool, deploymentBlock, finality, rangeSize },
+      chain,
+      pool: deployment.pool,
+      deploymentBlock,
+      finality,
+      rangeSize,
       timed: keys !== undefined,
       // A wallet loses nothing: it can read every page again.
       canReset: true,

@@ -26,9 +26,13 @@ const die = () => process.kill(process.pid, "SIGKILL");
 let queries = 0;
 let begun = false;
 const options: RegistryOptions = {
-  ...{ store: crash.store, keys, clock: () => crash.now },
+  store: crash.store,
+  keys,
+  clock: () => crash.now,
   limits: { codes: { number: [], linked: [], wallet: [], client: [], total: [] } },
-  ...{ chainId: 31337n, pool: `0x${"5c".repeat(20)}`, service: "https://registry.example/zk" },
+  chainId: 31337n,
+  pool: `0x${"5c".repeat(20)}`,
+  service: "https://registry.example/zk",
   signatures: {
     link: async () => ({ issuedAt: crash.issuedAt, digest: crash.digest }),
     unlink: async () => ({ digest: crash.digest }),

@@ -14,9 +14,13 @@ const refuse = async (): Promise<never> => {
   throw new Error("nothing is linked here");
 };
 const options: RegistryOptions = {
-  ...{ store, keys: { master: read(master), index: read(index) } },
-  ...{ chainId: 31337n, pool: `0x${"5c".repeat(20)}`, service: "https://registry.example/zk" },
-  ...{ signatures: { link: refuse, unlink: refuse }, sender: { send: refuse } },
+  store,
+  keys: { master: read(master), index: read(index) },
+  chainId: 31337n,
+  pool: `0x${"5c".repeat(20)}`,
+  service: "https://registry.example/zk",
+  signatures: { link: refuse, unlink: refuse },
+  sender: { send: refuse },
   onWork(kind) {
     // Each record's data key is wrapped once.
     if (kind !== "encrypt" || !rotating) return;

@@ -53,7 +53,11 @@ export async function createWorld(store: string, change: Partial<RegistryOptions
   const opened: PhoneRegistry[] = [];
   let raw: Promise<RawDatabase> | undefined;
   const options: RegistryOptions = {
-    ...{ store, keys: freshKeys(), chainId: 31337n, pool: POOL, service: SERVICE },
+    store,
+    keys: freshKeys(),
+    chainId: 31337n,
+    pool: POOL,
+    service: SERVICE,
     clock: () => world.now,
     sender: {
       async send(message) {
@@ -78,14 +82,25 @@ export async function createWorld(store: string, change: Partial<RegistryOptions
   };
   const world: World = {
     registry: undefined as unknown as PhoneRegistry,
-    ...{ options, sent, open, now: NOW, senderFails: false },
+    options,
+    sent,
+    open,
+    now: NOW,
+    senderFails: false,
     request: (phone, n, other = {}) => ({
-      ...{ phone, wallet: wallet(n), key: shielded(n), client: `198.51.100.${n % 250}` },
+      phone,
+      wallet: wallet(n),
+      key: shielded(n),
+      client: `198.51.100.${n % 250}`,
       signature: `0x${n.toString(16).padStart(130, "c")}`,
       ...other,
     }),
     unlinkRequest: (phone, n, issuedAt = slot()) => ({
-      ...{ phone, wallet: wallet(n), issuedAt, client: "198.51.100.1", signature: `0x${"d".repeat(130)}` },
+      phone,
+      wallet: wallet(n),
+      issuedAt,
+      client: "198.51.100.1",
+      signature: `0x${"d".repeat(130)}`,
     }),
     async linked(phone, n, other = {}) {
       const request = world.request(phone, n, other);

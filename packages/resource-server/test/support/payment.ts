@@ -87,9 +87,14 @@ export function paymentTo(recipient: TestRecipient, changes: PaymentChanges = {}
     changeHint: randomField(),
   });
   const header: ProofHeader = {
-    ...{ proof: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n], publicSignals, encryptedAmount: { R, C } },
-    ...{ amountProof: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n], recipientPublicKey: wallet, timestamp },
-    ...{ paymentToken: "a.b.c", txSignature: `0x${"33".repeat(32)}` as Bytes32 },
+    proof: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n],
+    publicSignals,
+    encryptedAmount: { R, C },
+    amountProof: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n],
+    recipientPublicKey: wallet,
+    timestamp,
+    paymentToken: "a.b.c",
+    txSignature: `0x${"33".repeat(32)}` as Bytes32,
   };
   const asked = { ...termsOf(recipient), deployment, resourceUrl: resource };
   const statement = readStatement(completeBundle(header, senderCommitment, asked));

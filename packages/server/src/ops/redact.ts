@@ -36,10 +36,10 @@ export function describeError(error: unknown, depth = 0): object {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   return {
     name: identifier(error.name) ?? "Error",
-    ...(identifier(code) === undefined ? {} : { code }),
-    ...(error instanceof SottoError ? { message: redact(error.message) } : {}),
+    code: identifier(code),
+    message: error instanceof SottoError ? redact(error.message) : undefined,
     at: framesOf(error),
-    ...(cause === undefined || depth === MAX_CAUSES ? {} : { cause: describeError(cause, depth + 1) }),
+    cause: cause === undefined || depth === MAX_CAUSES ? undefined : describeError(cause, depth + 1),
   };
 }
 

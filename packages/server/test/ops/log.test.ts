@@ -85,12 +85,10 @@ describe("logs", () => {
     it(`hide ${what} in the error of a request`, async () => {
       const { lines, log } = capture();
       const app = await createApp({
-        ...{
-          log,
-          metrics: httpMetrics(new Registry()),
-          errors: { ...SERVER_ERRORS, SOME_CODE: { means: "A test.", http: 503 } },
-          openapi: {},
-        },
+        log,
+        metrics: httpMetrics(new Registry()),
+        errors: { ...SERVER_ERRORS, SOME_CODE: { means: "A test.", http: 503 } },
+        openapi: {},
         config: { trustProxy: [], bodyLimit: 4096, corsOrigins: [], rateLimit: 100, latestLoopMs: 0 },
         routes: (routes) => {
           routes.get("/foreign", async () => {

@@ -19,7 +19,9 @@ const Name = Type.Object({ name: Type.String({ maxLength: 64, description: "circ
 const Hash = Type.Object({ sha256: Type.String({ maxLength: 128, description: "SHA-256 of the file, hex" }) });
 const Binary = Type.Unsafe<unknown>({ type: "string", format: "binary" });
 const FileAnswers = {
-  ...{ 200: Binary, 206: Binary, 304: Type.Null() },
+  200: Binary,
+  206: Binary,
+  304: Type.Null(),
   ...errorResponses(ROUTE_ERRORS, "NOT_FOUND", "RANGE_NOT_SATISFIABLE"),
 };
 

@@ -117,7 +117,12 @@ export class Appender {
     const rows = await store.ledger.leaves(appended, 3 * MAX_APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
     const append = await proveAppend({
-      ...{ chain, chainId: pool.chainId, pool: pool.pool, start, queue, prover: this.#prover },
+      chain,
+      chainId: pool.chainId,
+      pool: pool.pool,
+      start,
+      queue,
+      prover: this.#prover,
       tree: () => this.#treeAt(appended),
     });
     if (append === undefined) return;

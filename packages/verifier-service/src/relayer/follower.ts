@@ -23,8 +23,12 @@ export class Follower {
     const { chain, pool, config } = options;
     this.#options = options;
     this.#follower = new PoolFollower({
-      ...{ chain, pool: pool.pool, deploymentBlock: pool.deploymentBlock, rangeSize: config.rangeSize },
-      ...{ anchors: true, checkQueue: true },
+      chain,
+      pool: pool.pool,
+      deploymentBlock: pool.deploymentBlock,
+      rangeSize: config.rangeSize,
+      anchors: true,
+      checkQueue: true,
       // On other chains no reorganization goes back that far. A reset would discard everything that was read and sent.
       canReset: LOCAL_CHAIN_IDS.includes(pool.chainId),
     });

@@ -12,7 +12,13 @@ const limits = { gasBudget: ETHER, leastBalance: ETHER / 100n, maxHeadAgeMs: 60_
 const fees = { maxFee: GWEI, maxPriority: GWEI };
 const payment = PAYMENT_GAS * GWEI;
 const good: Outlook = {
-  ...{ headAge: 12_000, fees, dataFee: 0n, balance: ETHER, gasToday: 0n, silence: 1_000, now: NOW },
+  headAge: 12_000,
+  fees,
+  dataFee: 0n,
+  balance: ETHER,
+  gasToday: 0n,
+  silence: 1_000,
+  now: NOW,
   commitments: { payments: 0, unmined: 0n },
 };
 const codes = (change: Partial<Outlook>, kind: "payment" | "sponsored" = "payment") =>

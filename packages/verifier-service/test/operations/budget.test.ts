@@ -5,8 +5,11 @@ import { costOf, MAX_QUOTAS, presentPrice, quotasFor, startingQuotas } from "../
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
 const settings = {
-  ...{ clientQuota: undefined, sponsorQuota: undefined, gasBudget: ETHER },
-  ...{ quotasBeyondBudget: "refuse" as const, local: false },
+  clientQuota: undefined,
+  sponsorQuota: undefined,
+  gasBudget: ETHER,
+  quotasBeyondBudget: "refuse" as const,
+  local: false,
 };
 const price = (weiPerGas: bigint, dataFee = 0n) =>
   presentPrice({ usualPrice: async () => ({ baseFee: weiPerGas, tip: 0n }), dataFee: async () => dataFee });

@@ -40,7 +40,12 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
       },
     };
     const context = {
-      ...{ store, chain, address: POOL, pool: { pool: POOL }, config: LOCAL_RELAYER_CONFIG, clock: () => now },
+      store,
+      chain,
+      address: POOL,
+      pool: { pool: POOL },
+      config: LOCAL_RELAYER_CONFIG,
+      clock: () => now,
       log: { warn: () => {} },
       metrics: { count: () => {} },
     } as unknown as RelayerContext;

@@ -16,8 +16,10 @@ describe("the fee market", () => {
   };
   const market = (caps: { maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint } = {}) =>
     new FeeMarket({
-      ...{ maxFeePerGas: caps.maxFeePerGas, maxPriorityFeePerGas: caps.maxPriorityFeePerGas },
-      ...{ gasBudgetPerDay: ETHER, clock: () => now },
+      maxFeePerGas: caps.maxFeePerGas,
+      maxPriorityFeePerGas: caps.maxPriorityFeePerGas,
+      gasBudgetPerDay: ETHER,
+      clock: () => now,
       chain: {
         head: async () => ({ number: 1, hash: "0x01", timestamp: 0, baseFee: chain.baseFee }),
         priorityFee: async () => chain.suggested,

@@ -23,7 +23,9 @@ describe("the relayer's rounds", () => {
       },
     };
     const context = {
-      ...{ store, config: LOCAL_RELAYER_CONFIG, clock: Date.now },
+      store,
+      config: LOCAL_RELAYER_CONFIG,
+      clock: Date.now,
       metrics: { count: () => {}, gauge: () => {} },
       log: createLog("debug", { write: (line: string) => void lines.write(line) }),
     };

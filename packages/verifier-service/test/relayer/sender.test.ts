@@ -21,7 +21,10 @@ describe("the daily gas budget", () => {
     replace: async () => {},
   };
   const market = new FeeMarket({
-    ...{ ...config, clock: Date.now, maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: GWEI },
+    ...config,
+    clock: Date.now,
+    maxFeePerGas: 200n * GWEI,
+    maxPriorityFeePerGas: GWEI,
     chain: {
       priorityFee: async () => 0n,
       feeHistory: async () => ({ baseFees: [], tips: [] }),
@@ -44,7 +47,11 @@ describe("the daily gas budget", () => {
     log: { info: () => {}, warn: () => {} },
     metrics: { count: () => {} },
     market,
-    ...{ signer, address: signer.address, config, clock: Date.now, pool: { chainId: 8453n } },
+    signer,
+    address: signer.address,
+    config,
+    clock: Date.now,
+    pool: { chainId: 8453n },
   } as unknown as RelayerContext;
   const sender = new Sender(context);
   // A million gas at 20 gwei costs a fifth of the budget.

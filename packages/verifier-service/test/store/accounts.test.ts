@@ -8,8 +8,14 @@ const DAY_MS = 86_400_000;
 const DATE = NOW / 1000 + 600;
 
 const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
-  ...{ id, digest: `0x01:${id}`, call: {}, client: "c", validUntil: DATE },
-  ...{ account: "0x01", amount: 4n, balance: 10n },
+  id,
+  digest: `0x01:${id}`,
+  call: {},
+  client: "c",
+  validUntil: DATE,
+  account: "0x01",
+  amount: 4n,
+  balance: 10n,
   ...change,
 });
 

@@ -85,8 +85,14 @@ describe("the store's queries", () => {
     await store.operations.enqueueDeposit({ ...deposit, account: "0x01", amount: 1n, balance: 1n });
     await store.operations.enqueueWithdrawal({ ...deposit, id: "w", nullifiers: ["5", "6"] });
     await store.reservations.reserve({
-      ...{ id: "r", nullifier: "7", digest: "0x77", bundle: "{}", recipient: "0x01", client: "c" },
-      ...{ expiresAt: NOW + 100_000, validUntil: seconds },
+      id: "r",
+      nullifier: "7",
+      digest: "0x77",
+      bundle: "{}",
+      recipient: "0x01",
+      client: "c",
+      expiresAt: NOW + 100_000,
+      validUntil: seconds,
     });
     await store.operations.enqueuePayment("r", JSON.parse);
     await store.reservations.ofBundle("7", "{}");

@@ -24,8 +24,14 @@ describe("the leader's state in the store", () => {
   it("shows promises: valid tokens, queued payments and unmined transactions", async () => {
     const reserve = (id: string) =>
       store.reservations.reserve({
-        ...{ id, nullifier: id, digest: "0x01", bundle: "{}", recipient: "0x01", client: "c" },
-        ...{ expiresAt: NOW + 100_000, validUntil: NOW / 1000 + 180 },
+        id,
+        nullifier: id,
+        digest: "0x01",
+        bundle: "{}",
+        recipient: "0x01",
+        client: "c",
+        expiresAt: NOW + 100_000,
+        validUntil: NOW / 1000 + 180,
       });
     for (const id of ["1", "2", "3"]) await reserve(id);
     await store.operations.enqueuePayment("1", JSON.parse);

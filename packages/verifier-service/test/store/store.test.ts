@@ -25,8 +25,14 @@ const reservation = (id: string, change: Record<string, unknown> = {}) => ({
 const call = (bundle: string) => JSON.parse(bundle);
 
 const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
-  ...{ id, digest: `0x01:${id}`, call: {}, client: "c", validUntil: NOW / 1000 + 600 },
-  ...{ account: "0x01", amount: 1n, balance: 100n },
+  id,
+  digest: `0x01:${id}`,
+  call: {},
+  client: "c",
+  validUntil: NOW / 1000 + 600,
+  account: "0x01",
+  amount: 1n,
+  balance: 100n,
   ...change,
 });
 

@@ -56,14 +56,14 @@ describe("payment tokens", () => {
     await addKey(folder);
     const largest = {
       ...CLAIMS,
-      ...{
-        jti: "j".repeat(64),
-        chainId: String((1n << 256n) - 1n),
-        recipientKey: "1".repeat(77),
-        recipientTag: "1".repeat(77),
-      },
-      ...{ senderCommitment: "1".repeat(77), nullifier: "1".repeat(77) },
-      ...{ timestamp: 8_640_000_000_000_000, validUntil: Number.MAX_SAFE_INTEGER },
+      jti: "j".repeat(64),
+      chainId: String((1n << 256n) - 1n),
+      recipientKey: "1".repeat(77),
+      recipientTag: "1".repeat(77),
+      senderCommitment: "1".repeat(77),
+      nullifier: "1".repeat(77),
+      timestamp: 8_640_000_000_000_000,
+      validUntil: Number.MAX_SAFE_INTEGER,
     };
     const issuer = new TokenIssuer(await ring(), `https://${"a".repeat(248)}`, clock);
     const token = await issuer.issue(largest, 120);
