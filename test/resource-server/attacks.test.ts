@@ -84,7 +84,7 @@ describe("a payer does not get the resource", function () {
     await server.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
   });
 
-  it("for a payment to another recipient, whatever its header names", async () => {
+  it("for a payment to another recipient, even if its header names this one", async () => {
     const other = await createMerchant(world);
     const payment = await pay(world, { to: other });
     await server.refuses("RECIPIENT", payment);

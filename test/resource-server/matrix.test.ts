@@ -9,7 +9,7 @@ describe("a matrix in rotation", () => {
     ["framework", (row: number) => row],
     ["attack", (_: number, column: number) => column],
   ] as const)
-    it(`covers every ${what}, whatever the numbers of frameworks and attacks`, () => {
+    it(`covers every ${what} for up to ${LARGEST} frameworks and ${LARGEST} attacks`, () => {
       for (let rows = 1; rows <= LARGEST; rows++)
         for (let columns = 1; columns <= LARGEST; columns++) {
           const covered = upTo(rows).flatMap((row) =>

@@ -43,7 +43,7 @@ const path = on("lib/append_path.circom", "AppendPath(4)", {
   // The pool's tree grows by other leaves.
   harm: (read) => read("oldRoot") === before.root && read("newRoot") !== after.root,
 });
-/** Puts a node into the new tree that does not match the leaves appended below it. */
+/** Puts a wrong node into the new tree: it is not the hash of the leaves that are appended below it. */
 const smuggle = (target: string, list: string, count: number) =>
   swap(`${target} <-- ${list};`, `for (var s = 0; s < ${count}; s++) { ${target}[s] <-- s == 7 ? 666 : ${list}[s]; }`);
 

@@ -70,7 +70,7 @@ describe("SottoService", () => {
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
   });
 
-  it("polls a pending settlement at the allowed address, whatever the answer names", async () => {
+  it("polls a pending settlement at the allowed address, never at one from an answer", async () => {
     const pending = { status: "pending", txSignature: HASH("1"), id: "7", statusUrl: "https://evil.example/settle/7" };
     answers.push([202, pending], [202, pending], [200, success("2")]);
     const seen: unknown[] = [];

@@ -35,7 +35,7 @@ export function describe(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Spaces, and whatever is not printed or changes how other characters are shown: control, bidi and format characters. */
+/** Spaces, and characters that are not visible or change how others are shown: control, bidi and format characters. */
 const NOT_PRINTED = /[^\p{L}\p{M}\p{N}\p{P}\p{S}]+/gu;
 
 /**

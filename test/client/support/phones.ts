@@ -9,7 +9,7 @@ import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { PATIENT } from "../../world/patient.ts";
 import type { World } from "../../world/wallets.ts";
 
-/** A person with an account and a wallet, who can link a number. */
+/** A person with an account, a wallet and a number to link. */
 export interface Person<A extends LookupSigner = HDNodeWallet> {
   readonly account: A;
   readonly wallet: Wallet;

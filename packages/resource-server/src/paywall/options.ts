@@ -30,7 +30,7 @@ export interface PaywallChain {
   /** Key set of the pool's verifiers, `ceremony/NAME`. Default: the development set, for local chains only. */
   readonly set?: string;
   /**
-   * Required blocks, including the payment's own; at most what the service waits for. Default: 2, on local chains 1.
+   * Required blocks, including the payment's own; at most as many as the service waits for. Default: 2, on local chains 1.
    */
   readonly confirmations?: number;
   /** Time between blocks, ms; all confirmations together may take 60 s. Default: 12000, on local chains 1000. */
