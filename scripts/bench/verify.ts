@@ -52,7 +52,7 @@ function snarkjsProof([ax, ay, bx0, bx1, by0, by1, cx, cy]: readonly string[]): 
   return { ...words, protocol: "groth16", curve: "bn128" } as Groth16Proof;
 }
 
-function expectTrue(results: readonly boolean[]): void {
+function assertAllTrue(results: readonly boolean[]): void {
   if (!results.every(Boolean)) throw new Error("a proof that holds was refused");
 }
 
@@ -75,12 +75,12 @@ async function rate(pairs: readonly Pair[], verify: () => Promise<void>): Promis
 
 function oneByOne(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolean[]>): Promise<number> {
   return rate(pairs, async () => {
-    for (const pair of pairs) expectTrue(await verify(pair));
+    for (const pair of pairs) assertAllTrue(await verify(pair));
   });
 }
 
 function allAtOnce(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolean[]>): Promise<number> {
-  return rate(pairs, async () => expectTrue((await Promise.all(pairs.map(verify))).flat()));
+  return rate(pairs, async () => assertAllTrue((await Promise.all(pairs.map(verify))).flat()));
 }
 
 /**

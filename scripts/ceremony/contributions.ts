@@ -78,7 +78,7 @@ class Reader {
   }
 }
 
-function readParameters(bytes: Buffer): { name: string; iterations?: number; beacon?: string } {
+function parseParameters(bytes: Buffer): { name: string; iterations?: number; beacon?: string } {
   const reader = new Reader(bytes);
   const found: { name: string; iterations?: number; beacon?: string } = { name: "" };
   while (!reader.ended) {
@@ -93,7 +93,7 @@ function readParameters(bytes: Buffer): { name: string; iterations?: number; bea
   return found;
 }
 
-function readContribution(reader: Reader, curve: Curve): Contribution {
+function parseContribution(reader: Reader, curve: Curve): Contribution {
   const hash = createHash("blake2b512");
   const point = (group: "G1" | "G2", size: number) => {
     const bytes = new Uint8Array(size);
@@ -104,7 +104,7 @@ function readContribution(reader: Reader, curve: Curve): Contribution {
   point("G2", G2);
   hash.update(reader.take(HASH));
   const kind = reader.word();
-  const { name, iterations, beacon } = readParameters(reader.take(reader.word()));
+  const { name, iterations, beacon } = parseParameters(reader.take(reader.word()));
   const common = { name, hash: hash.digest("hex") };
   if (kind === KIND.contribution) return common;
   if (kind !== KIND.beacon) throw new Error("a contribution of unknown kind");
@@ -119,7 +119,7 @@ export async function readContributions(path: string, curve: Curve): Promise<Con
     const circuitHash = reader.take(HASH).toString("hex");
     const count = reader.word();
     const list: Contribution[] = [];
-    for (let i = 0; i < count; i += 1) list.push(readContribution(reader, curve));
+    for (let i = 0; i < count; i += 1) list.push(parseContribution(reader, curve));
     if (!reader.ended) throw new Error("bytes after the last contribution");
     return { circuitHash, list };
   } catch (cause) {

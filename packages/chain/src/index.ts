@@ -39,4 +39,4 @@ export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
 export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
-export { assertChainId, type ChainSource, type LogQuery, requireBlock, useNode } from "./source.ts";
+export { assertChainId, type ChainSource, type LogQuery, readBlock, useNode } from "./source.ts";

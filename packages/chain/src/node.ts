@@ -8,15 +8,15 @@ import {
   type Head,
   hexNumber,
   type Log,
+  parseBlock,
+  parseFeeHistory,
+  parseHead,
+  parseHex,
+  parseLogs,
+  parseNumber,
+  parseQuantity,
+  parseReceipt,
   type Receipt,
-  readBlock,
-  readFeeHistory,
-  readHead,
-  readHex,
-  readLogs,
-  readNumber,
-  readQuantity,
-  readReceipt,
 } from "./rpc/values.ts";
 import { type ChainSource, inconsistent, type LogQuery } from "./source.ts";
 
@@ -38,7 +38,7 @@ export class ChainNode implements ChainSource {
   }
 
   async chainId(): Promise<bigint> {
-    return readQuantity(await this.#node.ask("eth_chainId", []));
+    return parseQuantity(await this.#node.ask("eth_chainId", []));
   }
 
   /** Sends any other request. The result is not checked. */
@@ -48,11 +48,11 @@ export class ChainNode implements ChainSource {
 
   /** The number of the newest block. */
   async height(): Promise<number> {
-    return readNumber(await this.#node.ask("eth_blockNumber", []));
+    return parseNumber(await this.#node.ask("eth_blockNumber", []));
   }
 
   async head(): Promise<Head> {
-    return readHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
+    return parseHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
   }
 
   /** The block of the canonical chain, undefined if there is none (yet). */
@@ -68,7 +68,7 @@ export class ChainNode implements ChainSource {
   }
 
   #block(number: number, answer: unknown): Block | undefined {
-    const block = readBlock(answer);
+    const block = parseBlock(answer);
     if (block !== undefined && block.number !== number)
       throw this.inconsistent(`returned block ${block.number} instead of ${number}`);
     return block;
@@ -89,7 +89,7 @@ export class ChainNode implements ChainSource {
   }
 
   #receipt(hash: string, answer: unknown): Receipt | undefined {
-    const receipt = readReceipt(answer);
+    const receipt = parseReceipt(answer);
     if (receipt !== undefined && receipt.transactionHash !== hash)
       throw this.inconsistent("returned the receipt of another transaction");
     return receipt;
@@ -103,7 +103,7 @@ export class ChainNode implements ChainSource {
       const message = `${this.name} refuses the logs of blocks ${from} to ${to}`;
       throw new ChainError("RANGE_TOO_LARGE", message, { node: this.name }, { cause });
     });
-    const logs = readLogs(answer);
+    const logs = parseLogs(answer);
     if (logs.some((log) => log.blockNumber < from || log.blockNumber > to || log.address !== address))
       throw this.inconsistent("returned logs that do not match the query");
     return logs;
@@ -111,14 +111,14 @@ export class ChainNode implements ChainSource {
 
   /** @throws CallReverted */
   async call(call: Call, block: BlockTag = "latest"): Promise<string> {
-    return readHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
+    return parseHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
   }
 
   /** As `call`, for each call, in as few requests as the node permits. For a call that reverts, its error is returned. */
   async calls(calls: readonly Call[], block: BlockTag = "latest"): Promise<(string | CallReverted)[]> {
     const questions = calls.map((call) => [call, tagOf(block)]);
     const answers = await this.#node.askMany("eth_call", questions);
-    return answers.map((answer) => (answer instanceof CallReverted ? answer : readHex(answer)));
+    return answers.map((answer) => (answer instanceof CallReverted ? answer : parseHex(answer)));
   }
 
   /**
@@ -150,31 +150,31 @@ export class ChainNode implements ChainSource {
 
   /** @throws CallReverted; ChainError SENDER_UNFUNDED */
   async estimateGas(call: Call): Promise<bigint> {
-    return readQuantity(await this.#node.ask("eth_estimateGas", [call]));
+    return parseQuantity(await this.#node.ask("eth_estimateGas", [call]));
   }
 
   /** The priority fee that the node suggests, wei. */
   async priorityFee(): Promise<bigint> {
-    return readQuantity(await this.#node.ask("eth_maxPriorityFeePerGas", []));
+    return parseQuantity(await this.#node.ask("eth_maxPriorityFeePerGas", []));
   }
 
   /** Gas prices of the last `blocks` blocks. */
   async feeHistory(blocks: number): Promise<FeeHistory> {
-    return readFeeHistory(await this.#node.ask("eth_feeHistory", [hexNumber(blocks), "latest", [10]]));
+    return parseFeeHistory(await this.#node.ask("eth_feeHistory", [hexNumber(blocks), "latest", [10]]));
   }
 
   async transactionCount(address: string, block: BlockTag = "latest"): Promise<number> {
-    return readNumber(await this.#node.ask("eth_getTransactionCount", [address, tagOf(block)]));
+    return parseNumber(await this.#node.ask("eth_getTransactionCount", [address, tagOf(block)]));
   }
 
   /** Wei. */
   async balance(address: string): Promise<bigint> {
-    return readQuantity(await this.#node.ask("eth_getBalance", [address, "latest"]));
+    return parseQuantity(await this.#node.ask("eth_getBalance", [address, "latest"]));
   }
 
   /** The code at `address`, "0x" if there is none. */
   async code(address: string): Promise<string> {
-    return readHex(await this.#node.ask("eth_getCode", [address, "latest"]));
+    return parseHex(await this.#node.ask("eth_getCode", [address, "latest"]));
   }
 
   inconsistent(what: string): ChainError {

@@ -46,7 +46,7 @@ export function useNode<T>(
 }
 
 /** The block with this number. @throws ChainError NODE_INCONSISTENT if the node has none */
-export async function requireBlock(node: ChainSource, number: number): Promise<Block> {
+export async function readBlock(node: ChainSource, number: number): Promise<Block> {
   const block = await node.block(number);
   if (block === undefined) throw inconsistent(node, `has no block ${number}`);
   return block;

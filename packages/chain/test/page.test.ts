@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/ethers/index.ts";
 import type { ChainSource, Log, PoolEvent } from "../src/index.ts";
-import { fetchRange, readQueue, splitRange } from "../src/pool/page.ts";
+import { fetchRange, parseQueue, splitRange } from "../src/pool/page.ts";
 
 const POOL = `0x${"90".repeat(20)}`;
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
@@ -68,7 +68,7 @@ describe("pages of events", () => {
 
   it("continue the contract's counters", async () => {
     const events = await eventsOf([deposit(4, 3), append(2, 3, 3), deposit(5, 6)]);
-    const page = readQueue(nodeWith([]), events, { leaves: 4, appended: 2 });
+    const page = parseQueue(nodeWith([]), events, { leaves: 4, appended: 2 });
     expect(page.leaves).to.deep.equal([
       { leaf: 104n, blockNumber: 3 },
       { leaf: 105n, blockNumber: 6 },
@@ -80,7 +80,7 @@ describe("pages of events", () => {
     const start = { leaves: 4, appended: 2 };
     for (const logs of [[deposit(5, 3)], [append(3, 1, 3)], [append(2, 3, 3)]]) {
       const events = await eventsOf(logs);
-      const error = thrown(() => readQueue(nodeWith([]), events, start));
+      const error = thrown(() => parseQueue(nodeWith([]), events, start));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
       expect(error.message).to.include("omitted");
     }

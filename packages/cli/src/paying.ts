@@ -53,7 +53,7 @@ export interface Limits {
 }
 
 /** @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED without --max and a terminal */
-export function readLimits(context: Context, { decimals }: Config): Limits {
+export function parseLimits(context: Context, { decimals }: Config): Limits {
   const { args } = context;
   const max = args.amount("max", decimals);
   if (max === undefined && args.flag("yes")) throw usage("--yes needs --max AMOUNT, the highest price");

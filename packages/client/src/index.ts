@@ -54,7 +54,7 @@ export type { PhoneRecipient } from "./phone/mapping.ts";
 export { phoneNumberOf } from "./phone/number.ts";
 export { type PhonePayment, type PhonePaymentRequest, type PhonePayOptions, payPhone } from "./phone/pay.ts";
 export { type ChangeOptions, type ConfirmChange, type PhoneChange, type PhonePin, phonePin } from "./phone/pins.ts";
-export { checkRecipientPhone, expectPhoneRecipient } from "./phone/recipient.ts";
+export { assertPhoneRecipient, checkRecipientPhone } from "./phone/recipient.ts";
 export {
   type FoundPhone,
   type LookUpOptions,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { thrown } from "../../../test/kit/rejection.ts";
 import { checkOptions } from "../src/fetch/options.ts";
-import { expectSecure } from "../src/fetch/secure.ts";
+import { assertSecure } from "../src/fetch/secure.ts";
 
 const CHAIN = 1n;
 
@@ -17,8 +17,8 @@ describe("secure addresses", () => {
       // As the URL standard reads it: 127.0.0.1.
       "http://2130706433/",
     ])
-      expectSecure(new URL(url), CHAIN);
-    expectSecure(new URL("http://data.example/"), 31337n);
+      assertSecure(new URL(url), CHAIN);
+    assertSecure(new URL("http://data.example/"), 31337n);
   });
 
   it("are required for phone registries too, because an intermediary could replace the recipient", () => {
@@ -41,6 +41,6 @@ describe("secure addresses", () => {
       "http://[::2]/",
       "ftp://data.example/",
     ])
-      expect(thrown(() => expectSecure(new URL(url), CHAIN)).code, url).to.equal("ORIGIN_NOT_SECURE");
+      expect(thrown(() => assertSecure(new URL(url), CHAIN)).code, url).to.equal("ORIGIN_NOT_SECURE");
   });
 });

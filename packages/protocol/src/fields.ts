@@ -22,7 +22,7 @@ export function fieldsOf(value: unknown, name: string, code: ProtocolErrorCode):
  *
  * @throws SottoError INVALID_STRING
  */
-export function readHttpUrl(value: unknown, name: string): string {
+export function parseHttpUrl(value: unknown, name: string): string {
   if (typeof value !== "string" || value.length > MAX_URL_LENGTH || !/^https?:\/\/[!-~]+$/.test(value)) {
     const expected = `an http(s) URL of at most ${MAX_URL_LENGTH} printable ASCII characters`;
     fail("INVALID_STRING", `${name} must be ${expected}, got ${describe(value)}`, { name });
@@ -30,7 +30,7 @@ export function readHttpUrl(value: unknown, name: string): string {
   return value;
 }
 
-export function readBoolean(value: unknown, name: string): boolean {
+export function parseBoolean(value: unknown, name: string): boolean {
   if (typeof value !== "boolean") fail("INVALID_ARGUMENT", `${name} must be true or false, got ${describe(value)}`);
   return value;
 }
@@ -40,7 +40,7 @@ export function readBoolean(value: unknown, name: string): boolean {
  *
  * @throws SottoError INVALID_STRING
  */
-export function readConstant<T extends string | number>(value: unknown, expected: T, name: string): T {
+export function parseConstant<T extends string | number>(value: unknown, expected: T, name: string): T {
   if (value !== expected)
     fail("INVALID_STRING", `${name} must be ${JSON.stringify(expected)}, got ${describe(value)}`, { name });
   return expected;
@@ -51,7 +51,7 @@ export function readConstant<T extends string | number>(value: unknown, expected
  *
  * @throws SottoError INVALID_STRING
  */
-export function readText(value: unknown, form: RegExp, name: string, expected: string): string {
+export function parseText(value: unknown, form: RegExp, name: string, expected: string): string {
   if (typeof value !== "string" || !form.test(value))
     fail("INVALID_STRING", `${name} must be ${expected}, got ${describe(value)}`, { name });
   return value;

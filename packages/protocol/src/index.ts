@@ -157,8 +157,8 @@ export {
   type PaymentStatement,
   type PaymentTerms,
   parsePayment,
+  parseStatement,
   type ReceivedPayment,
-  readStatement,
   recipientOf,
 } from "./payment/statement.ts";
 export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
@@ -180,7 +180,7 @@ export {
   signWithReceiptKey,
   verifyReceiptSignature,
 } from "./receipt-key.ts";
-export { type ChangeReader, type DeliveredChange, readChange } from "./scan/change.ts";
+export { type ChangeReader, type DeliveredChange, decryptChange } from "./scan/change.ts";
 export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {
   changeSecrets,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import {
   type Bytes32,
+  decryptChange,
   depositAuthorizationNonce,
   depositBlinding,
   deriveKeys,
@@ -13,7 +14,6 @@ import {
   preparePayment,
   prepareRange,
   prepareWithdrawal,
-  readChange,
   signalsDigest,
   tryDecrypt,
   withdrawalPadContext,
@@ -114,7 +114,7 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(paid.recipientNote.amount).to.equal(known.payment.amount);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
     const delivered = { ...signals, unique: signals.ephemeralX };
-    expect(readChange(reader, delivered)).to.deep.equal(paid.changeNote);
+    expect(decryptChange(reader, delivered)).to.deep.equal(paid.changeNote);
     expect(paid.changeNote.amount).to.equal(amount - known.payment.amount);
   });
 
@@ -152,6 +152,6 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
       changeHint,
       changeCommitment: commitment,
     };
-    expect(readChange(reader, delivered)).to.deep.equal(withdrawn.outputNote);
+    expect(decryptChange(reader, delivered)).to.deep.equal(withdrawn.outputNote);
   });
 });

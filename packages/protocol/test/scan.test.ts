@@ -6,6 +6,7 @@ import {
   BASE8,
   changeSecrets,
   type DeliveredNote,
+  decryptChange,
   deriveKeys,
   encryptAmount,
   FIELD_MODULUS,
@@ -17,7 +18,6 @@ import {
   noteSecrets,
   type Point,
   pointFromX,
-  readChange,
   SUBGROUP_ORDER,
   scanNotes,
   tryDecrypt,
@@ -180,20 +180,20 @@ describe("scanning for change", () => {
   it("finds the wallet's own change and nothing else", () => {
     const most = { amount: MAX_AMOUNT, ownerTag: reader.ownerTag, blinding };
     const full = { ...event, changeHint: hintOf(pad, MAX_AMOUNT), changeCommitment: noteCommitment(most) };
-    expect(readChange(reader, full)).to.deep.equal(most);
-    expect(readChange(reader, { ...full, changeHint: hintOf(pad, MAX_AMOUNT + 1n) })).to.equal(null);
-    expect(readChange(reader, event)).to.deep.equal(change);
+    expect(decryptChange(reader, full)).to.deep.equal(most);
+    expect(decryptChange(reader, { ...full, changeHint: hintOf(pad, MAX_AMOUNT + 1n) })).to.equal(null);
+    expect(decryptChange(reader, event)).to.deep.equal(change);
     for (const part of Object.keys(event) as (keyof typeof event)[]) {
-      expect(readChange(reader, { ...event, [part]: event[part] + 1n }), part).to.equal(null);
+      expect(decryptChange(reader, { ...event, [part]: event[part] + 1n }), part).to.equal(null);
     }
-    expect(readChange({ ...reader, changeKey: stranger.changeKey }, event)).to.equal(null);
-    expect(readChange({ ...reader, ownerTag: 1n }, event)).to.equal(null);
+    expect(decryptChange({ ...reader, changeKey: stranger.changeKey }, event)).to.equal(null);
+    expect(decryptChange({ ...reader, ownerTag: 1n }, event)).to.equal(null);
   });
 
   it("rejects values that are not field elements", () => {
     for (const part of Object.keys(event)) {
-      expectCode("INVALID_FIELD_ELEMENT", () => readChange(reader, { ...event, [part]: -1n }));
+      expectCode("INVALID_FIELD_ELEMENT", () => decryptChange(reader, { ...event, [part]: -1n }));
     }
-    expectCode("INVALID_FIELD_ELEMENT", () => readChange({ ...reader, changeKey: FIELD_MODULUS }, event));
+    expectCode("INVALID_FIELD_ELEMENT", () => decryptChange({ ...reader, changeKey: FIELD_MODULUS }, event));
   });
 });

@@ -9,7 +9,7 @@ import { Tokens } from "../src/checks/token.ts";
 import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { Checks, claimId } from "../src/paywall/checks.ts";
-import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
+import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
 import { createRecipient, DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
 import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
@@ -47,7 +47,7 @@ describe("the checks of a header", () => {
 
   async function open({ inMemory = false, viewingKey }: { inMemory?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
-    const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
+    const keys = await parseKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
     const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({

@@ -2,7 +2,7 @@
 import { BINDING_SLOT_SECONDS } from "@sotto/protocol";
 import { expect } from "chai";
 import { createPaywall, type PaywallOptions } from "../src/index.ts";
-import { readConfig } from "../src/paywall/config.ts";
+import { parseConfig } from "../src/paywall/config.ts";
 import { createRecipient, DEPLOYMENT } from "./support/payment.ts";
 
 const recipient = createRecipient();
@@ -21,7 +21,7 @@ const options: PaywallOptions = {
 
 const refusal = (changes: object): string => {
   try {
-    readConfig({ ...options, ...changes } as PaywallOptions);
+    parseConfig({ ...options, ...changes } as PaywallOptions);
     return "accepted";
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
@@ -33,7 +33,7 @@ const withRecipient = (changes: object) => refusal({ recipient: { ...options.rec
 
 describe("a paywall's options", () => {
   it("get defaults", () => {
-    const { origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl } = readConfig(options);
+    const { origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl } = parseConfig(options);
     expect({ origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl }).to.deep.equal({
       origin: "https://data.example",
       service: "https://pay.example/zk",
@@ -43,15 +43,15 @@ describe("a paywall's options", () => {
       inMemory: true,
       storeUrl: "sqlite::memory:",
     });
-    const real = readConfig({
+    const real = parseConfig({
       ...options,
       service: "https://Pay.example/zk//",
       chain: { ...options.chain, chainId: 1 },
       store: "postgres://paywall@database.example/paywall",
     });
     expect([real.confirmations, real.blockTimeMs, real.service]).to.deep.equal([2, 12_000, "https://pay.example/zk"]);
-    expect(readConfig({ ...options, store: "sqlite:claims.db" }).inMemory).to.equal(false);
-    expect(readConfig({ ...options, store: "sqlite::memory:" }).inMemory).to.equal(true);
+    expect(parseConfig({ ...options, store: "sqlite:claims.db" }).inMemory).to.equal(false);
+    expect(parseConfig({ ...options, store: "sqlite::memory:" }).inMemory).to.equal(true);
   });
 
   it("require a store on chains that are not local", () => {
@@ -66,7 +66,7 @@ describe("a paywall's options", () => {
     for (const chainId of [31337, 1337])
       for (const store of [undefined, "sqlite::memory:", "memory"])
         expect(refusal({ chain: { ...far, chainId }, store }), `${chainId} ${store}`).to.equal("accepted");
-    expect(readConfig({ ...options, chain: far, store: "memory" }).inMemory).to.equal(true);
+    expect(parseConfig({ ...options, chain: far, store: "memory" }).inMemory).to.equal(true);
   });
 
   it("require a bare origin", () => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { PaywallOptions } from "../src/paywall/options.ts";
 import type { PaywallRequest } from "../src/routes/options.ts";
-import { Prices, readPrice } from "../src/routes/prices.ts";
-import { readTarget } from "../src/routes/target.ts";
+import { Prices, parsePrice } from "../src/routes/prices.ts";
+import { parseTarget } from "../src/routes/target.ts";
 
 const DECIMALS = 6;
 function prices(options: Partial<PaywallOptions>): Prices {
@@ -13,25 +13,25 @@ function prices(options: Partial<PaywallOptions>): Prices {
 /** Base units. */
 async function costOf(made: Prices, target: string, method?: string): Promise<bigint | "free"> {
   const price = await made.of(...ask(target, method));
-  return price === "free" ? price : readPrice(price, DECIMALS);
+  return price === "free" ? price : parsePrice(price, DECIMALS);
 }
 
-const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof readTarget>>] => [
+const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof parseTarget>>] => [
   { method, target, header: () => [] },
-  readTarget("https://data.example", target)!,
+  parseTarget("https://data.example", target)!,
 ];
 
 describe("a price", () => {
   it("is exact, or rejected", () => {
-    expect(readPrice("0.05", DECIMALS)).to.equal(50_000n);
-    expect(readPrice("0.000001", DECIMALS)).to.equal(1n);
-    expect(readPrice(50_000n, DECIMALS)).to.equal(50_000n);
+    expect(parsePrice("0.05", DECIMALS)).to.equal(50_000n);
+    expect(parsePrice("0.000001", DECIMALS)).to.equal(1n);
+    expect(parsePrice(50_000n, DECIMALS)).to.equal(50_000n);
     const refused = [0.05, 1, "0.0000001", "0", 0n, -1n, "-1", "1e3", "", "1,5", " 1", 1n << 64n, null, undefined, {}];
-    for (const price of refused) expect(() => readPrice(price as string, DECIMALS), String(price)).to.throw();
+    for (const price of refused) expect(() => parsePrice(price as string, DECIMALS), String(price)).to.throw();
   });
 
   it("is rejected if no JSON number represents it exactly", () => {
-    expect(() => readPrice(12_345_678_901_234_567_891n, DECIMALS))
+    expect(() => parsePrice(12_345_678_901_234_567_891n, DECIMALS))
       .to.throw()
       .with.property("code", "INVALID_AMOUNT");
   });
@@ -113,7 +113,9 @@ describe("free routes", () => {
       expect(isFree(found, target), target).to.equal(true);
     const paid = ["/", "/Health", "/health/", "/health/x", "/public", "/PUBLIC/a", "/public/a%20b", "/users//picture"];
     for (const target of ["/h%C3%A9alth", "/users/7/picture/", "/users/picture", "/healthx", "/hook", ...paid])
-      expect(readTarget("https://data.example", target) !== undefined && isFree(found, target), target).to.equal(false);
+      expect(parseTarget("https://data.example", target) !== undefined && isFree(found, target), target).to.equal(
+        false,
+      );
     expect([isFree(found, "/hook", "POST"), isFree(found, "/hook", "PUT")]).to.deep.equal([true, false]);
   });
 

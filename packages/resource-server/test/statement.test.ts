@@ -15,9 +15,9 @@ import { expect } from "chai";
 import {
   assertFresh,
   assertRecipient,
+  decryptAmount,
   type HeaderStatement,
-  readAmount,
-  readHeaderStatement,
+  parseHeaderStatement,
 } from "../src/checks/statement.ts";
 import { CheckFailed } from "../src/outcome.ts";
 import {
@@ -39,7 +39,7 @@ function failure({ header, claims }: TestPayment, now = header.timestamp): strin
   try {
     assertRecipient(header, terms);
     assertFresh(header, now);
-    readHeaderStatement(header, claims, terms);
+    parseHeaderStatement(header, claims, terms);
     return undefined;
   } catch (error) {
     if (error instanceof CheckFailed) return error.failure;
@@ -47,7 +47,7 @@ function failure({ header, claims }: TestPayment, now = header.timestamp): strin
   }
 }
 
-const statement = ({ header, claims }: TestPayment): HeaderStatement => readHeaderStatement(header, claims, terms);
+const statement = ({ header, claims }: TestPayment): HeaderStatement => parseHeaderStatement(header, claims, terms);
 
 /** The payment with a changed header and its original token. */
 function withHeader(payment: TestPayment, changes: Partial<ProofHeader>): TestPayment {
@@ -193,11 +193,11 @@ describe("a viewing key", () => {
 
   it("reads the amount", () => {
     for (const amount of [PRICE, PRICE + 1n, (PRICE * 11n) / 10n])
-      expect(readAmount(viewer, statement(paymentTo(recipient, { amount })).signals, terms.bounds)).to.equal(amount);
+      expect(decryptAmount(viewer, statement(paymentTo(recipient, { amount })).signals, terms.bounds)).to.equal(amount);
   });
 
   it("detects what development keys can forge: another amount, or an unreadable note", () => {
-    const read = (payment: TestPayment) => () => readAmount(viewer, statement(payment).signals, terms.bounds);
+    const read = (payment: TestPayment) => () => decryptAmount(viewer, statement(payment).signals, terms.bounds);
     for (const amount of [PRICE - 1n, (PRICE * 11n) / 10n + 1n, 0n])
       expect(read(paymentTo(recipient, { amount }))).to.throw("AMOUNT");
     const payment = paymentTo(recipient);

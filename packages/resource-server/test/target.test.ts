@@ -1,7 +1,7 @@
 // Targets that two servers could parse differently are rejected.
 import { MAX_URL_LENGTH } from "@sotto/protocol";
 import { expect } from "chai";
-import { readTarget } from "../src/routes/target.ts";
+import { parseTarget } from "../src/routes/target.ts";
 
 const ORIGIN = "https://data.example";
 
@@ -18,7 +18,7 @@ describe("a request target", () => {
       // Dot segments have no meaning in a query.
       ["/a?next=//b/../c;d%2F", "/a", "next=//b/../c;d%2F"],
     ] as const) {
-      const read = readTarget(ORIGIN, target)!;
+      const read = parseTarget(ORIGIN, target)!;
       expect([read.target, read.path], target).to.deep.equal([target, path]);
       expect([...read.query], target).to.deep.equal([...new URLSearchParams(query)]);
     }
@@ -44,20 +44,20 @@ describe("a request target", () => {
       ],
       ...["", "*", "paid", "?a", "http://data.example/a", "HTTP://other.example/a", "data.example:443", "\\paid"],
     ];
-    for (const target of refused) expect(readTarget(ORIGIN, target), JSON.stringify(target)).to.equal(undefined);
+    for (const target of refused) expect(parseTarget(ORIGIN, target), JSON.stringify(target)).to.equal(undefined);
   });
 
   it("fits into a bundle together with the origin", () => {
     const longest = `/${"a".repeat(MAX_URL_LENGTH - ORIGIN.length - 1)}`;
-    expect(readTarget(ORIGIN, longest)?.target).to.equal(longest);
-    expect(readTarget(ORIGIN, `${longest}a`)).to.equal(undefined);
+    expect(parseTarget(ORIGIN, longest)?.target).to.equal(longest);
+    expect(parseTarget(ORIGIN, `${longest}a`)).to.equal(undefined);
   });
 
   it("of any other character is either accepted or rejected", () => {
     for (let code = 0; code < 256; code++) {
       const char = String.fromCharCode(code);
       const encoded = `/a%${code.toString(16).padStart(2, "0")}b`;
-      const [raw, escaped] = [readTarget(ORIGIN, `/a${char}b`), readTarget(ORIGIN, encoded)];
+      const [raw, escaped] = [parseTarget(ORIGIN, `/a${char}b`), parseTarget(ORIGIN, encoded)];
       // If both spellings are accepted, they have the same meaning and are not separators.
       if (raw !== undefined && escaped !== undefined && char !== "?" && char !== "/")
         expect(escaped.path, encoded).to.equal(raw.path);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
 import { Tokens } from "../src/checks/token.ts";
-import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
+import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
 import { createRecipient, paymentTo } from "./support/payment.ts";
 
 const ISSUER = "https://pay.example/zk";
@@ -35,7 +35,7 @@ describe("a payment token", () => {
   const [signer, stranger] = [createSigner("a"), createSigner("a")];
   let tokens: Tokens;
   before(async () => {
-    tokens = new Tokens(TokenKeys.pinned(await readKeySet({ keys: [signer.jwk] }), Date.now), [ISSUER]);
+    tokens = new Tokens(TokenKeys.pinned(await parseKeySet({ keys: [signer.jwk] }), Date.now), [ISSUER]);
   });
 
   const read = (token: string) =>

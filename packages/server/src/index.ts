@@ -3,11 +3,11 @@ export { LOCAL_DEPLOYMENT, withDeployment } from "./config/deployment.ts";
 export type { Parse } from "./config/parse.ts";
 export * as parse from "./config/parse.ts";
 export {
+  assertNoProblems,
   type Environment,
   type ReadSettings,
   readSettings,
-  refuseProblems,
-  requireSettings,
+  reportMissing,
   settingsTable,
 } from "./config/read.ts";
 export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.ts";

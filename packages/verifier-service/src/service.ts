@@ -4,7 +4,7 @@ import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, ty
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
-import { type Config, refuseDevelopmentKeys } from "./config/config.ts";
+import { assertKeysAllowed, type Config } from "./config/config.ts";
 import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
 import { operationRoutes } from "./http/operation-routes.ts";
@@ -62,7 +62,7 @@ export async function startService(
 
 async function open(settings: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
   const catalog = await openCatalog(settings.artifacts, settings.artifactSet);
-  refuseDevelopmentKeys(catalog.set, settings);
+  assertKeysAllowed(catalog.set, settings);
   const otherKeys = readRetiredKeys(settings.otherKeys);
   const keys = await KeyRing.open(await keySource(settings), clock, (error) =>
     log.error({ err: error }, "the token keys cannot be read; those known stay in use"),

@@ -13,7 +13,7 @@ import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
-import { checkOwnBinding, readRecipient, type SottoRecipient } from "./server/recipient.ts";
+import { checkOwnBinding, parseRecipient, type SottoRecipient } from "./server/recipient.ts";
 import { serviceAddress } from "./service-address.ts";
 import type {
   Json,
@@ -94,7 +94,7 @@ export class SottoScheme {
         "X402_OPTION_INVALID",
         "decimals must be those of the pool's token, an integer from 0 to 77",
       );
-    const { wallet, extra } = readRecipient(options.recipient);
+    const { wallet, extra } = parseRecipient(options.recipient);
     this.#wallet = wallet;
     this.#extra = { pool: this.#pool, decimals, service: this.#service, recipient: extra };
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import { isError, JsonRpcApiProvider, JsonRpcProvider, type Provider, toQuantity } from "ethers";
 import { delay as pause } from "../delay.ts";
 import { ChainError } from "../errors.ts";
-import { type Block, type Call, type Log, readLogs } from "../rpc/values.ts";
+import { type Block, type Call, type Log, parseLogs } from "../rpc/values.ts";
 import type { ChainSource, LogQuery } from "../source.ts";
 
 /** How nodes refuse a range with too many blocks or logs (-32005 and free text; there is no standard). */
@@ -74,7 +74,7 @@ async function readProviderLogs(provider: Provider, { address, from, to, topics 
   // ethers drops the block times that many nodes return with logs.
   if (provider instanceof JsonRpcApiProvider) {
     const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to), topics: topics ?? [] };
-    return readLogs(await provider.send("eth_getLogs", [filter]));
+    return parseLogs(await provider.send("eth_getLogs", [filter]));
   }
   const logs = await provider.getLogs({ address, fromBlock: from, toBlock: to, topics: [...(topics ?? [])] });
   return logs.map((log) => ({

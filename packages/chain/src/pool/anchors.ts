@@ -1,5 +1,5 @@
 import type { Block } from "../rpc/values.ts";
-import { type ChainSource, inconsistent, requireBlock } from "../source.ts";
+import { type ChainSource, inconsistent, readBlock } from "../source.ts";
 import type { EventRange } from "./page.ts";
 
 /** Blocks. Most reorganizations are shorter; longer ones roll back more blocks than necessary. */
@@ -16,7 +16,7 @@ export async function readAnchors(node: ChainSource, { from, to, hash, events }:
   for (let back = 1; back <= MAX_ANCHOR_DISTANCE && to - back >= from; back *= 2) numbers.add(to - back);
   const anchors: Block[] = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
-    const block = await requireBlock(node, number);
+    const block = await readBlock(node, number);
     if ((hashes.get(number) ?? block.hash) !== block.hash)
       throw inconsistent(node, "returned logs whose block hash is not that of the block");
     anchors.push(block);

@@ -9,7 +9,7 @@ import {
   type QueueStart,
 } from "@sotto/protocol";
 import { ChainError } from "../errors.ts";
-import { type ChainSource, requireBlock } from "../source.ts";
+import { type ChainSource, readBlock } from "../source.ts";
 
 /** The arguments of the pool's `append`, which moves queued notes into the tree. */
 export interface AppendCall {
@@ -64,7 +64,7 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
     newRoot: String(prepared.newRoot),
     leaves: leaves.map(String),
     proof: proved.proof,
-    end: checkpointWords(end, (await requireBlock(chain, end.blockNumber)).timestamp),
-    next: checkpointWords(next, next ? (await requireBlock(chain, next.blockNumber)).timestamp : 0),
+    end: checkpointWords(end, (await readBlock(chain, end.blockNumber)).timestamp),
+    next: checkpointWords(next, next ? (await readBlock(chain, next.blockNumber)).timestamp : 0),
   };
 }

@@ -55,7 +55,7 @@ let layouts: ReadonlyMap<string, Layout> | undefined;
  * The layout of each event, by topic. All fields of the pool's events are words or fixed arrays of words, so they are read
  * at the offsets of the ABI. ethers' general decoder would take longer than the rest of a scan, including its cryptography.
  */
-function readLayouts(): ReadonlyMap<string, Layout> {
+function parseLayouts(): ReadonlyMap<string, Layout> {
   const found = new Map<string, Layout>();
   for (const item of ABI) {
     if (item.type !== "event") continue;
@@ -76,7 +76,7 @@ const WORD = /^0x[0-9a-f]{64}$/;
 
 /** The fields of a log, undefined if it is not an event of the pool. @throws ChainError POOL_MISMATCH if malformed */
 export function decodeLog({ topics, data, blockNumber }: EventLog): LogFields | undefined {
-  layouts ??= readLayouts();
+  layouts ??= parseLayouts();
   const layout = layouts.get(topics[0] ?? "");
   if (layout === undefined) return undefined;
   const mismatch = () =>

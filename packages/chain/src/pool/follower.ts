@@ -3,7 +3,7 @@ import { ChainError, isNodeFault } from "../errors.ts";
 import type { Block } from "../rpc/values.ts";
 import { type ChainSource, inconsistent, useNode } from "../source.ts";
 import { readAnchors } from "./anchors.ts";
-import { type EventRange, fetchRange, type QueueCounts, type QueuePage, readQueue, splitRange } from "./page.ts";
+import { type EventRange, fetchRange, parseQueue, type QueueCounts, type QueuePage, splitRange } from "./page.ts";
 import { poolViews } from "./views.ts";
 
 /** A block that was read. While the chain has it, the chain also has everything that was read up to it. */
@@ -258,7 +258,7 @@ function splitPages(node: ChainSource, range: EventRange, start: QueueCounts): P
   const pages: PoolPage[] = [];
   let counts = start;
   for (const part of splitRange(range)) {
-    const page = { ...part, ...readQueue(node, part.events, counts), start: counts, anchors: [] };
+    const page = { ...part, ...parseQueue(node, part.events, counts), start: counts, anchors: [] };
     pages.push(page);
     counts = countsAfter(page);
   }

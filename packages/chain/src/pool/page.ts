@@ -23,11 +23,11 @@ export interface QueuePage {
 }
 
 /**
- * Reads leaves and appends from events. They must continue the contract's counters without a gap, so that events that a node
+ * Takes leaves and appends from events. They must continue the contract's counters without a gap, so that events that a node
  * omitted are detected.
  * @throws ChainError NODE_INCONSISTENT
  */
-export function readQueue(source: ChainSource, events: readonly PoolEvent[], start: QueueCounts): QueuePage {
+export function parseQueue(source: ChainSource, events: readonly PoolEvent[], start: QueueCounts): QueuePage {
   const missing = (what: string) => inconsistent(source, `omitted events of the pool: the next one is ${what}`);
   const page: QueuePage = { leaves: [], appends: [] };
   let { appended } = start;

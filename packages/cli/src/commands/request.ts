@@ -10,7 +10,7 @@ import { CliError, usage } from "../frame/errors.ts";
 import { printable, toJson } from "../frame/output.ts";
 import { type Config, readConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
-import { PAYING, type Paid, paidFields, payingFetch, readLimits } from "../paying.ts";
+import { PAYING, type Paid, paidFields, parseLimits, payingFetch } from "../paying.ts";
 import { type Session, withWallet } from "../session.ts";
 
 /** Largest response body that --json includes, in bytes. */
@@ -76,7 +76,7 @@ async function readBody({ streams }: Context, data: string | undefined): Promise
 async function perform(context: Context, address: string, init: RequestInit): Promise<undefined> {
   const url = toUrl(address, "URL");
   const config = readConfig(context.home);
-  const limits = readLimits(context, config);
+  const limits = parseLimits(context, config);
   const file = context.args.text("output");
   if (file !== undefined) assertWritable(file);
   return withWallet(context, true, async (session) => {

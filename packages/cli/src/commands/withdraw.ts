@@ -38,7 +38,7 @@ export const withdraw: Command = {
     const config = readConfig(home);
     const again = args.text("again");
     const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
-    const terms = again === undefined ? readTerms(context.args, config) : undefined;
+    const terms = again === undefined ? parseTerms(context.args, config) : undefined;
     if (terms !== undefined) {
       const what = terms.amount === undefined ? "the eight largest notes" : money(terms.amount, config);
       await confirm(context, `withdraw ${what} to ${terms.recipient}?`);
@@ -60,7 +60,7 @@ interface Terms {
   amount: bigint | undefined;
 }
 
-function readTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): Terms {
+function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): Terms {
   const recipient = args.address("to");
   if (recipient === undefined) throw usage("--to ADDRESS is missing: where the tokens go");
   const amount = args.optional(0);

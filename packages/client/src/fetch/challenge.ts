@@ -5,7 +5,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
 import { describeForeign } from "./foreign-service.ts";
-import { expectSecure } from "./secure.ts";
+import { assertSecure } from "./secure.ts";
 
 /** A 402 that passed the checks: right chain, pool, token and resource, and an allowed service. */
 export interface Challenge {
@@ -38,7 +38,7 @@ export async function readChallenge(
   bodyMs = BODY_MS,
 ): Promise<Challenge> {
   const url = challengedUrl(call, response);
-  expectSecure(url, wallet.pool.chainId);
+  assertSecure(url, wallet.pool.chainId);
   const instructions = await readInstructions(response, bodyMs);
   const { payment, metadata } = instructions;
   const { pool } = wallet;

@@ -7,7 +7,7 @@ import { checkSplit, type SplitOptions } from "../purchase/split.ts";
 import { normalizeServiceUrl } from "../service/address.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
-import { expectSecure } from "./secure.ts";
+import { assertSecure } from "./secure.ts";
 
 export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   /** Base addresses of the services that may see payments. A 402 that names another service is refused. */
@@ -84,7 +84,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   const addresses = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...addresses, ...(registry === undefined ? [] : [registry])])
-    expectSecure(new URL(address), chainId);
+    assertSecure(new URL(address), chainId);
   return {
     services: addresses,
     registry,

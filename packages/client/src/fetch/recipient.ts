@@ -43,7 +43,7 @@ const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 const TRIES = 10;
 
 /** The wallet that a host was paid under. @throws WalletError STORE_DAMAGED, because ignoring the pin would accept any wallet */
-function readPin(record: StoredRecord | undefined, host: string): string | undefined {
+function parsePin(record: StoredRecord | undefined, host: string): string | undefined {
   if (record === undefined) return undefined;
   const { wallet } = Object(record.value) as Record<string, unknown>;
   if (typeof wallet === "string") return wallet;
@@ -63,7 +63,7 @@ export async function checkPin(
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const record = await store.get(pinKey(host));
-    const known = readPin(record, host);
+    const known = parsePin(record, host);
     if (known === offered) return;
     if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
       throw new FetchError("RECIPIENT_CHANGED", `${host} was paid under another wallet before`, {

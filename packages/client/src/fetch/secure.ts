@@ -6,7 +6,7 @@ import { FetchError } from "./errors.ts";
  * hold no money and are exempt.
  * @throws FetchError ORIGIN_NOT_SECURE
  */
-export function expectSecure(url: URL, chainId: bigint): void {
+export function assertSecure(url: URL, chainId: bigint): void {
   if (isSecureUrl(url.href, chainId)) return;
   throw new FetchError("ORIGIN_NOT_SECURE", `${url.origin} is not an https address; payments to it are refused`, {
     origin: url.origin,

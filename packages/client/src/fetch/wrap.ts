@@ -5,11 +5,11 @@ import type { Context, PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import { checkHeaderLimit } from "../purchase/header.ts";
-import { expectWithin } from "../purchase/limits.ts";
+import { assertWithinLimit } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
-import { begin, checkRequest, expectOpen, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
+import { assertOpen, begin, checkRequest, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle, closeIfUnpaid } from "../purchase/unpaid.ts";
@@ -69,7 +69,7 @@ class Payer {
 
   async #pay(paying: Paying): Promise<Response> {
     const { call, book, claim } = paying;
-    await expectOpen(book, claim.id);
+    await assertOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
       // A service that is no longer allowed gets no new payment, but a proof that is already paid is still presented.
@@ -110,7 +110,7 @@ class Payer {
     // Checked before the user is asked to confirm anything.
     checkHeaderLimit(zkProof.maxHeaderLength);
     const { host } = challenge.url;
-    expectWithin(this.#checked.limits, price);
+    assertWithinLimit(this.#checked.limits, price);
     await checkRecipient(challenge, this.#wallet);
     await this.#checkPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)

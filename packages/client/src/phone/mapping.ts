@@ -39,8 +39,8 @@ interface SignedMapping {
   readonly signature: string;
 }
 
-/** Reads the signed values from the answer. @throws PhonePaymentError PHONE_ANSWER_INVALID */
-function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping {
+/** Parses the signed values of the response. @throws PhonePaymentError PHONE_ANSWER_INVALID */
+function parseMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping {
   const { phoneNumber, encryptionPublicKey, chainId, pool, service, issuedAt, signature } = fields;
   try {
     if (typeof chainId !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(chainId))
@@ -62,7 +62,7 @@ function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping
 }
 
 /** Refuses a binding that was signed for another number, chain, pool or registry: it is valid there, but not here. */
-function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }: Asked): void {
+function assertBindingMatches(binding: ShieldedAddressBinding, { wallet, phone, registry }: Asked): void {
   const { chainId, pool } = wallet.pool;
   const expected = { phone, chainId, pool, service: registry };
   for (const field of ["phone", "chainId", "pool", "service"] as const)
@@ -72,7 +72,7 @@ function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }
       });
 }
 
-function expectInTime(binding: ShieldedAddressBinding, now: number): void {
+function assertInTime(binding: ShieldedAddressBinding, now: number): void {
   try {
     assertBindingTime(binding, now);
   } catch (cause) {
@@ -88,9 +88,9 @@ function expectInTime(binding: ShieldedAddressBinding, now: number): void {
  *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer
  */
 export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
-  const { binding, signature } = readMapping(mapping);
-  expectSame(binding, asked);
-  expectInTime(binding, asked.wallet.now());
+  const { binding, signature } = parseMapping(mapping);
+  assertBindingMatches(binding, asked);
+  assertInTime(binding, asked.wallet.now());
   if (!mapping.verified)
     throw new PhonePaymentError(
       "PHONE_UNVERIFIED",

@@ -69,9 +69,9 @@ export async function payPhone(
   const release = book.claim(id);
   try {
     const over = await book.finished(id);
-    if (over !== undefined) return paid(expectTerms(over, service, amount, resourceUrl));
+    if (over !== undefined) return paid(assertSameTerms(over, service, amount, resourceUrl));
     const known = await begun(wallet, book, id);
-    if (known !== undefined) expectTerms(known, service, amount, resourceUrl);
+    if (known !== undefined) assertSameTerms(known, service, amount, resourceUrl);
     const start = async () => {
       const recipient = await resolvePhone(wallet, registry, phone, options);
       const payment: PurchaseRequest = {
@@ -109,7 +109,7 @@ async function begun(wallet: Wallet, book: PurchaseBook, id: string): Promise<Pu
   return undefined;
 }
 
-function expectTerms<T extends PurchaseRecord | FinishedRecord>(
+function assertSameTerms<T extends PurchaseRecord | FinishedRecord>(
   record: T,
   service: SottoService,
   amount: bigint,

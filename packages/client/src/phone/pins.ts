@@ -36,7 +36,7 @@ const pinKey = (phone: string): string => `pin/phone/${hashText(phone)}`;
 /** Maximum attempts if other payments write the pin at the same time. */
 const TRIES = 10;
 
-function readPin(record: StoredRecord | undefined): PhonePin | undefined {
+function parsePin(record: StoredRecord | undefined): PhonePin | undefined {
   if (record === undefined) return undefined;
   const { wallet, shieldedAddress, issuedAt, registry } = Object(record.value) as Record<string, unknown>;
   const texts = [wallet, shieldedAddress, registry].every((text) => typeof text === "string");
@@ -48,7 +48,7 @@ function readPin(record: StoredRecord | undefined): PhonePin | undefined {
 
 /** @throws WalletError STORE_DAMAGED */
 export async function phonePin(store: Store, phone: string): Promise<PhonePin | undefined> {
-  return readPin(await store.get(pinKey(phone)));
+  return parsePin(await store.get(pinKey(phone)));
 }
 
 /**
@@ -79,7 +79,7 @@ const compared = (known: PhonePin, offered: PhonePin) => ({
   offeredIssuedAt: offered.issuedAt,
 });
 
-async function expectAccepted(change: PhoneChange, { acceptChange, confirmChange }: ChangeOptions): Promise<void> {
+async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange }: ChangeOptions): Promise<void> {
   const { known, offered } = change;
   const { wallet, shieldedAddress = offered.shieldedAddress } = acceptChange ?? {};
   const named = wallet?.toLowerCase() === offered.wallet && shieldedAddress === offered.shieldedAddress;
@@ -103,9 +103,9 @@ export async function pinPhone(store: Store, recipient: PhoneRecipient, options:
   const offered: PhonePin = { wallet, shieldedAddress, issuedAt, registry };
   for (let tries = 1; ; tries += 1) {
     const record = await store.get(pinKey(phone));
-    const known = readPin(record);
+    const known = parsePin(record);
     const found = standing(known, offered);
-    if (known !== undefined && found === "changed") await expectAccepted({ phone, known, offered }, options);
+    if (known !== undefined && found === "changed") await assertAccepted({ phone, known, offered }, options);
     if (known !== undefined && found === "known" && offered.issuedAt <= known.issuedAt) return;
     try {
       return await store.put(pinKey(phone), { ...offered }, record?.version ?? 0);

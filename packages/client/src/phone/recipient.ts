@@ -13,7 +13,7 @@ import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
  *
  * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
-export function expectPhoneRecipient(
+export function assertPhoneRecipient(
   recipient: Pick<InstructionsRecipient, "phone" | "wallet" | "shieldedAddress">,
   resolved: Pick<PhoneRecipient, "phone" | "wallet" | "shieldedAddress">,
 ): void {
@@ -67,7 +67,7 @@ export async function checkRecipientPhone(
   if (known !== undefined && mismatch(recipient, known) === undefined) return;
   const found = await lookUpPhone(wallet, registry, recipient.phone, options);
   // Before pinning, so that a server that names somebody else's number cannot cause a pin.
-  expectPhoneRecipient(recipient, found);
+  assertPhoneRecipient(recipient, found);
   await pinPhone(wallet.store, found, options);
   await keepMapping(wallet, found, cacheMs);
 }

@@ -36,7 +36,7 @@ async function read(store: Store, key: string): Promise<{ spent: bigint; version
 }
 
 /** @throws PurchaseError REQUEST_LIMIT_EXCEEDED */
-export function expectWithin({ perRequest }: SpendingLimits, price: bigint): void {
+export function assertWithinLimit({ perRequest }: SpendingLimits, price: bigint): void {
   if (perRequest === undefined || price <= perRequest) return;
   const told = { price: String(price), limit: String(perRequest) };
   throw new PurchaseError(
@@ -57,7 +57,7 @@ export async function reserve(
   price: bigint,
   place: Reservation,
 ): Promise<StoreChange[]> {
-  expectWithin(limits, price);
+  assertWithinLimit(limits, price);
   const { perDay, perHost } = limits;
   const total = await read(store, dayKey(place));
   const host = await read(store, hostKey(place));

@@ -53,7 +53,7 @@ export async function purchase(
   const id = hashText(key);
   const release = book.claim(id);
   try {
-    await expectOpen(book, id);
+    await assertOpen(book, id);
     const record = book.get(id) ?? (await begin(wallet, book, id, request, terms));
     if (!sameTerms(record, terms))
       throw new PurchaseError(
@@ -70,7 +70,7 @@ export async function purchase(
 }
 
 /** @throws PurchaseError PURCHASE_FINISHED */
-export async function expectOpen(book: PurchaseBook, id: string): Promise<void> {
+export async function assertOpen(book: PurchaseBook, id: string): Promise<void> {
   const finished = await book.finished(id);
   if (finished === undefined) return;
   const { settled } = finished;

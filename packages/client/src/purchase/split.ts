@@ -1,7 +1,7 @@
 import { delay, unlessAborted } from "@sotto/chain";
 import { hexlify, randomBytes } from "ethers";
 import type { SottoService } from "../service/service.ts";
-import { expectCount } from "../wallet/connect.ts";
+import { parseCount } from "../wallet/connect.ts";
 import type { WalletNote } from "../wallet/state.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { PurchaseError } from "./errors.ts";
@@ -74,7 +74,7 @@ export async function prepareNotes(
 
 /** @throws WalletError INVALID_OPTION; PurchaseError PURCHASE_INVALID */
 export function checkSplit({ notes, amount }: SplitOptions): void {
-  expectCount(notes, "notes", 2, MAX_NOTES);
+  parseCount(notes, "notes", 2, MAX_NOTES);
   if (typeof amount !== "bigint" || amount < 1n)
     throw new PurchaseError(
       "PURCHASE_INVALID",

@@ -11,7 +11,7 @@ import {
 } from "@sotto/protocol";
 import { ReceiptError } from "./errors.ts";
 import { cipherX, confirmsAmount } from "./open.ts";
-import { parseReceipt, type ReadReceipt, receiptMessage } from "./receipt.ts";
+import { type ParsedReceipt, parseReceipt, receiptMessage } from "./receipt.ts";
 import { settledEvent } from "./settled.ts";
 
 export interface CheckReceiptOptions {
@@ -56,7 +56,7 @@ const UNOPENED = {
  * Checks that a receipt opens its own signals. Does not query the chain, so it does not show that the payment settled.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID
  */
-export function openReceipt(value: unknown): ReadReceipt {
+export function openReceipt(value: unknown): ParsedReceipt {
   const receipt = parseReceipt(value);
   const { chainId, pool, recipient, resourceUrl, timestamp, amount } = receipt;
   const signals = paymentSignals(receipt.signals);

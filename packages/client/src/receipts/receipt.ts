@@ -10,7 +10,7 @@ import {
   parseField,
   signalsDigest,
 } from "@sotto/protocol";
-import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "./read.ts";
+import { isPlainText, malformed, parseBlock, parseChainId, parseDocument, parseHash, reading } from "./parse.ts";
 
 const WHAT = "a receipt";
 const SIGNALS = CIRCUITS.payment.publicSignalCount;
@@ -45,7 +45,7 @@ export interface Receipt {
 }
 
 /** A parsed receipt; none of its claims are checked yet. */
-export interface ReadReceipt {
+export interface ParsedReceipt {
   readonly chainId: bigint;
   readonly pool: Address;
   readonly transaction: string;
@@ -64,11 +64,11 @@ export interface ReadReceipt {
 }
 
 /**
- * Reads a receipt strictly. Fields that are not named are ignored.
+ * Parses a receipt strictly. Ignores unknown fields.
  * @throws ReceiptError RECEIPT_MALFORMED
  */
-export function parseReceipt(value: unknown): ReadReceipt {
-  const fields = expectDocument(value, "sotto-receipt", WHAT);
+export function parseReceipt(value: unknown): ParsedReceipt {
+  const fields = parseDocument(value, "sotto-receipt", WHAT);
   return reading(WHAT, () => {
     const words = fields["publicSignals"];
     if (!Array.isArray(words) || words.length !== SIGNALS) throw malformed(WHAT, `it needs ${SIGNALS} public signals`);
@@ -80,10 +80,10 @@ export function parseReceipt(value: unknown): ReadReceipt {
     if (challenge !== "" && !isPlainText(challenge)) throw malformed(WHAT, "challenge is no plain text");
     const address = decodeShieldedAddress(shieldedAddress);
     return {
-      chainId: readChainId(fields["chainId"], WHAT),
+      chainId: parseChainId(fields["chainId"], WHAT),
       pool: parseAddress(fields["pool"], "pool"),
-      transaction: readHash(fields["transaction"], "transaction", WHAT),
-      block: readBlock(fields["block"], "block", WHAT),
+      transaction: parseHash(fields["transaction"], "transaction", WHAT),
+      block: parseBlock(fields["block"], "block", WHAT),
       signals,
       digest: signalsDigest(signals),
       recipient: {
@@ -92,7 +92,7 @@ export function parseReceipt(value: unknown): ReadReceipt {
         shieldedAddress: shieldedAddress as string,
       },
       amount: parseAmount(fields["amount"]),
-      resourceUrl: readResource(fields["resourceUrl"]),
+      resourceUrl: parseResource(fields["resourceUrl"]),
       timestamp,
       ownerTag: parseField(fields["ownerTag"], "ownerTag"),
       receiptKey: hexToBytes(fields["receiptKey"], 32, "receiptKey"),
@@ -102,7 +102,7 @@ export function parseReceipt(value: unknown): ReadReceipt {
   });
 }
 
-function readResource(value: unknown): string {
+function parseResource(value: unknown): string {
   if (typeof value !== "string" || value === "" || value.length > MAX_URL_LENGTH)
     throw malformed(WHAT, `resourceUrl is no text of 1 to ${MAX_URL_LENGTH} characters`);
   return value;

@@ -3,7 +3,7 @@ import {
   type ChainSource,
   decodeEvent,
   type PoolEvent,
-  requireBlock,
+  readBlock,
   type SettledEvent,
   useNode,
 } from "@sotto/chain";
@@ -69,7 +69,7 @@ export async function settledEvent(
   const range = { from: blockNumber, to: blockNumber };
   const last = Math.min(height, blockNumber + confirmations - 1);
   const read = async (node: ChainSource) => {
-    await requireBlock(node, last);
+    await readBlock(node, last);
     return settledEvents(node, pool, range);
   };
   const found = blockNumber > height ? [] : await useNode(chain, read);

@@ -2,11 +2,11 @@ import type { DepositedEvent, PoolEvent, SettledEvent, WithdrawnEvent } from "@s
 import {
   type DeliveredChange,
   type Deployment,
+  decryptChange,
   depositBlinding,
   type Note,
   noteCommitment,
   nullifier as nullifierOf,
-  readChange,
   scanNotes,
   type WalletKeys,
   withdrawalContext,
@@ -111,7 +111,7 @@ export class NoteScanner {
   /** The note that this wallet made for itself: change of a payment, or the output of a merge or withdrawal. */
   #ownOutput(event: PoolEvent, leafIndex: number, delivered: DeliveredChange, origin: NoteOrigin, findings: Findings) {
     const { keys, ownerTag } = this.#scan;
-    const note = keys && readChange({ changeKey: keys.changeKey, ownerTag }, delivered);
+    const note = keys && decryptChange({ changeKey: keys.changeKey, ownerTag }, delivered);
     if (note) this.#found(event, { ...note, leafIndex }, delivered.changeCommitment, origin, findings);
   }
 

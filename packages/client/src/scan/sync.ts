@@ -1,12 +1,4 @@
-import {
-  type Block,
-  ChainError,
-  type PageSink,
-  PoolFollower,
-  type PoolPage,
-  requireBlock,
-  useNode,
-} from "@sotto/chain";
+import { type Block, ChainError, type PageSink, PoolFollower, type PoolPage, readBlock, useNode } from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
@@ -142,9 +134,9 @@ export class PoolSync {
     if (final < deploymentBlock) return undefined;
     const { last } = this.ledger;
     return useNode(chain, async (node) => {
-      const block = await requireBlock(node, final);
+      const block = await readBlock(node, final);
       if (last === undefined) return block;
-      const { hash } = last.to === final ? block : await requireBlock(node, last.to);
+      const { hash } = last.to === final ? block : await readBlock(node, last.to);
       if (hash !== last.hash)
         throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan; try again");
       return block;

@@ -12,13 +12,13 @@ export function normalizeServiceUrl(address: unknown): string {
 }
 
 /** @throws ServiceClientError SERVICE_NOT_ALLOWED */
-export function requireAllowed(url: string, allow: readonly string[]): void {
+export function assertServiceAllowed(url: string, allow: readonly string[]): void {
   if (allow.map(normalizeServiceUrl).includes(url)) return;
   throw new ServiceClientError("SERVICE_NOT_ALLOWED", `the service ${url} is not among the allowed services`, { url });
 }
 
 /** @throws ServiceClientError SERVICE_NOT_SECURE */
-export function requireSecure(url: string, chainId: bigint | undefined): void {
+export function assertServiceSecure(url: string, chainId: bigint | undefined): void {
   if (isSecureUrl(url, chainId)) return;
   const message = `the service ${url} is not an https address; anyone on the network could read and change the requests`;
   throw new ServiceClientError("SERVICE_NOT_SECURE", message, { url });

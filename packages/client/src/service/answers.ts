@@ -46,7 +46,7 @@ const isCount = (value: unknown, max: number): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
 
 /** @throws ServiceClientError PAYMENT_INVALID for `valid: false`, SERVICE_ANSWER_INVALID */
-export function readVerification(body: Json): VerifiedPayment {
+export function parseVerification(body: Json): VerifiedPayment {
   const { valid, paymentToken, expiresIn, reason, message } = body;
   if (valid === false) {
     const why = typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON";
@@ -61,7 +61,7 @@ export function readVerification(body: Json): VerifiedPayment {
 }
 
 /** @throws ServiceClientError SERVICE_ANSWER_INVALID */
-export function readOutcome(body: Json): Outcome {
+export function parseOutcome(body: Json): Outcome {
   const { status, txSignature, blockNumber, gasFeePaidBy, id, reason } = body;
   if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw invalid("an invalid id");
   if (status === "success") {
@@ -84,14 +84,14 @@ export function readOutcome(body: Json): Outcome {
 }
 
 /** @throws ServiceClientError SERVICE_ANSWER_INVALID */
-export function readArtifactSet({ artifactSet }: Json): string {
+export function parseArtifactSet({ artifactSet }: Json): string {
   const { name } = Object(artifactSet) as Record<string, unknown>;
   if (typeof name !== "string" || !/^[a-z0-9/-]{1,64}$/.test(name)) throw invalid("no name of an artifact set");
   return name;
 }
 
 /** @throws ServiceClientError SERVICE_ANSWER_INVALID */
-export function readPhoneMapping(body: Json): PhoneMapping {
+export function parsePhoneMapping(body: Json): PhoneMapping {
   const { wallet, phoneHash, encryptedMapping, verified } = body;
   if (typeof wallet !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(wallet)) throw invalid("no wallet address");
   if (typeof phoneHash !== "string" || phoneHash.length > 128) throw invalid("no phoneHash");

@@ -2,14 +2,14 @@ import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
-import { normalizeServiceUrl, requireAllowed, requireSecure } from "./address.ts";
+import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./address.ts";
 import {
   type Outcome,
   type PhoneMapping,
-  readArtifactSet,
-  readOutcome,
-  readPhoneMapping,
-  readVerification,
+  parseArtifactSet,
+  parseOutcome,
+  parsePhoneMapping,
+  parseVerification,
   type Settlement,
   type VerifiedPayment,
 } from "./answers.ts";
@@ -74,8 +74,8 @@ export class SottoService {
    */
   constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
     this.url = normalizeServiceUrl(url);
-    if (allow !== undefined) requireAllowed(this.url, allow);
-    requireSecure(this.url, chainId);
+    if (allow !== undefined) assertServiceAllowed(this.url, allow);
+    assertServiceSecure(this.url, chainId);
     // Called as a function: a browser's fetch refuses any other `this` than the window.
     this.#fetch = send ?? ((input, init) => fetch(input, init));
     this.#timeoutMs = timeoutMs;
@@ -83,7 +83,7 @@ export class SottoService {
 
   /** @returns the token that settles this payment @throws ServiceClientError PAYMENT_INVALID (details.reason) */
   async verify(bundle: WireBundle, { signal }: CallOptions = {}): Promise<VerifiedPayment> {
-    return readVerification(await this.#post("verify", bundle, signal));
+    return parseVerification(await this.#post("verify", bundle, signal));
   }
 
   /**
@@ -110,17 +110,17 @@ export class SottoService {
 
   /** The outcome of something that was submitted. @param id the service's id of it */
   async status(id: string, { signal }: CallOptions = {}): Promise<Outcome> {
-    return readOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
+    return parseOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
   }
 
   /** Name of the artifact set that the service verifies with. Also shows whether a service answers at this address. */
   async artifactSet({ signal }: CallOptions = {}): Promise<string> {
-    return readArtifactSet(await this.#get("circuits", signal));
+    return parseArtifactSet(await this.#get("circuits", signal));
   }
 
   /** The registry's answer for a phone number. Check it, above all its signature, before paying. */
   async resolve(phone: string, { signal, headers = {} }: LookupOptions = {}): Promise<PhoneMapping> {
-    return readPhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
+    return parsePhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
   }
 
   /** Links a phone number, with the four fields of the interface and the registry's optional ones. */
@@ -137,7 +137,7 @@ export class SottoService {
     const { signal, onPending } = options;
     const until = Math.min(Number.isFinite(date) ? date : Number.POSITIVE_INFINITY, Date.now() + FOLLOW_MS);
     const begin = async () =>
-      readOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS, { prefer: PREFER }));
+      parseOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS, { prefer: PREFER }));
     let outcome = await begin();
     for (let pause = FIRST_LOOK_MS; outcome.status === "pending"; pause = Math.min(pause * 1.5, MAX_LOOK_MS)) {
       onPending?.(outcome);

@@ -33,7 +33,7 @@ export interface PoolOptions {
 
 /** @throws WalletError INVALID_OPTION */
 export function finalityOf({ finality }: PoolOptions, chainId: bigint): number {
-  return expectCount(finality ?? defaultFinality(chainId), "finality", 0, MAX_FINALITY);
+  return parseCount(finality ?? defaultFinality(chainId), "finality", 0, MAX_FINALITY);
 }
 
 /** The pool's facts, read from the chain. */
@@ -43,7 +43,7 @@ export interface PoolInfo extends Deployment, PoolFacts {
 }
 
 /** Checks that an option is an integer from `min` to `max`. @throws WalletError INVALID_OPTION */
-export function expectCount(value: unknown, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
+export function parseCount(value: unknown, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
     throw new WalletError(
       "INVALID_OPTION",
@@ -52,8 +52,8 @@ export function expectCount(value: unknown, name: string, min: number, max = Num
   return value;
 }
 
-const readChainId = (value: bigint | number): bigint =>
-  typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
+const parseChainId = (value: bigint | number): bigint =>
+  typeof value === "number" ? BigInt(parseCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
 
 /** Timeout of one response of a node, ms. */
 const NODE_TIMEOUT_MS = 60_000;
@@ -90,8 +90,8 @@ export interface PoolConnection {
 export async function connectPool(options: PoolOptions): Promise<PoolConnection> {
   const pool = parseAddress(options.pool, "pool");
   const token = options.token === undefined ? undefined : parseAddress(options.token, "token");
-  const chainId = readChainId(options.chainId);
-  const deploymentBlock = expectCount(options.deploymentBlock, "deploymentBlock", 0);
+  const chainId = parseChainId(options.chainId);
+  const deploymentBlock = parseCount(options.deploymentBlock, "deploymentBlock", 0);
   const chain = chainOf(options.chain, chainId);
   await assertChainId(chain, chainId);
   const info = { chainId, pool, deploymentBlock, ...(await readPool(chain, pool)) };

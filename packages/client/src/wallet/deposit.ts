@@ -23,7 +23,7 @@ export interface DepositNotes {
 export const DEPOSIT_NOTES = 64;
 
 /** @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT */
-export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[] {
+export function parseDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[] {
   if (!Array.isArray(amounts) || amounts.length === 0 || amounts.length > DEPOSIT_NOTES)
     throw new WalletError("INVALID_OPTION", `amounts must have 1 to ${DEPOSIT_NOTES} amounts, one per note`);
   const checked = amounts.map((amount, i) => {

@@ -3,9 +3,9 @@ import { assertAmount, decodeShieldedAddress, parseAddress } from "@sotto/protoc
 import { randomBytes, toBigInt } from "ethers";
 import { WalletError } from "../errors.ts";
 import { DEPOSIT_GAP } from "../scan/scanner.ts";
-import { expectCount } from "./connect.ts";
+import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
-import { checkTokens, type DepositSigner, expectDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
+import { checkTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
 /** Maximum seconds that the chain may be ahead of the clock, which dates the authorization. */
 const CLOCK_LEAD = 30;
@@ -34,10 +34,10 @@ export interface AuthorizeOptions {
   validFor?: number | undefined;
 }
 
-/** The two calls of a deposit by approval. @throws the errors of `expectDepositAmounts`; WalletError INSUFFICIENT_TOKENS */
+/** The two calls of a deposit by approval. @throws the errors of `parseDepositAmounts`; WalletError INSUFFICIENT_TOKENS */
 export async function depositCalls(core: WalletCore, options: DepositOptions): Promise<DepositCalls> {
   const { chain, info } = core.options;
-  const amounts = expectDepositAmounts(Object(options).amounts, info);
+  const amounts = parseDepositAmounts(Object(options).amounts, info);
   const total = totalOf(amounts);
   if (options.account !== undefined) await checkTokens(chain, info, parseAddress(options.account, "account"), total);
   const { keyIndex, ownerTag } = await openTag(core, amounts);
@@ -52,15 +52,15 @@ export async function depositCalls(core: WalletCore, options: DepositOptions): P
 /** A deposit that the depositor signs and anyone may submit. A sponsor's fee is one of its notes. */
 export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptions): Promise<DepositRequest> {
   const { chain, info, clock } = core.options;
-  const own = expectDepositAmounts(Object(options).amounts, info);
-  const validFor = expectCount(options.validFor ?? 1_800, "validFor", 60, 86_400);
+  const own = parseDepositAmounts(Object(options).amounts, info);
+  const validFor = parseCount(options.validFor ?? 1_800, "validFor", 60, 86_400);
   if (typeof options.account?.signTypedData !== "function")
     throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
   const sponsor = options.sponsor && {
     ownerTag: decodeShieldedAddress(options.sponsor.shieldedAddress).ownerTag,
     fee: assertAmount(options.sponsor.fee, "sponsor.fee"),
   };
-  const amounts = expectDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
+  const amounts = parseDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
   await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
   const { ownerTag } = await openTag(core, own);
   const ownerTags = [...own.map(() => ownerTag), ...(sponsor ? [sponsor.ownerTag] : [])];

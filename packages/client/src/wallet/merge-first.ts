@@ -1,7 +1,7 @@
 import { delay } from "@sotto/chain";
 import { assertAmount } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { expectCount } from "./connect.ts";
+import { parseCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
 import { checkPayment, type PaymentRequest } from "./payment-request.ts";
@@ -39,8 +39,8 @@ export async function payMerging(
 ): Promise<Payment> {
   const { amount } = checkPayment(request);
   if (typeof auto?.submit !== "function") throw new WalletError("INVALID_OPTION", "merge.submit must be a function");
-  const timeout = expectCount(auto.timeout ?? 600_000, "merge.timeout", 0);
-  const interval = expectCount(auto.interval ?? 3_000, "merge.interval", 1);
+  const timeout = parseCount(auto.timeout ?? 600_000, "merge.timeout", 0);
+  const interval = parseCount(auto.interval ?? 3_000, "merge.interval", 1);
   const fee = auto.fee ? { fee: auto.fee } : {};
   const mergeFee = assertAmount(auto.fee?.amount ?? 0n, "merge.fee.amount");
   for (;;) {

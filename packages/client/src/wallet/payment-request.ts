@@ -7,7 +7,7 @@ import {
   type ShieldedAddress,
 } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { expectCount } from "./connect.ts";
+import { parseCount } from "./connect.ts";
 
 /** The recipient: its wallet address, and the shielded address that the wallet signed. */
 export interface PaymentRecipient {
@@ -60,7 +60,7 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
     throw new WalletError("INVALID_OPTION", `amount is ${amount}, but its bounds are ${lowerBound} to ${upperBound}`);
   if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
     throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
-  if (request.note !== undefined) expectCount(request.note, "note", 0);
+  if (request.note !== undefined) parseCount(request.note, "note", 0);
   const { service = null } = request;
   if (service !== null && typeof service !== "string")
     throw new WalletError("INVALID_OPTION", "service must be the base address of a service");

@@ -11,7 +11,7 @@ import {
   signWithReceiptKey,
 } from "@sotto/protocol";
 import { ReceiptError } from "../receipts/errors.ts";
-import { isPlainText } from "../receipts/read.ts";
+import { isPlainText } from "../receipts/parse.ts";
 import { type Receipt, receiptMessage } from "../receipts/receipt.ts";
 import type { FoundSpend, Shown } from "../scan/notes.ts";
 import type { WalletCore } from "./core.ts";

@@ -1,6 +1,6 @@
 import { assertAmount, WITHDRAWAL_INPUTS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { expectCount } from "./connect.ts";
+import { parseCount } from "./connect.ts";
 import { DEPOSIT_NOTES } from "./deposit.ts";
 
 /** The part of a note that coin selection uses. */
@@ -126,7 +126,7 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
  */
 export function splitAmount(total: bigint, notes: number): bigint[] {
   assertAmount(total, "total");
-  expectCount(notes, "notes", 1, DEPOSIT_NOTES);
+  parseCount(notes, "notes", 1, DEPOSIT_NOTES);
   const count = BigInt(notes);
   if (total < count) throw new WalletError("INVALID_OPTION", `${total} base units cannot be split into ${notes} notes`);
   const [part, rest] = [total / count, total % count];

@@ -3,7 +3,7 @@ import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { connectPool, expectCount, finalityOf, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
 import type { ScanOptions } from "./core.ts";
 import { claimStore } from "./identity.ts";
 import { Lock } from "./lock.ts";
@@ -49,7 +49,7 @@ export class ViewingWallet {
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
-    const rangeSize = options.rangeSize === undefined ? undefined : expectCount(options.rangeSize, "rangeSize", 1);
+    const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);

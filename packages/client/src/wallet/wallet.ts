@@ -6,7 +6,7 @@ import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { Store } from "../store/store.ts";
-import { checkKeys, connectPool, expectCount, finalityOf, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import {
   type AuthorizeOptions,
@@ -62,7 +62,7 @@ export class Wallet {
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     checkSeed(options.seed);
     const { store, prover, clock = Date.now } = options;
-    const rangeSize = options.rangeSize === undefined ? undefined : expectCount(options.rangeSize, "rangeSize", 1);
+    const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);

@@ -1,7 +1,7 @@
 import { assertAmount, parseAddress } from "@sotto/protocol";
 import { ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
-import { expectCount } from "./connect.ts";
+import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 
 /** The fee for the submitter of a withdrawal or merge, paid from the notes. */
@@ -59,7 +59,7 @@ export function checkTerms(
   const feeAmount = assertAmount(fee?.amount ?? 0n, "fee.amount");
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
   const total = assertAmount(assertAmount(amount) + feeAmount, "amount and fee together");
-  expectCount(validFor, "validFor", 60, MAX_VALIDITY_SECONDS);
+  parseCount(validFor, "validFor", 60, MAX_VALIDITY_SECONDS);
   if (amount > 0n) checkReceiver(core, recipient, "recipient");
   if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");
   return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor, leaveNothing: false };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { rejection, thrown } from "../../../../test/kit/rejection.ts";
-import { checkRecipientPhone, expectPhoneRecipient, type RecipientOptions } from "../../src/phone/recipient.ts";
+import { assertPhoneRecipient, checkRecipientPhone, type RecipientOptions } from "../../src/phone/recipient.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 
@@ -37,8 +37,8 @@ describe("the phone number of a 402", () => {
       expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", field]);
     }
     const spelled = { ...recipient(), wallet: registry.owner.address as `0x${string}` };
-    expectPhoneRecipient(spelled, recipient());
-    const error = thrown(() => expectPhoneRecipient({ ...recipient(), phone: "+14155550124" }, recipient()));
+    assertPhoneRecipient(spelled, recipient());
+    const error = thrown(() => assertPhoneRecipient({ ...recipient(), phone: "+14155550124" }, recipient()));
     expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "phone"]);
     expect(JSON.stringify([error.message, error.details])).to.not.include("555");
   });

@@ -1,9 +1,9 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import {
+  assertNoProblems,
   type Environment,
   readSettings,
-  refuseProblems,
-  requireSettings,
+  reportMissing,
   type ServerSettings,
   type SettingValues,
 } from "@sotto/server";
@@ -25,13 +25,13 @@ export interface RegistryConfig extends ServerSettings {
  */
 export function readRegistryConfig(environment: Environment): RegistryConfig {
   const read = readSettings(REGISTRY_SETTINGS, environment);
-  requireSettings(REGISTRY_SETTINGS, read, ["chainId", "pool"]);
+  reportMissing(REGISTRY_SETTINGS, read, ["chainId", "pool"]);
   const { values, problems } = read;
   if (values.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
-  refuseProblems(problems);
+  assertNoProblems(problems);
   const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
   const { chainId, pool, publicUrl } = settings;
   const deployment = { chainId, pool, publicUrl, local: LOCAL_CHAIN_IDS.includes(BigInt(chainId)) };
-  refuseProblems(phoneProblems(settings, deployment, environment));
+  assertNoProblems(phoneProblems(settings, deployment, environment));
   return { ...settings, phone: phoneConfig(settings, deployment, environment) };
 }

@@ -12,7 +12,7 @@ export interface SenderEnvironment {
 }
 
 /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-function refuseElsewhere(name: string, { local, production }: SenderEnvironment): void {
+function assertDevelopment(name: string, { local, production }: SenderEnvironment): void {
   if (local && !production) return;
   const where = production ? "if NODE_ENV is production" : "on a chain that is not local";
   throw new PhoneError(
@@ -30,7 +30,7 @@ export class FileSender implements CodeSender {
 
   /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
   constructor(path: string, environment: SenderEnvironment) {
-    refuseElsewhere("file", environment);
+    assertDevelopment("file", environment);
     this.#path = path;
   }
 
@@ -56,7 +56,7 @@ export class LogSender implements CodeSender {
     environment: SenderEnvironment,
     write: (line: string) => void = (line) => void process.stderr.write(line),
   ) {
-    refuseElsewhere("log", environment);
+    assertDevelopment("log", environment);
     this.#write = write;
   }
 

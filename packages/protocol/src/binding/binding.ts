@@ -48,14 +48,14 @@ const FIELDS: StructFields = [
   { name: "issuedAt", type: "uint64" },
 ];
 
-function readPhone(value: unknown): string {
+function parsePhone(value: unknown): string {
   // The number is personal data: no message repeats it.
   if (typeof value !== "string" || !PHONE.test(value))
     fail("BINDING_INVALID", "phone must be a number in E.164 such as +14155550100, or empty");
   return value;
 }
 
-function readService(value: unknown): string {
+function parseService(value: unknown): string {
   if (typeof value !== "string" || value.length > MAX_SERVICE_LENGTH || !SERVICE.test(value))
     fail("BINDING_INVALID", `service must be an http(s) URL of at most ${MAX_SERVICE_LENGTH} characters, or empty`);
   return value;
@@ -72,16 +72,16 @@ export function assertIssuedAt(value: unknown): number {
 }
 
 /** Checks the form of all fields and lower-cases them. Does not decode the key's point, which takes a millisecond. */
-function readForm(value: unknown): ShieldedAddressBinding {
+function parseForm(value: unknown): ShieldedAddressBinding {
   assertObject(value, "a binding");
   const { phone, wallet, key, chainId, pool, service, issuedAt } = value as ShieldedAddressBinding;
   return {
-    phone: readPhone(phone),
+    phone: parsePhone(phone),
     wallet: parseAddress(wallet, "wallet"),
     key: bytesToHex(hexToBytes(key, 64, "key")),
     chainId: assertUint(chainId, 256, "chainId"),
     pool: parseAddress(pool, "pool"),
-    service: readService(service),
+    service: parseService(service),
     issuedAt: assertIssuedAt(issuedAt),
   };
 }
@@ -94,7 +94,7 @@ function readForm(value: unknown): ShieldedAddressBinding {
  */
 export function assertBinding(value: unknown): ShieldedAddressBinding {
   return recode("BINDING_INVALID", "not a binding", () => {
-    const binding = readForm(value);
+    const binding = parseForm(value);
     decodeShieldedAddress(binding.key);
     return binding;
   });
@@ -131,6 +131,6 @@ export function bindingDigest(binding: ShieldedAddressBinding): Bytes32 {
   return structDigest(
     NAME,
     FIELDS,
-    recode("BINDING_INVALID", "not a binding", () => readForm(binding)),
+    recode("BINDING_INVALID", "not a binding", () => parseForm(binding)),
   );
 }

@@ -55,42 +55,42 @@ export type RequestTypedData = TypedData;
 
 const invalid = (what: string): never => fail("BINDING_INVALID", what);
 
-/** Reads the fields of both messages in canonical form. The number is personal data: no message repeats it. */
-function readCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLookup) {
+/** Parses the fields of both messages into canonical form. The number is personal data: no message repeats it. */
+function parseCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLookup) {
   if (typeof phone !== "string" || !/^\+[1-9][0-9]{4,14}$/.test(phone)) invalid("phone must be a number in E.164");
   if (typeof service !== "string" || service.length > MAX_SERVICE_LENGTH || !/^https?:\/\/[!-~]+$/.test(service))
     invalid(`service must be an http(s) URL of at most ${MAX_SERVICE_LENGTH} characters`);
   return { phone, wallet: parseAddress(wallet, "wallet"), chainId: assertUint(chainId, 256, "chainId"), service };
 }
 
-function readUnlink(unlink: PhoneUnlink): PhoneUnlink {
+function parseUnlink(unlink: PhoneUnlink): PhoneUnlink {
   return recode("BINDING_INVALID", "not an unlink", () => {
     assertObject(unlink, "an unlink");
     const { pool, issuedAt } = unlink;
-    return { ...readCommon(unlink), pool: parseAddress(pool, "pool"), issuedAt: assertIssuedAt(issuedAt) };
+    return { ...parseCommon(unlink), pool: parseAddress(pool, "pool"), issuedAt: assertIssuedAt(issuedAt) };
   });
 }
 
-function readLookup(lookup: PhoneLookup): PhoneLookup {
+function parseLookup(lookup: PhoneLookup): PhoneLookup {
   return recode("BINDING_INVALID", "not a lookup", () => {
     assertObject(lookup, "a lookup");
     const { nonce, deadline } = lookup;
     if (typeof nonce !== "string" || !/^[A-Za-z0-9_-]{16,64}$/.test(nonce))
       invalid("nonce must be 16 to 64 characters of A-Z, a-z, 0-9, - and _");
-    return { ...readCommon(lookup), nonce, deadline: assertInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
+    return { ...parseCommon(lookup), nonce, deadline: assertInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
   });
 }
 
 /** @throws SottoError BINDING_INVALID */
 export const unlinkTypedData = (unlink: PhoneUnlink): RequestTypedData =>
-  typedDataOf("PhoneUnlink", UNLINK, readUnlink(unlink));
+  typedDataOf("PhoneUnlink", UNLINK, parseUnlink(unlink));
 
 /** The EIP-712 digest. @throws SottoError BINDING_INVALID */
-export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => structDigest("PhoneUnlink", UNLINK, readUnlink(unlink));
+export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => structDigest("PhoneUnlink", UNLINK, parseUnlink(unlink));
 
 /** @throws SottoError BINDING_INVALID */
 export const lookupTypedData = (lookup: PhoneLookup): RequestTypedData =>
-  typedDataOf("PhoneLookup", LOOKUP, readLookup(lookup));
+  typedDataOf("PhoneLookup", LOOKUP, parseLookup(lookup));
 
 /** The EIP-712 digest. @throws SottoError BINDING_INVALID */
-export const lookupDigest = (lookup: PhoneLookup): Bytes32 => structDigest("PhoneLookup", LOOKUP, readLookup(lookup));
+export const lookupDigest = (lookup: PhoneLookup): Bytes32 => structDigest("PhoneLookup", LOOKUP, parseLookup(lookup));

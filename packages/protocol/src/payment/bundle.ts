@@ -50,7 +50,7 @@ function decimals(fields: Fields, name: string, length: number, parse: (value: u
 }
 
 /** Checks a URL of the wire: an opaque string, compared byte for byte, never normalised. */
-function readUrl(value: unknown): string {
+function parseUrl(value: unknown): string {
   const url = assertText(value, "resourceUrl");
   if (url.length > MAX_URL_LENGTH) {
     fail("INVALID_STRING", `resourceUrl must have at most ${MAX_URL_LENGTH} characters, got ${url.length}`);
@@ -66,7 +66,7 @@ function read(fields: Fields): PaymentBundle {
     amountPublicSignals: decimals(fields, "amountPublicSignals", CIRCUITS.elgamal_range.publicSignalCount, parseField),
     senderCommitment: parseField(fields["senderCommitment"], "senderCommitment"),
     recipientPublicKey: parseAddress(fields["recipientPublicKey"], "recipientPublicKey"),
-    resourceUrl: readUrl(fields["resourceUrl"]),
+    resourceUrl: parseUrl(fields["resourceUrl"]),
     timestamp: assertTimestamp(fields["timestamp"]),
   };
   // Points last: decoding them is the expensive part.

@@ -2,7 +2,7 @@ import { assertTimestamp, type Bytes32, resourceHash } from "../contexts.ts";
 import type { Deployment } from "../deployment.ts";
 import { describe, fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { fieldsOf, readText } from "../fields.ts";
+import { fieldsOf, parseText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { assertInteger, assertObject, CANONICAL_DECIMAL, parseField } from "../validate.ts";
 import { assertStatement, type PaymentStatement } from "./statement.ts";
@@ -45,7 +45,7 @@ export interface PaymentTokenClaims {
  *
  * @throws SottoError INVALID_INTEGER
  */
-export function readChainId(value: unknown): bigint {
+export function parseChainId(value: unknown): bigint {
   const decimal =
     typeof value === "string" && value.length <= 78 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : -1n;
   if (decimal < 0n || decimal >= 1n << 256n)
@@ -64,9 +64,9 @@ const decimalField = (value: unknown, name: string): string => String(parseField
 export function parseTokenClaims(value: unknown): PaymentTokenClaims {
   const claim = fieldsOf(value, "a token's payload", "TOKEN_CLAIMS_INVALID");
   return recode("TOKEN_CLAIMS_INVALID", "not the claims of a payment token", () => ({
-    jti: readText(claim("jti"), /^[A-Za-z0-9_-]{1,64}$/, "jti", "1 to 64 letters, digits, - or _"),
+    jti: parseText(claim("jti"), /^[A-Za-z0-9_-]{1,64}$/, "jti", "1 to 64 letters, digits, - or _"),
     digest: bytesToHex(hexToBytes(claim("digest"), 32, "digest")),
-    chainId: String(readChainId(claim("chainId"))),
+    chainId: String(parseChainId(claim("chainId"))),
     pool: parseAddress(claim("pool"), "pool"),
     recipient: parseAddress(claim("recipient"), "recipient"),
     recipientKey: decimalField(claim("recipientKey"), "recipientKey"),

@@ -38,7 +38,7 @@ export function assertStatement(statement: PaymentStatement): void {
   for (const part of [bundle, signals, range]) assertObject(part, "a part of the statement");
 }
 
-export function readStatement(bundle: PaymentBundle): PaymentStatement {
+export function parseStatement(bundle: PaymentBundle): PaymentStatement {
   assertObject(bundle, "the bundle");
   return {
     bundle,
@@ -66,7 +66,7 @@ export function parsePayment(value: unknown): ReceivedPayment {
   const bundle = decodeBundle(value);
   const wire = value as WireBundle;
   return {
-    ...readStatement(bundle),
+    ...parseStatement(bundle),
     wire: {
       proof: wire.proof,
       publicSignals: wire.publicSignals,

@@ -21,11 +21,11 @@ export interface DeliveredChange {
 }
 
 /**
- * Reads the change of the wallet's own payment, or the output of its own withdrawal; null if the commitment differs.
+ * Decrypts the change of the wallet's own payment, or the output of its own withdrawal; null if the commitment differs.
  *
  * @throws SottoError INVALID_FIELD_ELEMENT
  */
-export function readChange(reader: ChangeReader, event: DeliveredChange): Note | null {
+export function decryptChange(reader: ChangeReader, event: DeliveredChange): Note | null {
   assertObject(reader, "the reader");
   assertObject(event, "the event");
   const ownerTag = assertField(reader.ownerTag, "ownerTag");

@@ -2,7 +2,7 @@ import { randomBytes } from "@noble/hashes/utils.js";
 import { assertBinding } from "../binding/binding.ts";
 import { assertTimestamp } from "../contexts.ts";
 import { recode } from "../errors.ts";
-import { readHttpUrl } from "../fields.ts";
+import { parseHttpUrl } from "../fields.ts";
 import { assertObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
 import { parseInstructions } from "./parse-instructions.ts";
@@ -34,7 +34,7 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
     assertObject(options, "the options");
     const { signature, price, asset, decimals, resource, now } = options;
     const { phone, wallet, key, chainId, pool, service, issuedAt } = assertBinding(options.binding);
-    const base = readHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
+    const base = parseHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
     const encryptedMapping = options.encryptedMapping ?? phone !== "";
     return parseInstructions({
       status: 402,

@@ -1,6 +1,6 @@
 import { fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { type Fields, fieldsOf, readConstant, readText } from "../fields.ts";
+import { type Fields, fieldsOf, parseConstant, parseText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { MAX_FINALITY } from "../local-chains.ts";
 import { assertInteger, parseAmount } from "../validate.ts";
@@ -51,7 +51,7 @@ const SET = /^(development|(ceremony|rehearsal)\/[a-z][a-z0-9-]{0,39})$/;
 const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-function readContract(contracts: Fields, name: DeploymentContract): DeployedContract {
+function parseContract(contracts: Fields, name: DeploymentContract): DeployedContract {
   const contract = fieldsOf(contracts(name), `contracts.${name}`, "DEPLOYMENT_INVALID");
   return {
     address: parseAddress(contract("address"), `contracts.${name}.address`),
@@ -59,13 +59,13 @@ function readContract(contracts: Fields, name: DeploymentContract): DeployedCont
   };
 }
 
-function readKeys(value: unknown): Record<string, string> {
+function parseKeys(value: unknown): Record<string, string> {
   const read = fieldsOf(value, "verificationKeys", "DEPLOYMENT_INVALID");
   const names = Object.keys(value as object);
   if (names.length === 0 || names.length > 64 || !names.every((name) => CIRCUIT.test(name)))
     fail("DEPLOYMENT_INVALID", `verificationKeys must have 1 to 64 fields named after circuits, got ${names.length}`);
   const hash = (name: string) =>
-    readText(read(name), SHA256, `verificationKeys.${name}`, "a SHA-256 as 64 lower-case hex digits");
+    parseText(read(name), SHA256, `verificationKeys.${name}`, "a SHA-256 as 64 lower-case hex digits");
   return Object.fromEntries(names.map((name) => [name, hash(name)]));
 }
 
@@ -80,23 +80,23 @@ export function parseDeployment(json: unknown): DeploymentManifest {
     const contracts = fieldsOf(read("contracts"), "contracts", "DEPLOYMENT_INVALID");
     const finality = read("finality");
     const manifest: DeploymentManifest = {
-      version: readConstant(read("version"), 1, "version"),
-      network: readText(
+      version: parseConstant(read("version"), 1, "version"),
+      network: parseText(
         read("network"),
         NETWORK,
         "network",
         "a name of at most 40 characters a to z, 0 to 9 and -, starting with a letter",
       ),
-      set: readText(read("set"), SET, "set", "development, ceremony/NAME or rehearsal/NAME"),
+      set: parseText(read("set"), SET, "set", "development, ceremony/NAME or rehearsal/NAME"),
       chainId: assertInteger(read("chainId"), 1, Number.MAX_SAFE_INTEGER, "chainId"),
       pool: parseAddress(read("pool"), "pool"),
       token: parseAddress(read("token"), "token"),
       deploymentBlock: assertInteger(read("deploymentBlock"), 0, Number.MAX_SAFE_INTEGER, "deploymentBlock"),
       smallestDeposit: String(parseAmount(read("smallestDeposit"), "smallestDeposit")),
       contracts: Object.fromEntries(
-        DEPLOYMENT_CONTRACTS.map((name) => [name, readContract(contracts, name)]),
+        DEPLOYMENT_CONTRACTS.map((name) => [name, parseContract(contracts, name)]),
       ) as DeploymentManifest["contracts"],
-      verificationKeys: readKeys(read("verificationKeys")),
+      verificationKeys: parseKeys(read("verificationKeys")),
       finality: finality === undefined ? undefined : assertInteger(finality, 0, MAX_FINALITY, "finality"),
     };
     if (manifest.contracts.pool.address !== manifest.pool)

@@ -3,8 +3,8 @@ import { normalizeSignature } from "../binding/signature.ts";
 import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
-import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText } from "../fields.ts";
-import { readChainId } from "../payment/claims.ts";
+import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../fields.ts";
+import { parseChainId } from "../payment/claims.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";
@@ -17,7 +17,7 @@ const MAX_DECIMALS = 18;
 const inside = (field: Fields, name: string): Fields => fieldsOf(field(name), name, CODE);
 
 /** The price: `amount` and `amountBaseUnits` must be exactly equal. */
-function readPrice(payment: Fields) {
+function parsePrice(payment: Fields) {
   const decimals = assertInteger(payment("decimals"), 0, MAX_DECIMALS, "decimals");
   const baseUnits = parseAmount(payment("amountBaseUnits"), "amountBaseUnits");
   const amount = payment("amount");
@@ -26,7 +26,7 @@ function readPrice(payment: Fields) {
   return { amount, amountBaseUnits: String(baseUnits), decimals };
 }
 
-function readRecipient(recipient: Fields, chainId: bigint, pool: string): InstructionsRecipient {
+function parseRecipient(recipient: Fields, chainId: bigint, pool: string): InstructionsRecipient {
   const { phone, wallet, key, issuedAt, service } = assertBinding({
     phone: recipient("phone"),
     wallet: recipient("wallet"),
@@ -36,22 +36,22 @@ function readRecipient(recipient: Fields, chainId: bigint, pool: string): Instru
     service: recipient("service"),
     issuedAt: recipient("issuedAt"),
   });
-  const encryptedMapping = readBoolean(recipient("encryptedMapping"), "encryptedMapping");
+  const encryptedMapping = parseBoolean(recipient("encryptedMapping"), "encryptedMapping");
   const signature = normalizeSignature(recipient("signature"));
   return { phone, wallet, encryptedMapping, shieldedAddress: key, signature, issuedAt, service };
 }
 
-function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"] {
+function parseZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"] {
   const inputs = assertArray(zkProof("expectedPublicInputs"), 3, CODE, "expectedPublicInputs");
   const limit = zkProof("maxHeaderLength");
   return {
-    required: readBoolean(zkProof("required"), "required"),
-    circuitUrl: readHttpUrl(zkProof("circuitUrl"), "circuitUrl"),
-    provingKeyUrl: readHttpUrl(zkProof("provingKeyUrl"), "provingKeyUrl"),
+    required: parseBoolean(zkProof("required"), "required"),
+    circuitUrl: parseHttpUrl(zkProof("circuitUrl"), "circuitUrl"),
+    provingKeyUrl: parseHttpUrl(zkProof("provingKeyUrl"), "provingKeyUrl"),
     expectedPublicInputs: [
-      readConstant(inputs[0], "recipientAddress", "expectedPublicInputs[0]"),
-      readConstant(inputs[1], "resourceUrl", "expectedPublicInputs[1]"),
-      readConstant(inputs[2], "encryptedAmount", "expectedPublicInputs[2]"),
+      parseConstant(inputs[0], "recipientAddress", "expectedPublicInputs[0]"),
+      parseConstant(inputs[1], "resourceUrl", "expectedPublicInputs[1]"),
+      parseConstant(inputs[2], "encryptedAmount", "expectedPublicInputs[2]"),
     ],
     ...(limit === undefined
       ? {}
@@ -59,27 +59,27 @@ function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"]
   };
 }
 
-function readPayment(payment: Fields): PaymentInstructions["payment"] {
-  const chainId = readChainId(payment("chainId"));
+function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
+  const chainId = parseChainId(payment("chainId"));
   const pool = parseAddress(payment("pool"), "pool");
   const privacy = inside(payment, "privacy");
-  const price = readPrice(payment);
+  const price = parsePrice(payment);
   return {
-    method: readConstant(payment("method"), "service-zk", "method"),
-    recipient: readRecipient(inside(payment, "recipient"), chainId, pool),
+    method: parseConstant(payment("method"), "service-zk", "method"),
+    recipient: parseRecipient(inside(payment, "recipient"), chainId, pool),
     ...price,
-    currency: readConstant(payment("currency"), "USDC", "currency"),
+    currency: parseConstant(payment("currency"), "USDC", "currency"),
     asset: parseAddress(payment("asset"), "asset"),
     chainId: String(chainId),
     pool,
     privacy: {
-      amountEncryption: readConstant(privacy("amountEncryption"), "elgamal", "amountEncryption"),
-      senderPrivacy: readConstant(privacy("senderPrivacy"), "zero-knowledge", "senderPrivacy"),
-      proofSystem: readConstant(privacy("proofSystem"), "groth16", "proofSystem"),
+      amountEncryption: parseConstant(privacy("amountEncryption"), "elgamal", "amountEncryption"),
+      senderPrivacy: parseConstant(privacy("senderPrivacy"), "zero-knowledge", "senderPrivacy"),
+      proofSystem: parseConstant(privacy("proofSystem"), "groth16", "proofSystem"),
     },
-    zkProof: readZkProof(inside(payment, "zkProof")),
-    verifyEndpoint: readHttpUrl(payment("verifyEndpoint"), "verifyEndpoint"),
-    settleEndpoint: readHttpUrl(payment("settleEndpoint"), "settleEndpoint"),
+    zkProof: parseZkProof(inside(payment, "zkProof")),
+    verifyEndpoint: parseHttpUrl(payment("verifyEndpoint"), "verifyEndpoint"),
+    settleEndpoint: parseHttpUrl(payment("settleEndpoint"), "settleEndpoint"),
   };
 }
 
@@ -97,15 +97,15 @@ export function parseInstructions(json: unknown): PaymentInstructions {
     const metadata = inside(body, "metadata");
     const idForm = "of the form zk_req_<milliseconds>_<letters and digits>";
     return {
-      status: readConstant(body("status"), 402, "status"),
-      message: readText(body("message"), MESSAGE, "message", "1 to 256 characters without control characters"),
-      protocol: readConstant(body("protocol"), "x402", "protocol"),
-      privacy: readConstant(body("privacy"), "zero-knowledge", "privacy"),
-      payment: readPayment(inside(body, "payment")),
+      status: parseConstant(body("status"), 402, "status"),
+      message: parseText(body("message"), MESSAGE, "message", "1 to 256 characters without control characters"),
+      protocol: parseConstant(body("protocol"), "x402", "protocol"),
+      privacy: parseConstant(body("privacy"), "zero-knowledge", "privacy"),
+      payment: parsePaymentTerms(inside(body, "payment")),
       metadata: {
-        requestId: readText(metadata("requestId"), REQUEST_ID, "requestId", idForm),
+        requestId: parseText(metadata("requestId"), REQUEST_ID, "requestId", idForm),
         timestamp: assertTimestamp(metadata("timestamp")),
-        resource: readHttpUrl(metadata("resource"), "resource"),
+        resource: parseHttpUrl(metadata("resource"), "resource"),
       },
     };
   });
@@ -128,7 +128,7 @@ export function bindingOfInstructions(instructions: PaymentInstructions): Shield
       phone,
       wallet,
       key: shieldedAddress,
-      chainId: readChainId(chainId),
+      chainId: parseChainId(chainId),
       pool,
       service,
       issuedAt,

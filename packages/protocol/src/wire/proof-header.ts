@@ -2,7 +2,7 @@ import { assertTimestamp, type Bytes32 } from "../contexts.ts";
 import { type Ciphertext, unpackCiphertext } from "../elgamal.ts";
 import { describe, fail, ProtocolError, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { type Fields, fieldsOf, MAX_URL_LENGTH, readText } from "../fields.ts";
+import { type Fields, fieldsOf, MAX_URL_LENGTH, parseText } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import type { WireBundle } from "../payment/bundle.ts";
@@ -102,7 +102,7 @@ const words = (field: Fields, name: string, length: number, parse: (value: unkno
   assertArray(field(name), length, "INVALID_ARGUMENT", name).map((word, i) => parse(word, `${name}[${i}]`));
 
 /** The optional fields; a field that is present must be valid. */
-function readRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amountPublicSignals" | "resourceUrl"> {
+function parseRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amountPublicSignals" | "resourceUrl"> {
   const optional = <T>(name: string, parse: (value: unknown) => T) =>
     field(name) === undefined ? undefined : parse(field(name));
   const rest = {
@@ -125,14 +125,14 @@ function read(field: Fields): ProofHeader {
     amountProof: words(field, "amountProof", 8, parseBaseField),
     recipientPublicKey: parseAddress(field("recipientPublicKey"), "recipientPublicKey"),
     timestamp: assertTimestamp(field("timestamp")),
-    paymentToken: readText(
+    paymentToken: parseText(
       field("paymentToken"),
       /^[\w-]+\.[\w-]+\.[\w-]+$/,
       "paymentToken",
       "three base64url parts separated by dots",
     ),
     txSignature: bytesToHex(hexToBytes(field("txSignature"), 32, "txSignature")),
-    ...readRest(field),
+    ...parseRest(field),
   };
   // Points last: decoding them is the expensive part.
   return { ...header, encryptedAmount: unpackCiphertext(field("encryptedAmount") as string) };

@@ -112,7 +112,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function read(chainId: bigint, fields: Fields): X402Terms {
   const extra = record(fields["extra"], "extra");
-  const recipient = readRecipient(record(extra["recipient"], "extra.recipient"));
+  const recipient = parseRecipient(record(extra["recipient"], "extra.recipient"));
   const amount = parseAmount(fields["amount"]);
   if (amount === 0n) refuse("X402_REQUIREMENTS_INVALID", "amount is 0, expected 1 base unit or more");
   return {
@@ -132,7 +132,7 @@ function read(chainId: bigint, fields: Fields): X402Terms {
   };
 }
 
-function readRecipient(fields: Fields): X402Recipient {
+function parseRecipient(fields: Fields): X402Recipient {
   const { shieldedAddress, signature, issuedAt, service = "", phone = "" } = fields;
   const hex = typeof signature === "string" && signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES;
   if (!hex || !/^0x(?:[0-9a-f]{2})+$/.test(signature)) {

@@ -35,7 +35,7 @@ export interface Zkey {
  */
 export function parseZkey(file: Uint8Array): Zkey {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections = readSections(file, view);
+  const sections = parseSections(file, view);
   const take = (id: number, offset: number, length: number): Uint8Array => {
     const bytes = sections.get(id);
     if (bytes === undefined || offset + length > bytes.byteLength) throw invalid(`section ${id} is missing or short`);
@@ -78,7 +78,7 @@ export function parseZkey(file: Uint8Array): Zkey {
   };
 }
 
-function readSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
+function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
   const sections = new Map<number, Uint8Array>();
   if (
     file.byteLength < 12 ||

@@ -14,7 +14,7 @@ import {
   type PaymentTerms,
   type PaymentTokenClaims,
   type ProofHeader,
-  readStatement,
+  parseStatement,
   tokenClaims,
   tryDecrypt,
   type Viewer,
@@ -59,12 +59,12 @@ function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
  * @param claims of a token whose signature was verified
  * @throws CheckFailed TOKEN_CLAIMS, BUNDLE, RECIPIENT_SIGNAL, RESOURCE_SIGNAL, CIPHERTEXT
  */
-export function readHeaderStatement(
+export function parseHeaderStatement(
   header: ProofHeader,
   claims: PaymentTokenClaims,
   terms: PaymentTerms,
 ): HeaderStatement {
-  const statement = readStatement(completeBundle(header, BigInt(claims.senderCommitment), terms));
+  const statement = parseStatement(completeBundle(header, BigInt(claims.senderCommitment), terms));
   const { bundle, signals } = statement;
   if (differingClaim(claims, tokenClaims(statement, terms.deployment)) !== undefined)
     throw new CheckFailed("TOKEN_CLAIMS");
@@ -80,7 +80,11 @@ export function readHeaderStatement(
  * @throws CheckFailed AMOUNT if the note cannot be decrypted, or if its amount is outside the proven bounds: then the
  * proofs are worthless, as with development keys
  */
-export function readAmount(viewer: Viewer, signals: PaymentSignals, { lowerBound, upperBound }: AmountBounds): bigint {
+export function decryptAmount(
+  viewer: Viewer,
+  signals: PaymentSignals,
+  { lowerBound, upperBound }: AmountBounds,
+): bigint {
   const amount = tryDecrypt(viewer, signals)?.amount;
   if (amount === undefined || amount < lowerBound || amount > upperBound) throw new CheckFailed("AMOUNT");
   return amount;

@@ -13,9 +13,9 @@ import type { Settlements } from "../checks/settlement.ts";
 import {
   assertFresh,
   assertRecipient,
+  decryptAmount,
   type HeaderStatement,
-  readAmount,
-  readHeaderStatement,
+  parseHeaderStatement,
 } from "../checks/statement.ts";
 import type { Tokens } from "../checks/token.ts";
 import type { Claim, Claims } from "../claims/claims.ts";
@@ -65,7 +65,7 @@ export class Checks {
     assertFresh(header, clock());
     if (config.inMemory) this.#assertRemembered(header);
     const tokenClaims = await tokens.read(header.paymentToken);
-    const statement = readHeaderStatement(header, tokenClaims, terms);
+    const statement = parseHeaderStatement(header, tokenClaims, terms);
     const { digest, signals } = statement;
     const { nullifier } = signals;
     const id = claimId(deployment, nullifier);
@@ -102,7 +102,7 @@ export class Checks {
       const { settledThere } = await settlements.find({ nullifier, digest, validUntil, txSignature });
       await proofs.check(bundle);
       if (viewingKey === undefined) return { amount: undefined, settledThere };
-      return { amount: readAmount({ viewingKey, ownerTag: recipient.ownerTag }, signals, bounds), settledThere };
+      return { amount: decryptAmount({ viewingKey, ownerTag: recipient.ownerTag }, signals, bounds), settledThere };
     } catch (error) {
       if (error instanceof CheckFailed) this.#failures.add(digest);
       throw error;

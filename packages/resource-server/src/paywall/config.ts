@@ -36,7 +36,7 @@ export interface Config {
   readonly storeUrl: string;
 }
 
-function readInteger(value: unknown, name: string, min: number, max: number): number {
+function parseInteger(value: unknown, name: string, min: number, max: number): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
     throw invalidOption(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);
   return value;
@@ -52,7 +52,7 @@ function asOption<T>(name: string, read: () => T): T {
   }
 }
 
-function readOrigin(origin: unknown): string {
+function parseOrigin(origin: unknown): string {
   if (
     typeof origin !== "string" ||
     !/^https?:/.test(origin) ||
@@ -64,7 +64,7 @@ function readOrigin(origin: unknown): string {
 }
 
 /** Without pinned token keys, the service's tokens are only as trustworthy as the connection to it. */
-function readService({ service, jwks }: PaywallOptions, chainId: bigint): string {
+function parseService({ service, jwks }: PaywallOptions, chainId: bigint): string {
   const address = baseUrl(service);
   if (address === undefined)
     throw invalidOption("service must be the http(s) base address of the service, such as https://pay.example/zk");
@@ -73,7 +73,7 @@ function readService({ service, jwks }: PaywallOptions, chainId: bigint): string
   return address;
 }
 
-function readChain(chain: PaywallChain) {
+function parseChain(chain: PaywallChain) {
   const { rpcUrls, chainId, pool, settleWaitMs = 2_000 } = Object(chain) as PaywallChain;
   if (
     !Array.isArray(rpcUrls) ||
@@ -81,21 +81,21 @@ function readChain(chain: PaywallChain) {
     !rpcUrls.every((url) => /^https?:/.test(url) && URL.canParse(url))
   )
     throw invalidOption("chain.rpcUrls must be a list of one or more http(s) addresses");
-  const id = typeof chainId === "bigint" ? chainId : BigInt(readInteger(chainId, "chain.chainId", 1, 2 ** 52));
+  const id = typeof chainId === "bigint" ? chainId : BigInt(parseInteger(chainId, "chain.chainId", 1, 2 ** 52));
   const local = LOCAL_CHAIN_IDS.includes(id);
-  const confirmations = readInteger(chain.confirmations ?? (local ? 1 : 2), "chain.confirmations", 1, 64);
-  const blockTimeMs = readInteger(chain.blockTimeMs ?? (local ? 1_000 : 12_000), "chain.blockTimeMs", 100, 60_000);
+  const confirmations = parseInteger(chain.confirmations ?? (local ? 1 : 2), "chain.confirmations", 1, 64);
+  const blockTimeMs = parseInteger(chain.blockTimeMs ?? (local ? 1_000 : 12_000), "chain.blockTimeMs", 100, 60_000);
   if (confirmations * blockTimeMs > MAX_CONFIRMATIONS_MS)
     throw invalidOption(
       `${confirmations} confirmations of ${blockTimeMs} ms take more than ${MAX_CONFIRMATIONS_MS} ms, so a payment that ` +
         "settled in time would be too old; lower chain.confirmations",
     );
   const deployment = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
-  const wait = readInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
+  const wait = parseInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
   return { deployment, confirmations, blockTimeMs, settleWaitMs: wait };
 }
 
-function readRecipient({ recipient }: PaywallOptions, deployment: Deployment) {
+function parseRecipient({ recipient }: PaywallOptions, deployment: Deployment) {
   const {
     wallet,
     shieldedAddress,
@@ -130,7 +130,7 @@ const MEMORY = "sqlite::memory:";
  * Servers without a shared store would each accept the same payment. So outside of local chains the operator must name
  * the store, and must write "memory" to choose a store in memory.
  */
-function readStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "storeUrl"> {
+function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "storeUrl"> {
   const local = LOCAL_CHAIN_IDS.includes(chainId);
   if (store === "memory" || (local && (store === undefined || store === MEMORY)))
     return { inMemory: true, storeUrl: MEMORY };
@@ -146,14 +146,14 @@ function readStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "
 }
 
 /** @throws PaywallError INVALID_OPTION */
-export function readConfig(options: PaywallOptions): Config {
+export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
-  const chain = readChain(options.chain);
+  const chain = parseChain(options.chain);
   return {
-    origin: readOrigin(options.origin),
-    service: readService(options, chain.deployment.chainId),
-    ...readRecipient(options, chain.deployment),
+    origin: parseOrigin(options.origin),
+    service: parseService(options, chain.deployment.chainId),
+    ...parseRecipient(options, chain.deployment),
     ...chain,
-    ...readStore(options.store, chain.deployment.chainId),
+    ...parseStore(options.store, chain.deployment.chainId),
   };
 }

@@ -11,9 +11,9 @@ import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
 import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
-import { readKeySet, TokenKeys } from "../service/token-keys.ts";
+import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
-import { type Config, readConfig } from "./config.ts";
+import { type Config, parseConfig } from "./config.ts";
 import { createReporter, Opening } from "./opening.ts";
 import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
@@ -52,12 +52,12 @@ async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${stri
   return found;
 }
 
-type KeySet = Awaited<ReturnType<typeof readKeySet>>;
+type KeySet = Awaited<ReturnType<typeof parseKeySet>>;
 
 /** @throws PaywallError INVALID_OPTION */
 async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
   if (jwks === undefined) return undefined;
-  return readKeySet(jwks).catch((cause: unknown) => {
+  return parseKeySet(jwks).catch((cause: unknown) => {
     throw invalidOption(`jwks: ${(cause as Error).message}`, cause);
   });
 }
@@ -119,7 +119,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
  * @throws the errors of `createPaywall` that need no request to chain or service
  */
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
-  const config = readConfig(options);
+  const config = parseConfig(options);
   const { clock = Date.now, onChallenge } = options;
   const { deployment, service } = config;
   const prices = new Prices(options);

@@ -12,8 +12,8 @@ import {
 } from "@sotto/protocol";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
-import { readTarget, type Target } from "../routes/target.ts";
+import { type Prices, parsePrice, pricedRequest } from "../routes/prices.ts";
+import { parseTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
 import { codeOf, type Opening } from "./opening.ts";
@@ -67,7 +67,7 @@ export class CorePaywall implements Paywall {
 
   async #decide(request: PaywallRequest): Promise<Decision> {
     const { config, prices, report, opening } = this.#parts;
-    const target = readTarget(config.origin, request.target);
+    const target = parseTarget(config.origin, request.target);
     if (target === undefined) {
       report({ event: "malformed" });
       return answers.badTarget();
@@ -82,11 +82,11 @@ export class CorePaywall implements Paywall {
       report({ event: "unavailable", reason: opening.failure });
       return answers.opening();
     }
-    const price = readPrice(quoted, token.decimals);
+    const price = parsePrice(quoted, token.decimals);
     const resource = config.origin + target.target;
     const values = request.header(PROOF_HEADER);
     if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
-    const header = readHeader(values);
+    const header = parseHeader(values);
     if (typeof header === "object") return this.#verify(header, price, resource);
     report({ event: "malformed" });
     return answers.malformed(header);
@@ -118,7 +118,7 @@ export class CorePaywall implements Paywall {
     }
   }
 
-  async #verify(header: ReadHeader, price: bigint, resource: string): Promise<Decision> {
+  async #verify(header: ParsedHeader, price: bigint, resource: string): Promise<Decision> {
     const { opening, report, clock } = this.#parts;
     const checks = await opening.checks();
     const began = clock();
@@ -160,12 +160,12 @@ interface ChallengedRequest {
 }
 
 /** A header that is JSON; `value` is undefined if it is not a proof header. */
-interface ReadHeader {
+interface ParsedHeader {
   readonly value?: ProofHeader;
 }
 
 /** @returns the header, or why it is not JSON */
-function readHeader(values: readonly string[]): ReadHeader | string {
+function parseHeader(values: readonly string[]): ParsedHeader | string {
   const [value = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;
   try {

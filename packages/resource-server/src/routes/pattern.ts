@@ -13,7 +13,7 @@ export interface Pattern {
   readonly below: boolean;
 }
 
-function readSegments(path: string): string[] | undefined {
+function parseSegments(path: string): string[] | undefined {
   if (!path.startsWith("/")) return undefined;
   const segments = path.slice(1).split("/");
   if (segments.at(-1) === "*") segments.pop();
@@ -22,8 +22,8 @@ function readSegments(path: string): string[] | undefined {
 }
 
 /** @throws PaywallError INVALID_OPTION */
-export function readPattern({ path, method = "*" }: RoutePattern, where: string): Pattern {
-  const segments = typeof path === "string" ? readSegments(path) : undefined;
+export function parsePattern({ path, method = "*" }: RoutePattern, where: string): Pattern {
+  const segments = typeof path === "string" ? parseSegments(path) : undefined;
   if (segments === undefined)
     throw invalidOption(
       `${where}.path must be a path such as /reports, /reports/:id or /reports/*, got ${String(path)}`,

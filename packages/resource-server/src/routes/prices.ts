@@ -1,7 +1,7 @@
 import { assertAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest, Price, PricedRequest, PriceOf, PriceOptions, RoutePattern } from "./options.ts";
-import { matchesExactly, matchesLoosely, type Pattern, readPattern } from "./pattern.ts";
+import { matchesExactly, matchesLoosely, type Pattern, parsePattern } from "./pattern.ts";
 import type { Target } from "./target.ts";
 
 const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
@@ -19,7 +19,7 @@ function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
  *
  * @throws SottoError INVALID_AMOUNT
  */
-export function readPrice(price: Price, decimals: number): bigint {
+export function parsePrice(price: Price, decimals: number): bigint {
   assertPriceType(price, "a price");
   const amount = typeof price === "bigint" ? assertAmount(price, "price") : parseDecimalAmount(price, decimals);
   priceNumber(amount, decimals);
@@ -44,9 +44,9 @@ export class Prices {
     this.#defaultPrice = assertPriceType(price, "price");
     this.#routes = routes.map((route, i) => {
       const name = `routes[${i}].price`;
-      return { name, pattern: readPattern(route, `routes[${i}]`), price: assertPriceType(route.price, name) };
+      return { name, pattern: parsePattern(route, `routes[${i}]`), price: assertPriceType(route.price, name) };
     });
-    this.#free = free.map((one, i) => readPattern(freePattern(one), `free[${i}]`));
+    this.#free = free.map((one, i) => parsePattern(freePattern(one), `free[${i}]`));
   }
 
   /**
@@ -58,7 +58,7 @@ export class Prices {
     for (const { name, price } of [{ name: "price", price: this.#defaultPrice }, ...this.#routes])
       if (typeof price !== "function")
         try {
-          readPrice(price, decimals);
+          parsePrice(price, decimals);
         } catch (cause) {
           throw invalidOption(`${name} is not a price: ${(cause as Error).message}`, cause);
         }

@@ -38,7 +38,7 @@ function decodeSegment(segment: string): string | undefined {
  *
  * @param origin of the resource server; origin and target together must fit into a bundle
  */
-export function readTarget(origin: string, target: string): Target | undefined {
+export function parseTarget(origin: string, target: string): Target | undefined {
   if (typeof target !== "string" || origin.length + target.length > MAX_URL_LENGTH) return undefined;
   if (!ORIGIN_FORM.test(target)) return undefined;
   const mark = target.indexOf("?");

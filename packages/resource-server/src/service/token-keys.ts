@@ -17,8 +17,8 @@ const MIN_REFRESH_MS = 10_000;
 
 type Keys = ReadonlyMap<string, CryptoKey>;
 
-/** Reads the Ed25519 keys of a JWK set. @throws Error if there are none */
-export async function readKeySet(value: unknown): Promise<Keys> {
+/** Parses the Ed25519 keys of a JWK set. @throws Error if there are none */
+export async function parseKeySet(value: unknown): Promise<Keys> {
   const set = Object(value)["keys"] as unknown;
   if (!Array.isArray(set) || set.length > MAX_KEYS) throw new Error(`expected a JWK set with at most ${MAX_KEYS} keys`);
   const keys = new Map<string, CryptoKey>();
@@ -119,5 +119,5 @@ class WrongStatus extends Error {
 async function fetchKeys(url: string): Promise<Keys> {
   const { status, body } = await request(url, LIMITS);
   if (status !== 200) throw new WrongStatus(status);
-  return readKeySet(JSON.parse(new TextDecoder().decode(body)));
+  return parseKeySet(JSON.parse(new TextDecoder().decode(body)));
 }

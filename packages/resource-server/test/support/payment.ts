@@ -16,11 +16,11 @@ import {
   type PaymentTokenClaims,
   type Point,
   type ProofHeader,
+  parseStatement,
   type Recipient,
   randomField,
   randomScalar,
   randomSeed,
-  readStatement,
   signalsOfOpening,
   signalWords,
   tokenClaims,
@@ -97,6 +97,6 @@ export function paymentTo(recipient: TestRecipient, changes: PaymentChanges = {}
     txSignature: `0x${"33".repeat(32)}` as Bytes32,
   };
   const asked = { ...termsOf(recipient), deployment, resourceUrl: resource };
-  const statement = readStatement(completeBundle(header, senderCommitment, asked));
+  const statement = parseStatement(completeBundle(header, senderCommitment, asked));
   return { header, claims: { jti: "one", ...tokenClaims(statement, deployment) }, senderCommitment };
 }

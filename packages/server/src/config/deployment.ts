@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { ServerError } from "../errors.ts";
-import { type Environment, refuseProblems } from "./read.ts";
+import { assertNoProblems, type Environment } from "./read.ts";
 
 /** Written by `npm run deploy:local`. */
 export const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
@@ -27,19 +27,19 @@ export function withDeployment(
   const given = (name: string) => environment[name] || undefined;
   const local = given("SOTTO_POOL") === undefined && read(LOCAL_DEPLOYMENT) !== undefined;
   const path = given("SOTTO_DEPLOYMENT") ?? (local ? LOCAL_DEPLOYMENT : undefined);
-  if (path === undefined && given("SOTTO_POOL") === undefined) refuseProblems([NO_POOL]);
+  if (path === undefined && given("SOTTO_POOL") === undefined) assertNoProblems([NO_POOL]);
   if (path === undefined) return environment;
-  const settings = settingsOf(readManifest(path, read(path)));
+  const settings = settingsOf(parseManifest(path, read(path)));
   const contradictions = Object.entries(settings).filter(
     ([name, value]) => given(name) !== undefined && given(name)?.toLowerCase() !== value,
   );
-  refuseProblems(
+  assertNoProblems(
     contradictions.map(([name, value]) => `${name} contradicts the manifest ${path}, which says ${value}`),
   );
   return { ...environment, SOTTO_DEPLOYMENT: path, ...settings };
 }
 
-function readManifest(path: string, text: string | undefined): DeploymentManifest {
+function parseManifest(path: string, text: string | undefined): DeploymentManifest {
   const refuse = (problem: string): never => {
     throw new ServerError("INVALID_CONFIG", `SOTTO_DEPLOYMENT: ${path} ${problem}`, { count: 1 });
   };

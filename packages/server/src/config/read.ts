@@ -13,7 +13,7 @@ const FOREIGN = new Set(
 
 export interface ReadSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;
-  /** Sentences that begin with a variable's name. Callers add their own and then call `refuseProblems`. */
+  /** Sentences that begin with a variable's name. Callers add their own and then call `assertNoProblems`. */
   readonly problems: string[];
 }
 
@@ -32,12 +32,12 @@ export function readSettings<T extends SettingTable>(table: T, environment: Envi
 }
 
 /** @throws ServerError INVALID_CONFIG; the message names every wrong variable */
-export function refuseProblems(problems: readonly string[]): void {
+export function assertNoProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new ServerError("INVALID_CONFIG", problems.join("; "), { count: problems.length });
 }
 
 /** Adds a problem for each of these settings that is missing and has no problem yet. */
-export function requireSettings<T extends SettingTable>(
+export function reportMissing<T extends SettingTable>(
   table: T,
   { values, problems }: ReadSettings<T>,
   names: readonly (keyof T & string)[],

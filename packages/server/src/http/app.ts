@@ -65,7 +65,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     clientErrorHandler: answers.handleClient,
     frameworkErrors: (error, request, reply) => void answers.handle(error, request, reply),
   }).withTypeProvider<TypeBoxTypeProvider>();
-  readBodies(app);
+  addBodyParser(app);
   app.setErrorHandler(answers.handle);
   refuseWhileClosing(app);
   warnOfIgnoredProxy(app, log);
@@ -175,7 +175,7 @@ function limitNetworks(app: App, { rateLimit }: AppConfig): void {
 
 const JSON_TYPE = /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i;
 
-function readBodies(app: App): void {
+function addBodyParser(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;

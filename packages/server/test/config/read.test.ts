@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { integer, text } from "../../src/config/parse.ts";
-import { readSettings, refuseProblems, requireSettings, settingsTable } from "../../src/config/read.ts";
+import { assertNoProblems, readSettings, reportMissing, settingsTable } from "../../src/config/read.ts";
 import { setting } from "../../src/config/setting.ts";
 
 const TABLE = {
@@ -20,16 +20,16 @@ describe("settings from the environment", () => {
 
   it("are all checked before an error is reported", () => {
     const read = readSettings(TABLE, { SOTTO_SIZE: "10", SOTTO_SIZES: "1" });
-    requireSettings(TABLE, read, ["size", "key"]);
+    reportMissing(TABLE, read, ["size", "key"]);
     expect(read.problems).to.deep.equal([
       'SOTTO_SIZE must be an integer from 1 to 9, got "10"',
       "SOTTO_SIZES is not a setting of the service; see docs/operations.md",
       "SOTTO_KEY is missing: what opens it",
     ]);
-    expect(() => refuseProblems(read.problems))
+    expect(() => assertNoProblems(read.problems))
       .to.throw("SOTTO_KEY")
       .with.property("code", "INVALID_CONFIG");
-    refuseProblems([]);
+    assertNoProblems([]);
   });
 
   it("ignore variables of the checkout's own tools", () => {

@@ -1,7 +1,7 @@
 import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
-import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
+import { assertNoProblems, type Environment, readSettings, reportMissing } from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
@@ -46,11 +46,11 @@ const MIN_HEAD_AGE_MS = 60_000;
 export function readConfig(environment: Environment): Config {
   const read = readSettings(SETTINGS, environment);
   const { values: settings, problems } = read;
-  requireSettings(SETTINGS, read, ["chainId", "pool", "relayerKey"]);
+  reportMissing(SETTINGS, read, ["chainId", "pool", "relayerKey"]);
   if (settings.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
-  refuseProblems(problems);
+  assertNoProblems(problems);
   const phone = readPhoneConfig(settings, environment);
   return { ...complete(settings), phone };
 }
@@ -63,12 +63,12 @@ function readPhoneConfig(settings: Settings, environment: Environment): PhoneCon
     const without = Object.keys(environment).filter(
       (name) => name.startsWith("SOTTO_PHONE_") && name !== "SOTTO_PHONE_REGISTRY",
     );
-    refuseProblems(without.map((name) => `${name} has no effect unless SOTTO_PHONE_REGISTRY is on`));
+    assertNoProblems(without.map((name) => `${name} has no effect unless SOTTO_PHONE_REGISTRY is on`));
     return undefined;
   }
   const { chainId, pool, publicUrl } = settings;
   const place = { chainId: chainId!, pool: pool!, publicUrl, local: isLocal(settings) };
-  refuseProblems(phoneProblems(settings, place, environment));
+  assertNoProblems(phoneProblems(settings, place, environment));
   return phoneConfig(settings, place, environment);
 }
 
@@ -103,6 +103,6 @@ function complete(settings: Settings): Omit<Config, "phone"> {
 }
 
 /** @throws ProverError DEVELOPMENT_KEYS_REFUSED */
-export function refuseDevelopmentKeys(set: string, config: Config): void {
+export function assertKeysAllowed(set: string, config: Config): void {
   assertAllowedOnChain(set, config.chainId);
 }

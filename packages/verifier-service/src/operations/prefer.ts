@@ -15,7 +15,7 @@ const PREFERENCE =
 const MAX_LENGTH = 256;
 
 /** Parses `Prefer`. Of two equal preferences the first counts, and unknown ones are ignored, as the RFC requires. */
-export function readPreferences(header: string | readonly string[] | undefined): Preferences {
+export function parsePreferences(header: string | readonly string[] | undefined): Preferences {
   const text = [header ?? ""].flat().join(",");
   const found = new Map<string, string>();
   if (text.length <= MAX_LENGTH)
@@ -25,9 +25,9 @@ export function readPreferences(header: string | readonly string[] | undefined):
   return { respondAsync: found.has("respond-async"), wait: /^[0-9]{1,6}$/.test(wait) ? Number(wait) : undefined };
 }
 
-/** Reads how long a client waits for a settlement. @param client the id under which quotas count it */
+/** Parses how long a client waits for a settlement. @param client the id under which quotas count it */
 export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, client: string): Caller {
-  const { respondAsync, wait = 0 } = readPreferences(headers["prefer"]);
+  const { respondAsync, wait = 0 } = parsePreferences(headers["prefer"]);
   const gone = new AbortController();
   raw.once("close", () => gone.abort());
   return { client, asyncAfterMs: respondAsync ? wait * 1000 : undefined, gone: gone.signal };
@@ -35,7 +35,7 @@ export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, cli
 
 /** Sets `preference-applied` if the client requested `pending`. */
 export function tellApplied({ headers }: FastifyRequest, reply: FastifyReply): void {
-  const { respondAsync, wait } = readPreferences(headers["prefer"]);
+  const { respondAsync, wait } = parsePreferences(headers["prefer"]);
   if (!respondAsync) return;
   reply.header("preference-applied", wait === undefined ? "respond-async" : `respond-async, wait=${wait}`);
 }

@@ -17,7 +17,7 @@ export type KeySource = () => Promise<readonly TokenKey[]>;
 export const ALGORITHM = "EdDSA";
 
 /** @throws ServiceError TOKEN_KEY_INVALID; the message contains no part of the key */
-async function readKey(value: unknown, where: string): Promise<TokenKey> {
+async function parseKey(value: unknown, where: string): Promise<TokenKey> {
   const jwk = (typeof value === "object" && value !== null ? value : {}) as JWK;
   const invalid = (reason: string, cause?: unknown) =>
     new ServiceError("TOKEN_KEY_INVALID", `the token key of ${where} ${reason}`, {}, { cause });
@@ -47,7 +47,7 @@ export async function keysOfText(text: string, where: string): Promise<readonly 
   const set = (value as { keys?: unknown } | null)?.keys;
   const keys = Array.isArray(set) ? set : [value];
   if (keys.length === 0) throw new ServiceError("TOKEN_KEY_INVALID", `the key set of ${where} is empty`);
-  return Promise.all(keys.map((key) => readKey(key, where)));
+  return Promise.all(keys.map((key) => parseKey(key, where)));
 }
 
 /** Reads the keys of a folder, `*.json`, in the order of their names. With dates as names, the newest key signs. */

@@ -41,7 +41,7 @@ export class TokenIssuer {
   async read(token: string): Promise<{ claims: PaymentTokenClaims; expired: boolean }> {
     const payload = await this.#verify(token);
     if (typeof payload.exp !== "number") throw invalid();
-    return { claims: readClaims(payload), expired: payload.exp * 1000 <= this.#clock() };
+    return { claims: parseClaims(payload), expired: payload.exp * 1000 <= this.#clock() };
   }
 
   async #verify(token: string): Promise<JWTPayload> {
@@ -59,7 +59,7 @@ export class TokenIssuer {
   }
 }
 
-function readClaims(payload: JWTPayload): PaymentTokenClaims {
+function parseClaims(payload: JWTPayload): PaymentTokenClaims {
   try {
     return parseTokenClaims(payload);
   } catch (cause) {

@@ -38,7 +38,7 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
       "WRONG_DEPLOYMENT",
       `this service serves the pool ${config.pool} on chain ${config.chainId}`,
     );
-  const terms = readTerms(body);
+  const terms = parseTerms(body);
   assertSpelling(body);
   assertAmounts(terms.amounts, facts.smallestDeposit);
   assertDeadline(terms.validBefore, "validBefore", services);
@@ -93,7 +93,7 @@ function uncovered({
   return `${others}, but the notes take ${amount}; wait until those are settled${most}`;
 }
 
-function readTerms(body: DepositRequest): Terms {
+function parseTerms(body: DepositRequest): Terms {
   const ownerTags = body.ownerTags.map((tag, i) => parseField(tag, `ownerTags[${i}]`));
   const amounts = body.amounts.map((amount, i) => parseAmount(amount, `amounts[${i}]`));
   if (ownerTags.length !== amounts.length)

@@ -33,7 +33,7 @@ type Refused = { readonly refusal: { readonly reason: string; readonly message: 
  * @throws SottoError X402_VERSION_UNSUPPORTED, X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED,
  * X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID
  */
-export function readX402(request: X402Request, served: ServedDeployment): X402Payment | Refused {
+export function parseX402(request: X402Request, served: ServedDeployment): X402Payment | Refused {
   const { paymentPayload, paymentRequirements } = request;
   for (const version of [request.x402Version, paymentPayload.x402Version])
     if (version !== X402_VERSION)

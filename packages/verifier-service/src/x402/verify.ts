@@ -5,7 +5,7 @@ import { waitFor } from "../operations/wait.ts";
 import { queueReserved, type SettleServices } from "../payments/settle.ts";
 import { reservePayment, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
-import { readX402, type ServedDeployment, type X402Payment } from "./request.ts";
+import { parseX402, type ServedDeployment, type X402Payment } from "./request.ts";
 import type { X402Request } from "./schemas.ts";
 
 export interface X402Services extends VerifyServices, SettleServices {
@@ -27,7 +27,7 @@ export async function verifyX402(
   client: string,
   services: X402Services,
 ): Promise<{ readonly id: string } | Refused> {
-  const read = readX402(request, services);
+  const read = parseX402(request, services);
   return "refusal" in read ? { refused: read.refusal } : reserve(read, client, services);
 }
 
@@ -41,7 +41,7 @@ export async function settleX402(
   caller: Caller,
   services: X402Services,
 ): Promise<{ readonly operation: Operation } | Refused> {
-  const read = readX402(request, services);
+  const read = parseX402(request, services);
   if ("refusal" in read) return { refused: read.refusal };
   const hold = services.holds.enter(String(read.payment.signals.nullifier), caller);
   try {

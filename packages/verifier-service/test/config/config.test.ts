@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_DEPLOYMENT } from "@sotto/server";
 import { expect } from "chai";
-import { type Environment, readConfig, refuseDevelopmentKeys } from "../../src/config/config.ts";
+import { assertKeysAllowed, type Environment, readConfig } from "../../src/config/config.ts";
 import { deploymentSettings } from "../../src/config/deployment.ts";
 import { withDevelopmentDefaults } from "../../src/config/development.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
@@ -118,11 +118,11 @@ describe("configuration", () => {
   });
 
   it("rejects development keys on chains that are not local", () => {
-    expect(() => refuseDevelopmentKeys("development", readConfig(LEAST)))
+    expect(() => assertKeysAllowed("development", readConfig(LEAST)))
       .to.throw()
       .with.property("code", "DEVELOPMENT_KEYS_REFUSED");
-    refuseDevelopmentKeys("development", readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" }));
-    refuseDevelopmentKeys("ceremony/first", readConfig(LEAST));
+    assertKeysAllowed("development", readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" }));
+    assertKeysAllowed("ceremony/first", readConfig(LEAST));
   });
 
   it("describes every setting once, under a name of its own", () => {

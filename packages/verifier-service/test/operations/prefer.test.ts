@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readPreferences } from "../../src/operations/prefer.ts";
+import { parsePreferences } from "../../src/operations/prefer.ts";
 
 describe("the header Prefer", () => {
   it("asks for an answer without a wait, alone, with seconds, and among others", () => {
@@ -15,22 +15,22 @@ describe("the header Prefer", () => {
       ['x="respond-async, wait=3"', false, undefined],
       ["respond-asynchronously", false, undefined],
     ] as const)
-      expect(readPreferences(header), String(header)).to.deep.equal({ respondAsync, wait });
+      expect(parsePreferences(header), String(header)).to.deep.equal({ respondAsync, wait });
   });
 
   it("uses the first of duplicate preferences, and ignores a malformed wait", () => {
-    expect(readPreferences("wait=3, wait=9").wait).to.equal(3);
+    expect(parsePreferences("wait=3, wait=9").wait).to.equal(3);
     for (const wait of ["-1", "1.5", "1e3", "", "soon", "12345678", "0x10"])
-      expect(readPreferences(`respond-async, wait=${wait}`), wait).to.deep.equal({
+      expect(parsePreferences(`respond-async, wait=${wait}`), wait).to.deep.equal({
         respondAsync: true,
         wait: undefined,
       });
   });
 
   it("is ignored if too long, and parses in linear time", () => {
-    expect(readPreferences(`respond-async, x="${"y".repeat(300)}"`).respondAsync).to.equal(false);
+    expect(parsePreferences(`respond-async, x="${"y".repeat(300)}"`).respondAsync).to.equal(false);
     // With catastrophic backtracking, these would not finish.
     for (const part of ['"', "\\", "a=", ",", '="', '"\\', ";a", "a "])
-      expect(readPreferences(part.repeat(256 / part.length)).respondAsync).to.equal(false);
+      expect(parsePreferences(part.repeat(256 / part.length)).respondAsync).to.equal(false);
   });
 });

@@ -35,7 +35,7 @@ const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", ph
 });
 
 /** @throws X402SchemeError X402_OPTION_INVALID */
-export function readRecipient(recipient: SottoRecipient): {
+export function parseRecipient(recipient: SottoRecipient): {
   readonly wallet: string;
   readonly extra: Partial<X402Recipient>;
 } {

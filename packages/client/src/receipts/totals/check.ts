@@ -14,7 +14,7 @@ import {
 import { ReceiptError } from "../errors.ts";
 import { cipherX, openWithShared } from "../open.ts";
 import { periodEvents } from "./period.ts";
-import { challengeOf, claimHash, parseTotals, type ReadTotals, relationOf } from "./statement.ts";
+import { challengeOf, claimHash, type ParsedTotals, parseTotals, relationOf } from "./statement.ts";
 
 export interface CheckTotalsOptions {
   chain: ChainSource;
@@ -64,7 +64,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
   const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
   if (blockHash !== claim.blockHash)
     throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is another one than the statement's`);
-  const byLeaf = expectComplete(claim, events);
+  const byLeaf = assertComplete(claim, events);
   const ciphers = claim.hidden.map((payment) => cipherOf(claim, payment, byLeaf.get(payment.leafIndex)!));
   if (!proofHolds(claim, byLeaf, ciphers)) throw invalid("the proof does not hold");
   const shown = claim.shared.flatMap(({ leafIndex, point }) => {
@@ -80,7 +80,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
 }
 
 /** Every payment of these blocks is named, once, and no other is. */
-function expectComplete({ hidden, shared }: ReadTotals, events: readonly SettledEvent[]): Map<number, SettledEvent> {
+function assertComplete({ hidden, shared }: ParsedTotals, events: readonly SettledEvent[]): Map<number, SettledEvent> {
   const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
   const named = [...hidden, ...shared].map(({ leafIndex }) => leafIndex);
   if (new Set(named).size !== named.length) throw invalid("it names a payment twice");
@@ -91,7 +91,7 @@ function expectComplete({ hidden, shared }: ReadTotals, events: readonly Settled
 }
 
 /** The C that the chain hides: only with the true sender commitment do the ten signals have the event's digest. */
-function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], event: SettledEvent): Point {
+function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;
   const { encryptionKey, ownerTag } = claim.address;
   const recipient = { wallet: claim.wallet, keyX: encryptionKey.x, ownerTag };
@@ -102,7 +102,11 @@ function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], even
   return pointFromX(cipherX(event.hiddenCipherX, senderCommitment), "C.x");
 }
 
-function proofHolds(claim: ReadTotals, events: ReadonlyMap<number, SettledEvent>, ciphers: readonly Point[]): boolean {
+function proofHolds(
+  claim: ParsedTotals,
+  events: ReadonlyMap<number, SettledEvent>,
+  ciphers: readonly Point[],
+): boolean {
   const { proof, address } = claim;
   const hash = claimHash(claim, events);
   const relation = relationOf(claim, hash, events, ciphers);

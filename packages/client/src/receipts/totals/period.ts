@@ -1,4 +1,4 @@
-import { type ChainSource, requireBlock, type SettledEvent, useNode } from "@sotto/chain";
+import { type ChainSource, readBlock, type SettledEvent, useNode } from "@sotto/chain";
 import { ReceiptError } from "../errors.ts";
 import { type EventRange, settledEvents } from "../settled.ts";
 import { MAX_EVENTS } from "./statement.ts";
@@ -27,8 +27,8 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
     );
   const range = { from: fromBlock, to: toBlock, onProgress, signal };
   const { events, blockHash } = await useNode(chain, async (node) => {
-    if (confirmations > 1) await requireBlock(node, toBlock + confirmations - 1);
-    const { hash } = await requireBlock(node, toBlock);
+    if (confirmations > 1) await readBlock(node, toBlock + confirmations - 1);
+    const { hash } = await readBlock(node, toBlock);
     const found = await settledEvents(node, pool, range);
     if ((await node.block(toBlock))?.hash !== hash)
       throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain was reorganized during the scan; try again");

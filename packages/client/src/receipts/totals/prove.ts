@@ -17,7 +17,7 @@ import {
 import { hexlify, randomBytes } from "ethers";
 import { ReceiptError } from "../errors.ts";
 import { cipherX } from "../open.ts";
-import { isPlainText } from "../read.ts";
+import { isPlainText } from "../parse.ts";
 import { periodEvents } from "./period.ts";
 import type { SignalSource } from "./signals.ts";
 import { type Claim, challengeOf, claimHash, hashWords, relationOf, type TotalsStatement } from "./statement.ts";

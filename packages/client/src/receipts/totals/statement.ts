@@ -16,7 +16,7 @@ import {
   unpackPoint,
 } from "@sotto/protocol";
 import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
-import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "../read.ts";
+import { isPlainText, malformed, parseBlock, parseChainId, parseDocument, parseHash, reading } from "../parse.ts";
 
 const WHAT = "a statement of totals";
 
@@ -61,7 +61,7 @@ export interface TotalsStatement {
 }
 
 /** A parsed statement; none of its claims are checked yet. */
-export interface ReadTotals {
+export interface ParsedTotals {
   readonly chainId: bigint;
   readonly pool: Address;
   readonly wallet: Address;
@@ -78,8 +78,8 @@ export interface ReadTotals {
 }
 
 /** @throws ReceiptError RECEIPT_MALFORMED */
-export function parseTotals(value: unknown): ReadTotals {
-  const fields = expectDocument(value, "sotto-totals", WHAT);
+export function parseTotals(value: unknown): ParsedTotals {
+  const fields = parseDocument(value, "sotto-totals", WHAT);
   return reading(WHAT, () => {
     const { auditor, shieldedAddress } = fields;
     if (!isPlainText(auditor)) throw malformed(WHAT, "auditor is not plain text of 1 to 256 characters");
@@ -88,30 +88,30 @@ export function parseTotals(value: unknown): ReadTotals {
     const proof = Object(fields["proof"]) as Record<string, unknown>;
     const address = decodeShieldedAddress(shieldedAddress);
     return {
-      chainId: readChainId(fields["chainId"], WHAT),
+      chainId: parseChainId(fields["chainId"], WHAT),
       pool: parseAddress(fields["pool"], "pool"),
       wallet: parseAddress(fields["wallet"], "wallet"),
       shieldedAddress: shieldedAddress as string,
       address,
       auditor,
-      fromBlock: readBlock(fields["fromBlock"], "fromBlock", WHAT),
-      toBlock: readBlock(fields["toBlock"], "toBlock", WHAT),
-      blockHash: readHash(fields["blockHash"], "blockHash", WHAT),
+      fromBlock: parseBlock(fields["fromBlock"], "fromBlock", WHAT),
+      toBlock: parseBlock(fields["toBlock"], "toBlock", WHAT),
+      blockHash: parseHash(fields["blockHash"], "blockHash", WHAT),
       // Below 20,000 times 2^64, far below l, so the sum modulo l equals the sum.
-      hiddenTotal: readScalar(fields["hiddenTotal"], "hiddenTotal", BigInt(hidden.length) << 64n),
+      hiddenTotal: parseScalar(fields["hiddenTotal"], "hiddenTotal", BigInt(hidden.length) << 64n),
       hidden: hidden.map((entry) => ({
-        leafIndex: readBlock(entry["leafIndex"], "leafIndex", WHAT),
+        leafIndex: parseBlock(entry["leafIndex"], "leafIndex", WHAT),
         senderCommitment: parseField(entry["senderCommitment"], "senderCommitment"),
         resource: parseField(entry["resource"], "resource"),
         root: parseField(entry["root"], "root"),
       })),
       shared: shared.map((entry) => ({
-        leafIndex: readBlock(entry["leafIndex"], "leafIndex", WHAT),
+        leafIndex: parseBlock(entry["leafIndex"], "leafIndex", WHAT),
         point: unpackPoint(entry["shared"] as string, "shared"),
       })),
       proof: {
-        challenge: readScalar(proof["challenge"], "proof.challenge", SUBGROUP_ORDER),
-        response: readScalar(proof["response"], "proof.response", SUBGROUP_ORDER),
+        challenge: parseScalar(proof["challenge"], "proof.challenge", SUBGROUP_ORDER),
+        response: parseScalar(proof["response"], "proof.response", SUBGROUP_ORDER),
       },
     };
   });
@@ -124,7 +124,7 @@ function list(value: unknown, name: string): Readonly<Record<string, unknown>>[]
 }
 
 /** A decimal from 0 to `limit` - 1, or 0 if the limit is 0. */
-function readScalar(value: unknown, name: string, limit: bigint): bigint {
+function parseScalar(value: unknown, name: string, limit: bigint): bigint {
   const number = typeof value === "string" && /^(0|[1-9][0-9]{0,77})$/.test(value) ? BigInt(value) : -1n;
   if (number < 0n || (number !== 0n && number >= limit))
     throw malformed(WHAT, `${name} is not a decimal integer in its range`);
@@ -137,7 +137,7 @@ export interface Relation {
   readonly product: Point;
 }
 
-export type Claim = Omit<ReadTotals, "proof">;
+export type Claim = Omit<ParsedTotals, "proof">;
 
 const word = (text: string): bigint => BigInt(keccak256(toUtf8Bytes(text)));
 

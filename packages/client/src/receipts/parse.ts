@@ -14,7 +14,7 @@ export function reading<T>(what: string, parse: () => T): T {
 }
 
 /** An object of the right type and version. @throws ReceiptError RECEIPT_MALFORMED */
-export function expectDocument(value: unknown, type: string, what: string): Fields {
+export function parseDocument(value: unknown, type: string, what: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(what, "it is not an object");
   const fields = value as Fields;
   if (fields["type"] !== type) throw malformed(what, `its type is not ${type}`);
@@ -27,21 +27,21 @@ export function malformed(what: string, problem: string): ReceiptError {
 }
 
 /** A decimal integer of at most 78 digits: a chain id. */
-export function readChainId(value: unknown, what: string): bigint {
+export function parseChainId(value: unknown, what: string): bigint {
   if (typeof value !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(value))
     throw malformed(what, "chainId is not a decimal integer");
   return BigInt(value);
 }
 
 /** A block number. */
-export function readBlock(value: unknown, name: string, what: string): number {
+export function parseBlock(value: unknown, name: string, what: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
     throw malformed(what, `${name} is not a block number`);
   return value;
 }
 
 /** 32 bytes as lower-case hex. */
-export function readHash(value: unknown, name: string, what: string): string {
+export function parseHash(value: unknown, name: string, what: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/.test(value))
     throw malformed(what, `${name} is not 32 bytes as lower-case hex`);
   return value;
