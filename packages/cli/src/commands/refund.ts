@@ -2,11 +2,11 @@ import type { WalletNote } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
 import { confirm, YES } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
+import { asValue, createDirectPayment, type DirectPaymentRecord, payDirectly } from "../direct-payment.ts";
 import { amountFields, money } from "../format.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { readConfig } from "../home/config.ts";
 import { type Session, scan, withWallet } from "../session.ts";
-import { asValue, newTransfer, payTransfer, type TransferRecord } from "../transfer.ts";
 import { readJson } from "./receipt.ts";
 import { parseShieldedAddress } from "./send.ts";
 
@@ -51,7 +51,7 @@ export const refund: Command = {
       const { record, key } = await journalled(session, terms, note, () =>
         confirm(context, `refund ${money(amount, config)} to ${shieldedAddress}?`),
       );
-      const { transaction } = await payTransfer(session, record);
+      const { transaction } = await payDirectly(session, record);
       await session.wallet.store.put(key, asValue({ ...record, transaction }));
       const payment = `${note.transactionHash}:${note.leafIndex}`;
       const json = { payment, ...amountFields(amount, config), recipientAddress: shieldedAddress, transaction };
@@ -92,15 +92,15 @@ async function noteOfReceipt(session: Session, file: string, shieldedAddress: st
  */
 async function journalled(
   { wallet: { store } }: Session,
-  terms: Parameters<typeof newTransfer>[0],
+  terms: Parameters<typeof createDirectPayment>[0],
   note: WalletNote,
   ask: () => Promise<void>,
-): Promise<{ record: TransferRecord; key: string }> {
+): Promise<{ record: DirectPaymentRecord; key: string }> {
   const key = `refund/${note.commitment.toString(16)}`;
-  const found = (await store.get(key))?.value as unknown as TransferRecord | undefined;
+  const found = (await store.get(key))?.value as unknown as DirectPaymentRecord | undefined;
   if (found === undefined) {
     await ask();
-    const record = newTransfer(terms);
+    const record = createDirectPayment(terms);
     await store.put(key, asValue(record), 0);
     return { record, key };
   }

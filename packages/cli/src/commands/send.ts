@@ -3,13 +3,13 @@ import { decodeShieldedAddress, SottoError } from "@sotto/protocol";
 import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
+import { asValue, createDirectPayment, type DirectPaymentRecord, payDirectly } from "../direct-payment.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
 import { usage } from "../frame/errors.ts";
 import { readConfig } from "../home/config.ts";
 import { acceptRecipient, STAGES } from "../paying.ts";
 import { type Session, serviceOf, withWallet } from "../session.ts";
-import { asValue, newTransfer, payTransfer, type TransferRecord } from "../transfer.ts";
 import { REGISTRY, registryOf } from "./phone.ts";
 
 /** @throws CliError USAGE */
@@ -56,11 +56,12 @@ export const send: Command = {
     return withWallet(context, true, async (session) => {
       const { store } = session.wallet;
       const place = `send/${keccak256(toUtf8Bytes(JSON.stringify([target, String(amount), wallet ?? null]))).slice(2, 34)}`;
-      const found = (await store.get(place))?.value as unknown as TransferRecord | undefined;
+      const found = (await store.get(place))?.value as unknown as DirectPaymentRecord | undefined;
       if (found !== undefined) output.note("resuming the same payment, which was interrupted");
       const resourceUrl = `urn:sotto:send:${hexlify(randomBytes(16)).slice(2)}`;
       const record =
-        found ?? newTransfer({ shieldedAddress: phone === undefined ? target : "", amount, resourceUrl }, wallet);
+        found ??
+        createDirectPayment({ shieldedAddress: phone === undefined ? target : "", amount, resourceUrl }, wallet);
       if (found === undefined) await store.put(place, asValue(record), 0);
       const paid = await pay(session, phone, record).catch(async (error: unknown) => {
         if (isUnpaid(error)) await store.delete(place);
@@ -75,15 +76,15 @@ export const send: Command = {
   },
 };
 
-const pay = (session: Session, phone: string | undefined, record: TransferRecord) =>
-  phone === undefined ? payTransfer(session, record) : payNumber(session, phone, record);
+const pay = (session: Session, phone: string | undefined, record: DirectPaymentRecord) =>
+  phone === undefined ? payDirectly(session, record) : payNumber(session, phone, record);
 
 /** Errors before anything was paid: the next call is a new payment. */
 const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "FUNDS_TIMED_OUT"]);
 const isUnpaid = (error: unknown): boolean => error instanceof SottoError && UNPAID.has(error.code);
 
 /** Pays the wallet of a phone number, once under the record's key, and pins that wallet. */
-async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: TransferRecord) {
+async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: DirectPaymentRecord) {
   const { context, config, wallet } = session;
   const { args, output, signal } = context;
   const request = { phone, amount: BigInt(amount), key, resourceUrl, registry: registryOf(context, config) };

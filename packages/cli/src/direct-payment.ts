@@ -3,8 +3,8 @@ import { hexlify, randomBytes } from "ethers";
 import { STAGES } from "./paying.ts";
 import { type Session, serviceOf } from "./session.ts";
 
-/** A payment that no 402 asked for. */
-export interface Transfer {
+/** What a direct payment pays: a payment without an HTTP request and its 402. */
+export interface DirectPaymentTerms {
   shieldedAddress: string;
   /** In base units. */
   amount: bigint;
@@ -12,8 +12,8 @@ export interface Transfer {
   resourceUrl: string;
 }
 
-/** The journal's record of a transfer, written before it is paid. */
-export interface TransferRecord {
+/** The journal's record of a direct payment, written before it is paid. */
+export interface DirectPaymentRecord {
   key: string;
   wallet: string;
   shieldedAddress: string;
@@ -23,10 +23,13 @@ export interface TransferRecord {
   transaction: string | null;
 }
 
-export const asValue = (record: TransferRecord): StoreValue => record as unknown as StoreValue;
+export const asValue = (record: DirectPaymentRecord): StoreValue => record as unknown as StoreValue;
 
 /** A new record. Without `wallet`, the wallet address is random: it belongs to nobody. */
-export function newTransfer({ shieldedAddress, amount, resourceUrl }: Transfer, wallet?: string): TransferRecord {
+export function createDirectPayment(
+  { shieldedAddress, amount, resourceUrl }: DirectPaymentTerms,
+  wallet?: string,
+): DirectPaymentRecord {
   return {
     key: `cli ${hexlify(randomBytes(16)).slice(2)}`,
     wallet: wallet ?? hexlify(randomBytes(20)),
@@ -40,13 +43,13 @@ export function newTransfer({ shieldedAddress, amount, resourceUrl }: Transfer, 
 /** Errors of a purchase that is paid, but whose proof is too old or never got its token. */
 const PAID = new Set<string>(["PURCHASE_FINISHED", "PAID_BUT_STALE", "PAID_BUT_REFUSED"]);
 
-export interface Transferred {
+export interface PaidDirectly {
   transaction: string;
   digest: string;
 }
 
-/** Pays a transfer, or resumes it. Its key makes it be paid once; a repeated call returns the same transaction. */
-export async function payTransfer(session: Session, record: TransferRecord): Promise<Transferred> {
+/** Makes a direct payment, or resumes it. Its key makes it be paid once; a repeated call returns the same transaction. */
+export async function payDirectly(session: Session, record: DirectPaymentRecord): Promise<PaidDirectly> {
   const { context, config, wallet } = session;
   const { output, signal, args } = context;
   const { key, wallet: address, shieldedAddress, amount, resourceUrl } = record;
@@ -61,7 +64,7 @@ export async function payTransfer(session: Session, record: TransferRecord): Pro
     return { transaction: txSignature, digest };
   } catch (error) {
     if (!(error instanceof PurchaseError) || !PAID.has(error.code)) throw error;
-    // Interrupted after the payment and before the journal recorded it. A transfer needs no proof afterwards.
+    // Interrupted after the payment and before the journal recorded it. A direct payment needs no proof afterwards.
     if (error.code !== "PURCHASE_FINISHED") await dismissPurchase(wallet, String(error.details["id"]));
     return { transaction: String(error.details["txSignature"]), digest: String(error.details["digest"]) };
   }

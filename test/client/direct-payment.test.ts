@@ -1,6 +1,6 @@
 // Payments without a 402, as the CLI makes them: no server waits for a proof.
 
-import { newTransfer, payTransfer, type TransferRecord } from "@sotto/cli";
+import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
@@ -9,7 +9,7 @@ import { openWallet, openWorld, payerWith, type World } from "../world/wallets.t
 const AMOUNT = 20_000n;
 const HOUR_MS = 3_600_000;
 
-describe("a transfer", function () {
+describe("a direct payment", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let wallet: Wallet;
@@ -22,17 +22,17 @@ describe("a transfer", function () {
   });
 
   /** @param dieAt stage at which the process ends */
-  const pay = (record: TransferRecord, dieAt?: RegExp) => {
+  const pay = (record: DirectPaymentRecord, dieAt?: RegExp) => {
     const progress = (line: string) => {
       if (dieAt?.test(line)) throw new Error("killed");
     };
     const context = { output: { progress }, args: { flag: () => false }, signal: new AbortController().signal };
-    return payTransfer({ context, config: { service: world.serviceUrl }, wallet } as never, record);
+    return payDirectly({ context, config: { service: world.serviceUrl }, wallet } as never, record);
   };
 
   it("that was interrupted after payment completes whenever it is resumed", async () => {
     const { shieldedAddress } = recipient;
-    const record = newTransfer({ shieldedAddress, amount: AMOUNT, resourceUrl: "urn:sotto:send:1" });
+    const record = createDirectPayment({ shieldedAddress, amount: AMOUNT, resourceUrl: "urn:sotto:send:1" });
     const error = await pay(record, /^paid$/).catch((cause: Error) => cause.message);
     expect(error).to.equal("killed");
     later = HOUR_MS;
