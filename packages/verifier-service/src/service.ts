@@ -7,7 +7,7 @@ import { artifactRoutes } from "./artifacts/routes.ts";
 import { assertKeysAllowed, type Config } from "./config/config.ts";
 import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
-import { operationRoutes } from "./http/operation-routes.ts";
+import { healthAndKeyRoutes } from "./http/health-routes.ts";
 import { paymentRoutes } from "./http/payment-routes.ts";
 import { Admission } from "./operations/admission.ts";
 import { presentPrice, startingQuotas } from "./operations/budget.ts";
@@ -127,9 +127,9 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
     metrics,
     routes(root) {
       metricsRoute(root, metrics.registry);
-      operationRoutes(root, operations);
+      healthAndKeyRoutes(root, operations);
       const interfaceRoutes = (scope: App) => {
-        if (basePath !== "") operationRoutes(scope, operations);
+        if (basePath !== "") healthAndKeyRoutes(scope, operations);
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
         phone?.routes(scope);

@@ -16,7 +16,7 @@ export const registryOpenApi = (basePath: string): SwaggerOptions => ({
       license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
     },
     servers: [{ url: basePath === "" ? "/" : basePath }],
-    tags: [PHONE_TAG, { name: "operations", description: "health" }],
+    tags: [PHONE_TAG, { name: "health", description: "liveness and readiness" }],
   },
   stripBasePath: true,
 });

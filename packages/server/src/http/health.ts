@@ -61,7 +61,7 @@ export interface HealthOptions {
   readonly checks: TProperties;
 }
 
-const tags = ["operations"];
+const tags = ["health"];
 const Status = Type.Object({ status: Type.String() });
 
 /** `/healthz`, `/readyz` and `/openapi.json`, both at the root and below the base path. */

@@ -4,7 +4,7 @@ import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
 import { createApp } from "./app.ts";
-import { operationRoutes } from "./operation-routes.ts";
+import { healthAndKeyRoutes } from "./health-routes.ts";
 import { paymentRoutes } from "./payment-routes.ts";
 
 const ANY = {
@@ -33,7 +33,7 @@ export async function openApiDocument(): Promise<object> {
     routes(root) {
       root.register(
         async (scope) => {
-          operationRoutes(scope as App, nothing);
+          healthAndKeyRoutes(scope as App, nothing);
           artifactRoutes(scope as App, catalog);
           paymentRoutes(scope as App, nothing);
           phoneRoutes(scope as App, { ...phone, defaultCountry: undefined, countries: undefined });

@@ -2,7 +2,6 @@ import { Type } from "@fastify/type-provider-typebox";
 import { type App, CheckAnswer, type HealthOptions, healthRoutes } from "@sotto/server";
 import type { KeyRing } from "../token/key-ring.ts";
 
-const tags = ["operations"];
 const HEALTH = {
   summary: "Whether payments can be verified and settled now, and whether the phone registry works",
   checks: {
@@ -30,16 +29,16 @@ const KeySet = Type.Object({
   ),
 });
 
-export interface OperationRoutes {
+export interface HealthAndKeyOptions {
   readonly keys: KeyRing;
   readonly readiness: HealthOptions["readiness"];
 }
 
 /** The token keys, health and readiness, both at the root and below the base path. */
-export function operationRoutes(app: App, { keys, readiness }: OperationRoutes): void {
+export function healthAndKeyRoutes(app: App, { keys, readiness }: HealthAndKeyOptions): void {
   app.get(
     "/.well-known/jwks.json",
-    { schema: { tags, summary: "Public keys of the payment tokens", response: { 200: KeySet } } },
+    { schema: { tags: ["keys"], summary: "Public keys of the payment tokens", response: { 200: KeySet } } },
     async (_request, reply) => {
       reply.header("cache-control", "public, max-age=60");
       return (await keys.publicKeys()) as never;
