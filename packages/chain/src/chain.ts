@@ -1,4 +1,4 @@
-import type { AbiCodec, ContractQuestion } from "./contract.ts";
+import type { AbiCodec, ContractRead } from "./contract.ts";
 import type { CallReverted } from "./errors.ts";
 import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
@@ -105,8 +105,8 @@ export class Chain implements ChainSource {
   }
 
   /** The first value that each function returns, in batched requests. @throws CallReverted */
-  reads<Value>(questions: readonly ContractQuestion<Value>[], block?: BlockTag): Promise<Value[]> {
-    return this.useNode((node) => node.reads(questions, block));
+  reads<Value>(reads: readonly ContractRead<Value>[], block?: BlockTag): Promise<Value[]> {
+    return this.useNode((node) => node.reads(reads, block));
   }
 
   /** The first value that a function of a contract returns. @throws CallReverted */

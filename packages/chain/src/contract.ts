@@ -7,7 +7,7 @@ export interface AbiCodec<Value> {
 }
 
 /** A call of a view function of a contract. */
-export interface ContractQuestion<Value> {
+export interface ContractRead<Value> {
   readonly abi: AbiCodec<Value>;
   readonly to: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ContractQuestion<Value> {
  */
 export function readContract<Value>(
   source: ChainSource,
-  { abi, to, name, values }: ContractQuestion<Value>,
+  { abi, to, name, values }: ContractRead<Value>,
   block?: number,
 ): Promise<Value> {
   const data = abi.encodeFunctionData(name, values);

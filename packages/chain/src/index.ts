@@ -1,5 +1,5 @@
 export { type Chain, connectChain } from "./chain.ts";
-export { type AbiCodec, type ContractQuestion, readContract } from "./contract.ts";
+export { type AbiCodec, type ContractRead, readContract } from "./contract.ts";
 export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { type AbiCodec, type ContractQuestion, decodeResult } from "./contract.ts";
+import { type AbiCodec, type ContractRead, decodeResult } from "./contract.ts";
 import { CallReverted, ChainError, RpcErrorResponse } from "./errors.ts";
 import type { RpcEndpoint } from "./rpc/endpoint.ts";
 import {
@@ -138,10 +138,10 @@ export class ChainNode implements ChainSource {
   }
 
   /** As `read`, for each call, in as few requests as the node permits. */
-  async reads<Value>(questions: readonly ContractQuestion<Value>[], block: BlockTag = "latest"): Promise<Value[]> {
-    const calls = questions.map(({ abi, to, name, values }) => ({ to, data: abi.encodeFunctionData(name, values) }));
+  async reads<Value>(reads: readonly ContractRead<Value>[], block: BlockTag = "latest"): Promise<Value[]> {
+    const calls = reads.map(({ abi, to, name, values }) => ({ to, data: abi.encodeFunctionData(name, values) }));
     const results = await this.calls(calls, block);
-    return questions.map(({ abi, name }, index) => {
+    return reads.map(({ abi, name }, index) => {
       const result = results[index];
       if (typeof result !== "string") throw result;
       return decodeResult(this, abi, name, result);

@@ -109,14 +109,14 @@ export function showsSettled(logs: readonly Log[], pool: Address, nullifier: big
 export const isAnotherContract = (error: unknown): boolean =>
   error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
 
-interface Question {
+interface ViewCall {
   readonly to: Address;
   readonly data: string;
   /** The function, for errors. */
   readonly name: string;
 }
 
-function readWords(source: ChainSource, { to, data, name }: Question, count: number, block?: number) {
+function readWords(source: ChainSource, { to, data, name }: ViewCall, count: number, block?: number) {
   return useNode(source, async (node) => {
     const answer = await node.call({ to, data }, block);
     const words = answer.slice(2).match(/.{64}/g) ?? [];

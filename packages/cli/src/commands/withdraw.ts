@@ -54,13 +54,13 @@ export const withdraw: Command = {
   },
 };
 
-interface Terms {
+interface WithdrawalTerms {
   recipient: string;
   /** Undefined with --all. */
   amount: bigint | undefined;
 }
 
-function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): Terms {
+function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): WithdrawalTerms {
   const recipient = args.address("to");
   if (recipient === undefined) throw usage("--to ADDRESS is missing: where the tokens go");
   const amount = args.optional(0);
@@ -68,7 +68,11 @@ function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config)
   return { recipient, amount: amount === undefined ? undefined : toAmount(amount, "AMOUNT", config.decimals) };
 }
 
-function prove({ wallet, context }: Session, again: string | undefined, terms: Terms | undefined): Promise<Withdrawal> {
+function prove(
+  { wallet, context }: Session,
+  again: string | undefined,
+  terms: WithdrawalTerms | undefined,
+): Promise<Withdrawal> {
   const { output, signal } = context;
   const onProgress = ({ block, height }: { block: number; height: number }) =>
     output.progress(block < height ? `reading block ${block} of ${height}` : "proving");

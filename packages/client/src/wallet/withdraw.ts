@@ -15,8 +15,8 @@ import {
   dateOf,
   type ExitRequest,
   type MergeRequest,
-  type Terms,
   type WithdrawalRequest,
+  type WithdrawalTerms,
 } from "./withdrawal-terms.ts";
 
 const CLOCK_LEAD = 30;
@@ -114,7 +114,7 @@ export async function withdrawAgain(core: WalletCore, id: string, options: ScanO
 
 async function start(
   core: WalletCore,
-  asked: Terms,
+  asked: WithdrawalTerms,
   select: (funds: Funds<WalletNote>) => WalletNote[],
   options: ScanOptions,
 ): Promise<Withdrawal> {
@@ -148,7 +148,12 @@ interface Begun {
   validUntil: number;
 }
 
-async function begin(core: WalletCore, known: WithdrawalRecord, notes: FoundNote[], terms: Terms): Promise<Begun> {
+async function begin(
+  core: WalletCore,
+  known: WithdrawalRecord,
+  notes: FoundNote[],
+  terms: WithdrawalTerms,
+): Promise<Begun> {
   const { keys, info } = core.options;
   const validUntil = dateOf(core.now(CLOCK_LEAD), terms.validFor, lastDate(known));
   const prepared = prepareWithdrawal({

@@ -36,7 +36,7 @@ export interface ExitRequest {
   validFor?: number;
 }
 
-export interface Terms {
+export interface WithdrawalTerms {
   recipient: string;
   /** Base units that leave the pool: the recipient's part and the fee. */
   amount: bigint;
@@ -55,7 +55,7 @@ export function checkTerms(
   recipient: string,
   amount: bigint,
   { fee, validFor = 600 }: MergeRequest,
-): Terms {
+): WithdrawalTerms {
   const feeAmount = assertAmount(fee?.amount ?? 0n, "fee.amount");
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
   const total = assertAmount(assertAmount(amount) + feeAmount, "amount and fee together");

@@ -5,7 +5,7 @@
 
 import { sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
-import { addUp, assembleProof, type Sums, sumParts, type Terms } from "../fast/prove.ts";
+import { addUp, assembleProof, type PartialSums, type Sums, sumParts } from "../fast/prove.ts";
 import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
@@ -56,7 +56,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
       // Started first, so that both threads work at the same time.
-      const asked = termsOf(there, witness).catch((error: unknown) => {
+      const asked = partialSumsOf(there, witness).catch((error: unknown) => {
         keys.delete(file);
         const reason = error instanceof Error ? error.message : String(error);
         throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
@@ -84,7 +84,7 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
   return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
 }
 
-async function termsOf(key: RemoteKey | ProvingKey, witness: Witness): Promise<Terms> {
+async function partialSumsOf(key: RemoteKey | ProvingKey, witness: Witness): Promise<PartialSums> {
   return "sum" in key ? key.sum(witness) : sumParts(key, witness);
 }
 

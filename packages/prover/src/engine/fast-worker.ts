@@ -1,6 +1,6 @@
 /** The second thread. It stores its share of each key and answers requests one at a time. */
 
-import { sumParts, type Terms } from "../fast/prove.ts";
+import { type PartialSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import type { Reply, Request } from "./second-thread.ts";
@@ -16,7 +16,7 @@ interface NodeProcess {
 
 const keys = new Map<number, ProvingKey>();
 
-async function answer(request: Request): Promise<Terms | undefined> {
+async function answer(request: Request): Promise<PartialSums | undefined> {
   if ("prepare" in request) {
     const { key, zkey, parts } = request.prepare;
     keys.set(key, await prepareKey(parseZkey(zkey), parts));
@@ -41,7 +41,7 @@ const { parentPort } = (globalThis as unknown as { process: NodeProcess }).proce
 );
 parentPort?.on("message", (request) => {
   answer(request).then(
-    (terms) => parentPort.postMessage({ id: request.id, terms }),
+    (partialSums) => parentPort.postMessage({ id: request.id, partialSums }),
     (error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
       parentPort.postMessage({ id: request.id, error: text });

@@ -3,7 +3,7 @@
  * process alive only while it works. Browsers have no counterpart here: pages call the whole prover in a worker.
  */
 
-import type { Terms } from "../fast/prove.ts";
+import type { PartialSums } from "../fast/prove.ts";
 import type { Part } from "../fast/proving-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
@@ -17,7 +17,7 @@ export type Request =
 
 export interface Reply {
   readonly id: number;
-  readonly terms?: Terms | undefined;
+  readonly partialSums?: PartialSums | undefined;
   readonly error?: string | undefined;
 }
 
@@ -108,7 +108,7 @@ const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home,
 
 /** A key's share on the second thread. */
 export interface RemoteKey {
-  sum(witness: Witness): Promise<Terms>;
+  sum(witness: Witness): Promise<PartialSums>;
 }
 
 /** @throws Error if the runtime has no worker threads, or the worker failed */
@@ -120,9 +120,9 @@ export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]):
   await home.ask({ prepare: { key, zkey, parts } });
   const remote: RemoteKey = {
     async sum(witness) {
-      const { terms } = await home.ask({ sum: { key, witness } });
-      if (terms === undefined) throw new Error("the worker returned no terms");
-      return terms;
+      const { partialSums } = await home.ask({ sum: { key, witness } });
+      if (partialSums === undefined) throw new Error("the worker returned no partialSums");
+      return partialSums;
     },
   };
   dropped.register(remote, { home, key });

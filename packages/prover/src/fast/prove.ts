@@ -11,12 +11,14 @@ import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
 /** A sum of bases times scalars before it is added up: about 250 terms, each 2^position times a point. */
-export type Terms = { readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[] };
+export type PartialSums = {
+  readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[];
+};
 /** The sums, in the curve's internal form. */
 export type Sums = { readonly [part in Part]?: Point };
 
 /** The sums of the parts that the key was prepared for. Synchronous, so that two proofs with one key cannot interfere. */
-export function sumParts(key: ProvingKey, witness: Witness): Terms {
+export function sumParts(key: ProvingKey, witness: Witness): PartialSums {
   const kernel = key.curve;
   const mark = kernel.mark();
   const digits = toDigits(new Uint32Array(witness.slice().buffer));
@@ -24,7 +26,7 @@ export function sumParts(key: ProvingKey, witness: Witness): Terms {
     const own = part === "h" && key.quotient !== undefined ? toDigits(quotientScalars(key.quotient, witness)) : digits;
     return { part: part as Part, task: { points, indices, digits: own } };
   });
-  const sums: { -readonly [part in Part]?: Terms[part] } = {};
+  const sums: { -readonly [part in Part]?: PartialSums[part] } = {};
   for (const degree of [1, 2] as const) {
     const own = tasks.filter(({ part }) => (part === "b2") === (degree === 2));
     const results = multiplyMany(
@@ -42,9 +44,9 @@ export function sumParts(key: ProvingKey, witness: Witness): Terms {
   return sums;
 }
 
-export function addUp(curve: Curve, terms: Terms): Sums {
+export function addUp(curve: Curve, partialSums: PartialSums): Sums {
   return Object.fromEntries(
-    Object.entries(terms).map(([part, own]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, own)]),
+    Object.entries(partialSums).map(([part, own]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, own)]),
   );
 }
 
@@ -73,7 +75,7 @@ export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }
 }
 
 /** Adds up the terms from the highest position down, with doublings in between. */
-function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<Terms[Part]>): Point {
+function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<PartialSums[Part]>): Point {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);
   let [sum, position] = [group.zero, sorted[0]?.position ?? 0];

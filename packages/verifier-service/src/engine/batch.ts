@@ -7,10 +7,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
+import { G1Sums } from "./g1-sums.ts";
 import type { PreparedKey } from "./keys.ts";
-import { OUTCOME, type Outcome, type Statement } from "./statement.ts";
+import { PROOF_RESULT, type ProofResult, type Statement } from "./proof-statement.ts";
 import { Subgroup } from "./subgroup.ts";
-import { Terms } from "./terms.ts";
 
 const R = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const WEIGHT_BYTES = 16;
@@ -44,21 +44,21 @@ export class Batch {
     this.#gt = [curve.alloc(SIZE.gt), curve.alloc(SIZE.gt), curve.alloc(SIZE.gt)];
   }
 
-  /** @param statements at most BATCH_SIZE; @returns an outcome for each */
-  verify(statements: readonly Statement[]): Outcome[] {
+  /** @param statements at most BATCH_SIZE; @returns a result for each */
+  verify(statements: readonly Statement[]): ProofResult[] {
     if (statements.length > BATCH_SIZE) throw new RangeError(`${statements.length} proofs, at most ${BATCH_SIZE}`);
-    const outcomes: Outcome[] = statements.map(() => OUTCOME.notInSubgroup);
+    const results: ProofResult[] = statements.map(() => PROOF_RESULT.notInSubgroup);
     const places = this.#load(statements);
     const count = places.length;
-    if (count === 0) return outcomes;
+    if (count === 0) return results;
     const holds = Array.from({ length: count }, () => true);
     this.#weigh(count);
     this.#curve.mcl._mclBn_millerLoopVec(this.#gt[0], this.#a, this.#b, count);
     if (!this.#productIsOne(0, count)) this.#find(count, holds);
     places.forEach((place, index) => {
-      outcomes[place] = holds[index] ? OUTCOME.true : OUTCOME.false;
+      results[place] = holds[index] ? PROOF_RESULT.true : PROOF_RESULT.false;
     });
-    return outcomes;
+    return results;
   }
 
   /** Selects the proofs whose B is in the subgroup, with their positions. */
@@ -90,17 +90,17 @@ export class Batch {
     const { mcl } = this.#curve;
     const [loops, product, fixed] = this.#gt;
     const alone = this.#statements.length === 1;
-    const terms = new Terms(this.#curve);
+    const fixedPointSums = new G1Sums(this.#curve);
     for (const [key, sums] of this.#signalSums(first, end)) {
       const { ic, alpha, beta, gamma } = this.#keys[key]!;
-      terms.add(gamma, ic.sum(sums), 1n);
-      if (!alone) terms.add(beta, alpha, sums[0]!);
+      fixedPointSums.add(gamma, ic.sum(sums), 1n);
+      if (!alone) fixedPointSums.add(beta, alpha, sums[0]!);
     }
     for (let index = first; index < end; index++) {
       const { delta } = this.#keys[this.#statements[index]!.key]!;
-      terms.add(delta, this.#c + SIZE.g1 * index, this.#weights[index]!);
+      fixedPointSums.add(delta, this.#c + SIZE.g1 * index, this.#weights[index]!);
     }
-    terms.millerLoops(fixed);
+    fixedPointSums.millerLoops(fixed);
     mcl._mclBnGT_mul(product, loops, fixed);
     mcl._mclBn_finalExp(fixed, product);
     if (!alone) return mcl._mclBnGT_isOne(fixed) === 1;

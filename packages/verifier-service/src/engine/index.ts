@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/prover";
 import { EngineError } from "./errors.ts";
-import { OUTCOME } from "./statement.ts";
+import { PROOF_RESULT } from "./proof-statement.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 export { EngineError, type EngineErrorCode } from "./errors.ts";
@@ -59,9 +59,9 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
       }
       // The worker trusts these checks. It checks the subgroup of B itself, because that would delay every request here.
       const numbers = decodeSignals(signals, keys[key]!.nPublic);
-      const outcome = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers });
-      if (outcome === OUTCOME.notInSubgroup) throw notInSubgroup("b");
-      return outcome === OUTCOME.true;
+      const result = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers });
+      if (result === PROOF_RESULT.notInSubgroup) throw notInSubgroup("b");
+      return result === PROOF_RESULT.true;
     },
     close: () => pool.close(),
   };

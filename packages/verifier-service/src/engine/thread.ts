@@ -1,12 +1,12 @@
 import type { Worker } from "node:worker_threads";
-import { OUTCOME, type Outcome, type Statement } from "./statement.ts";
+import { PROOF_RESULT, type ProofResult, type Statement } from "./proof-statement.ts";
 
 /** A queued proof and its promise. */
 export interface Job {
   readonly statement: Statement;
   /** Number of workers that ended while they verified it. */
   readonly deaths: number;
-  resolve(outcome: Outcome): void;
+  resolve(result: ProofResult): void;
   reject(error: Error): void;
 }
 
@@ -29,7 +29,7 @@ export class Thread {
   constructor(worker: Worker, listener: Listener) {
     this.#worker = worker;
     this.#listener = listener;
-    worker.on("message", (message: "ready" | readonly Outcome[]) => this.#answered(message));
+    worker.on("message", (message: "ready" | readonly ProofResult[]) => this.#answered(message));
     worker.on("error", (error) => {
       this.#cause = error instanceof Error ? error : new Error(String(error));
     });
@@ -55,13 +55,13 @@ export class Thread {
     await this.#worker.terminate();
   }
 
-  #answered(message: "ready" | readonly Outcome[]): void {
+  #answered(message: "ready" | readonly ProofResult[]): void {
     const jobs = this.#jobs;
     this.#jobs = [];
     this.#started = true;
     this.#worker.unref();
     if (message !== "ready") {
-      for (const [index, job] of jobs.entries()) job.resolve(message[index] ?? OUTCOME.false);
+      for (const [index, job] of jobs.entries()) job.resolve(message[index] ?? PROOF_RESULT.false);
     }
     this.#listener.idle(jobs.length);
   }

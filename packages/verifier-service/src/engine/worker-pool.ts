@@ -5,7 +5,7 @@
 import type { Worker } from "node:worker_threads";
 import { BATCH_SIZE } from "./batch.ts";
 import { EngineError } from "./errors.ts";
-import type { Outcome, Statement } from "./statement.ts";
+import type { ProofResult, Statement } from "./proof-statement.ts";
 import { type Job, Thread } from "./thread.ts";
 
 export interface WorkerPoolOptions {
@@ -46,7 +46,7 @@ export class WorkerPool {
     for (let index = 0; index < options.workers; index++) this.#start();
   }
 
-  run(statement: Statement): Promise<Outcome> {
+  run(statement: Statement): Promise<ProofResult> {
     if (this.#closing !== undefined) return Promise.reject(new EngineError("ENGINE_CLOSED", "the engine is closed"));
     const { maxQueue } = this.#options;
     if (this.#queue.length >= maxQueue) {

@@ -4,7 +4,7 @@ import type { VerificationKey } from "@sotto/prover";
 import { Batch } from "./batch.ts";
 import { Curve } from "./curve.ts";
 import { prepareKeys } from "./keys.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement } from "./proof-statement.ts";
 
 const curve = await Curve.load();
 const batch = new Batch(curve, prepareKeys(curve, workerData as readonly VerificationKey[]));

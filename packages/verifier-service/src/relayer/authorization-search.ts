@@ -2,8 +2,8 @@ import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
+import { receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { receiptsOf } from "./questions.ts";
 
 /** Block ranges searched per call. */
 const RANGES_AT_ONCE = 4;

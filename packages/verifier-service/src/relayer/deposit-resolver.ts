@@ -4,11 +4,11 @@ import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { AuthorizationSearch } from "./authorization-search.ts";
 import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
+import { areTrue, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { areTrue, receiptsOf } from "./questions.ts";
-import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
+import { checkFailure, type FinalOutcome, Rotation } from "./final-outcome.ts";
 
-type Resolved = [Operation, Verdict];
+type Resolved = [Operation, FinalOutcome];
 
 /**
  * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only deposits
@@ -28,8 +28,8 @@ export class DepositResolver {
   async resolve(deposits: readonly Operation[], round: Round): Promise<Resolved[]> {
     const { chain, pool } = this.#context;
     const all = deposits.flatMap((operation) => {
-      const verdict = verdictUnlessDone(this.#context, operation, round);
-      return operation.state === "broadcast" || verdict ? [{ operation, verdict }] : [];
+      const outcome = checkFailure(this.#context, operation, round);
+      return operation.state === "broadcast" || outcome ? [{ operation, outcome }] : [];
     });
     const asked = this.#rotation.take(all);
     const receipts = await receiptsOf(
@@ -55,7 +55,7 @@ export class DepositResolver {
       })),
     );
     const unused = others.filter((_, index) => !used[index]);
-    for (const { operation, verdict } of unused) if (verdict) resolved.push([operation, verdict]);
+    for (const { operation, outcome } of unused) if (outcome) resolved.push([operation, outcome]);
     const elsewhere = others.filter((_, index) => used[index]).map(({ operation }) => operation);
     return [...resolved, ...(await this.#usedElsewhere(elsewhere, round))];
   }
@@ -66,8 +66,8 @@ export class DepositResolver {
     return operations.flatMap((operation): Resolved[] => {
       const use = found.get(operation.id);
       if (use === "unknown") {
-        const verdict = verdictUnlessDone(this.#context, operation, round);
-        return verdict ? [[operation, verdict]] : [];
+        const outcome = checkFailure(this.#context, operation, round);
+        return outcome ? [[operation, outcome]] : [];
       }
       if (use === undefined || !isConfirmed(use, round)) return [];
       if (this.#isDepositedIn(operation, use)) return [[operation, settled(operation, use)]];
@@ -88,7 +88,7 @@ export class DepositResolver {
 
 const isConfirmed = ({ blockNumber }: Receipt, { confirmedNumber }: Round): boolean => blockNumber <= confirmedNumber;
 
-function settled({ txHash }: Operation, { transactionHash, blockNumber, from }: Receipt): Verdict {
+function settled({ txHash }: Operation, { transactionHash, blockNumber, from }: Receipt): FinalOutcome {
   const ours = transactionHash === txHash;
   return { state: "settled", txHash: transactionHash, blockNumber, ours, gasPaidBy: ours ? undefined : from };
 }

@@ -1,12 +1,12 @@
 import { poolInterface } from "@sotto/chain/ethers";
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
+import { areTrue, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { DepositResolver } from "./deposit-resolver.ts";
-import { areTrue, receiptsOf } from "./questions.ts";
-import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
+import { checkFailure, type FinalOutcome, Rotation } from "./final-outcome.ts";
 
 type Spends = ReadonlyMap<string, Row<"spends">>;
-type Resolved = [Operation, Verdict];
+type Resolved = [Operation, FinalOutcome];
 
 /** Decides from the pool's events which operations are settled and which can no longer succeed. */
 export class OutcomeResolver {
@@ -28,32 +28,32 @@ export class OutcomeResolver {
     const spends = await store.ledger.spends(operations.flatMap(({ nullifiers }) => nullifiers));
     const spending = operations.filter(({ kind }) => kind !== "deposit");
     const deposits = operations.filter(({ kind }) => kind === "deposit");
-    const verdicts = [
-      ...(await this.#shown(spending, spends, round)),
-      ...(await this.#given(spending, spends, round)),
+    const outcomes = [
+      ...(await this.#resolveSpent(spending, spends, round)),
+      ...(await this.#resolveFailed(spending, spends, round)),
       ...(await this.#deposits.resolve(deposits, round)),
     ];
-    await this.#write(verdicts, round);
+    await this.#write(outcomes, round);
     return new Set(spends.keys());
   }
 
-  async #write(verdicts: readonly Resolved[], { lease }: Round): Promise<void> {
+  async #write(outcomes: readonly Resolved[], { lease }: Round): Promise<void> {
     const { store, metrics, log } = this.#context;
-    if (verdicts.length === 0) return;
+    if (outcomes.length === 0) return;
     await store.asRelayer(lease, async (writes) => {
-      for (const [operation, verdict] of verdicts) await write(writes, operation.id, verdict);
+      for (const [operation, outcome] of outcomes) await write(writes, operation.id, outcome);
     });
-    for (const [{ id, kind }, verdict] of verdicts) {
-      if (verdict.state === "settled") {
+    for (const [{ id, kind }, outcome] of outcomes) {
+      if (outcome.state === "settled") {
         metrics.count("relayer_settled_total", 1, { kind });
-        if (!verdict.ours) metrics.count("relayer_front_run_total", 1, { kind });
-      } else metrics.count("relayer_failed_total", 1, { kind, reason: verdict.reason });
-      log.info({ id, kind, ...verdict }, `${kind} ${verdict.state}`);
+        if (!outcome.ours) metrics.count("relayer_front_run_total", 1, { kind });
+      } else metrics.count("relayer_failed_total", 1, { kind, reason: outcome.reason });
+      log.info({ id, kind, ...outcome }, `${kind} ${outcome.state}`);
     }
   }
 
   /** Resolves operations with a spent note. The digest of the signals shows whether this same operation spent it. */
-  async #shown(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
+  async #resolveSpent(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const shown = operations.flatMap((operation) => {
       const spend = spendOf(operation, spends);
       return spend && spend.block_number <= round.confirmedNumber ? [{ operation, spend }] : [];
@@ -75,15 +75,15 @@ export class OutcomeResolver {
   }
 
   /** Resolves operations whose notes are unspent and that can no longer succeed. */
-  async #given(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
+  async #resolveFailed(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const { chain, pool, log } = this.#context;
     const all = operations.flatMap((operation) => {
-      const verdict = spendOf(operation, spends) ? undefined : verdictUnlessDone(this.#context, operation, round);
-      return verdict ? [{ operation, verdict }] : [];
+      const outcome = spendOf(operation, spends) ? undefined : checkFailure(this.#context, operation, round);
+      return outcome ? [{ operation, outcome }] : [];
     });
     const asked = this.#rotation.take(all);
     // Before notes are released, the contract itself must report them as unspent.
-    const questions = asked.flatMap(({ operation }) =>
+    const reads = asked.flatMap(({ operation }) =>
       operation.nullifiers.map((nullifier) => ({
         abi: poolInterface,
         to: pool.pool,
@@ -92,19 +92,19 @@ export class OutcomeResolver {
         id: operation.id,
       })),
     );
-    const answers = await areTrue(chain, questions);
-    const spent = new Set(questions.filter((_, index) => answers[index]).map(({ id }) => id));
+    const answers = await areTrue(chain, reads);
+    const spent = new Set(reads.filter((_, index) => answers[index]).map(({ id }) => id));
     if (spent.size > 0) log.warn({ ids: [...spent] }, "the contract reports notes as spent, but no event does");
     return asked
       .filter(({ operation }) => !spent.has(operation.id))
-      .map(({ operation, verdict }) => [operation, verdict]);
+      .map(({ operation, outcome }) => [operation, outcome]);
   }
 }
 
 const spendOf = ({ nullifiers }: Operation, spends: Spends): Row<"spends"> | undefined =>
   nullifiers.map((nullifier) => spends.get(nullifier)).find((found) => found !== undefined);
 
-async function write({ operations }: RelayerWrites, id: string, verdict: Verdict): Promise<void> {
-  if (verdict.state === "settled") await operations.settled(id, verdict);
-  else await operations.ended(id, verdict.state, verdict.reason);
+async function write({ operations }: RelayerWrites, id: string, outcome: FinalOutcome): Promise<void> {
+  if (outcome.state === "settled") await operations.settled(id, outcome);
+  else await operations.ended(id, outcome.state, outcome.reason);
 }

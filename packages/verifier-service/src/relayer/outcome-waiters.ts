@@ -27,7 +27,7 @@ export interface OutcomeWaitersOptions {
 export class OutcomeWaiters {
   readonly #options: OutcomeWaitersOptions;
   readonly #changed = new WakeSignal();
-  readonly #looks = new Map<string, Promise<Operation | undefined>>();
+  readonly #sharedReads = new Map<string, Promise<Operation | undefined>>();
   #notifications = 0;
 
   constructor(options: OutcomeWaitersOptions) {
@@ -37,7 +37,7 @@ export class OutcomeWaiters {
   /** Wakes all waiters, because outcomes may have changed. */
   notify(): void {
     this.#notifications += 1;
-    this.#looks.clear();
+    this.#sharedReads.clear();
     this.#changed.wake();
   }
 
@@ -62,7 +62,7 @@ export class OutcomeWaiters {
   /** @param patient whether to retry if the store is unavailable */
   async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
     try {
-      const operation = await this.#look(id);
+      const operation = await this.#read(id);
       if (operation === undefined)
         throw new RelayerError("UNKNOWN_OPERATION", "no payment, deposit or withdrawal has this id");
       return outcomeOf(operation);
@@ -72,13 +72,13 @@ export class OutcomeWaiters {
     }
   }
 
-  #look(id: string): Promise<Operation | undefined> {
-    const known = this.#looks.get(id);
+  #read(id: string): Promise<Operation | undefined> {
+    const known = this.#sharedReads.get(id);
     if (known !== undefined) return known;
-    const look = this.#options.store.operations.get(id);
-    this.#looks.set(id, look);
-    const forget = () => void (this.#looks.get(id) === look && this.#looks.delete(id));
-    look.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
-    return look;
+    const read = this.#options.store.operations.get(id);
+    this.#sharedReads.set(id, read);
+    const forget = () => void (this.#sharedReads.get(id) === read && this.#sharedReads.delete(id));
+    read.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
+    return read;
   }
 }

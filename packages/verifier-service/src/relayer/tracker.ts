@@ -1,7 +1,7 @@
 import { CallReverted, ChainError, type Receipt } from "@sotto/chain";
 import type { Operation, OutboxTransaction } from "../store/index.ts";
+import { receiptsOf } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
-import { receiptsOf } from "./questions.ts";
 import type { Sender } from "./sender.ts";
 
 /** Tracks the relayer's transactions until each is final or another transaction has used its nonce. */

@@ -15,7 +15,7 @@ const AUTHORIZATION_TYPE = keccakText(
 const AUTHORIZATION_WORDS = ["bytes32", "address", "address", "uint256", "uint256", "uint256", "bytes32"];
 
 /** The parsed authorization. */
-interface Terms {
+interface DepositTerms {
   readonly from: string;
   readonly ownerTags: readonly bigint[];
   readonly amounts: readonly bigint[];
@@ -67,7 +67,7 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
  */
 async function queueCovered(
   next: Omit<NewDeposit, "account" | "amount" | "balance">,
-  { from, amounts, nonce }: Terms,
+  { from, amounts, nonce }: DepositTerms,
   { config, pool, store }: RelayServices,
 ): Promise<Operation> {
   const amount = sumOf(amounts);
@@ -93,7 +93,7 @@ function uncovered({
   return `${others}, but the notes take ${amount}; wait until those are settled${most}`;
 }
 
-function parseTerms(body: DepositRequest): Terms {
+function parseTerms(body: DepositRequest): DepositTerms {
   const ownerTags = body.ownerTags.map((tag, i) => parseField(tag, `ownerTags[${i}]`));
   const amounts = body.amounts.map((amount, i) => parseAmount(amount, `amounts[${i}]`));
   if (ownerTags.length !== amounts.length)
@@ -122,7 +122,7 @@ function assertSpelling({ v, r, s }: DepositRequest): void {
   if (v !== 27 && v !== 28) throw new ServiceError("INVALID_REQUEST", "v must be 27 or 28");
 }
 
-function assertSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {
+function assertSignature({ v, r, s }: DepositRequest, terms: DepositTerms, domain: string, pool: string): void {
   const value = sumOf(terms.amounts);
   const { from, validAfter, validBefore, nonce } = terms;
   const words = [AUTHORIZATION_TYPE, from, pool, value, validAfter, validBefore, nonce];
@@ -140,7 +140,7 @@ function assertSignature({ v, r, s }: DepositRequest, terms: Terms, domain: stri
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
-function assertFee({ ownerTags, amounts }: Terms, { config }: RelayServices): void {
+function assertFee({ ownerTags, amounts }: DepositTerms, { config }: RelayServices): void {
   const { depositFee, feeTag } = config;
   if (depositFee === 0) return;
   const paid = ownerTags.some((tag, index) => tag === feeTag && amounts[index]! >= BigInt(depositFee));

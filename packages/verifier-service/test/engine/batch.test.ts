@@ -3,7 +3,7 @@ import { slow } from "../../../../test/kit/slow.ts";
 import { BATCH_SIZE, Batch } from "../../src/engine/batch.ts";
 import { Curve } from "../../src/engine/curve.ts";
 import { prepareKeys } from "../../src/engine/keys.ts";
-import { OUTCOME, type Statement } from "../../src/engine/statement.ts";
+import { PROOF_RESULT, type Statement } from "../../src/engine/proof-statement.ts";
 import { affine, cofactorPoint } from "./support/points.ts";
 import { CIRCUITS, claim, claims, G1, g1, g2, oracle, PARSED, statement, tampered, words } from "./support/proofs.ts";
 
@@ -17,7 +17,7 @@ describe("a batch of proofs", function () {
   const good = claims(BATCH_SIZE).map(statement);
   const bad = claims(BATCH_SIZE).map((each, index) => statement(tampered(each, index % 6)));
   const expectFalse = (statements: readonly Statement[], wrong: readonly number[]) => {
-    const expected = statements.map((_, index) => (wrong.includes(index) ? OUTCOME.false : OUTCOME.true));
+    const expected = statements.map((_, index) => (wrong.includes(index) ? PROOF_RESULT.false : PROOF_RESULT.true));
     assert.deepEqual(batch.verify(statements), expected);
   };
 
@@ -76,8 +76,13 @@ describe("a batch of proofs", function () {
     const { points, ...rest } = good[2]!;
     const outside = affine(g2(points.b).add(cofactorPoint()));
     const statements = [good[0]!, { ...rest, points: { ...points, b: outside } }, bad[1]!, good[3]!];
-    assert.deepEqual(batch.verify(statements), [OUTCOME.true, OUTCOME.notInSubgroup, OUTCOME.false, OUTCOME.true]);
-    assert.deepEqual(batch.verify([statements[1]!]), [OUTCOME.notInSubgroup]);
+    assert.deepEqual(batch.verify(statements), [
+      PROOF_RESULT.true,
+      PROOF_RESULT.notInSubgroup,
+      PROOF_RESULT.false,
+      PROOF_RESULT.true,
+    ]);
+    assert.deepEqual(batch.verify([statements[1]!]), [PROOF_RESULT.notInSubgroup]);
   });
 
   it("rejects more proofs than its maximum", () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
 import { decodeProof, encodeProof, type ProofPoints, parseVerificationKey, type VerificationKey } from "@sotto/prover";
-import type { Statement } from "../../../src/engine/statement.ts";
+import type { Statement } from "../../../src/engine/proof-statement.ts";
 
 export interface Claim {
   readonly circuit: string;

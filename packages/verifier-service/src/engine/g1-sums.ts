@@ -6,7 +6,7 @@ interface Sum {
   readonly scalars: bigint[];
 }
 
-export class Terms {
+export class G1Sums {
   readonly #curve: Curve;
   /** By the line functions of the fixed point. */
   readonly #sums = new Map<Pointer, Sum>();

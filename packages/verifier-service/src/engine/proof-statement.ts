@@ -8,5 +8,5 @@ export interface Statement {
   readonly signals: readonly bigint[];
 }
 
-export const OUTCOME = { false: 0, true: 1, notInSubgroup: 2 } as const;
-export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME];
+export const PROOF_RESULT = { false: 0, true: 1, notInSubgroup: 2 } as const;
+export type ProofResult = (typeof PROOF_RESULT)[keyof typeof PROOF_RESULT];

@@ -1,5 +1,5 @@
 // Batched requests about many operations, because a round must not wait for each one.
-import type { Chain, ContractQuestion, Receipt } from "@sotto/chain";
+import type { Chain, ContractRead, Receipt } from "@sotto/chain";
 
 /** Receipts of the mined transactions, by hash. */
 export async function receiptsOf(chain: Chain, hashes: readonly string[]): Promise<Map<string, Receipt>> {
@@ -8,6 +8,6 @@ export async function receiptsOf(chain: Chain, hashes: readonly string[]): Promi
 }
 
 /** Which of these views return true. */
-export async function areTrue(chain: Chain, questions: readonly ContractQuestion<unknown>[]): Promise<boolean[]> {
-  return (await chain.reads(questions)).map((answer) => answer === true);
+export async function areTrue(chain: Chain, reads: readonly ContractRead<unknown>[]): Promise<boolean[]> {
+  return (await chain.reads(reads)).map((answer) => answer === true);
 }

@@ -1,27 +1,33 @@
+// How the relayer's names relate:
+// - An operation is a stored payment, deposit or withdrawal; docs/operations.md describes its states.
+// - A `FinalOutcome` is how an operation ended: settled, failed or expired. The resolvers decide it from events, receipts
+//   and views of the chain (chain-reads.ts), and it is stored with the operation.
+// - An `Outcome` (types.ts) is what the operation's client sees: pending, settled or failed.
+// - `OutcomeWaiters` are the HTTP requests that wait for an `Outcome`.
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
 
-/** The outcome of an operation. */
-export type Verdict =
+/** How an operation ended. */
+export type FinalOutcome =
   | { state: "settled"; txHash: string; blockNumber: number; ours: boolean; gasPaidBy?: string | undefined }
   | { state: "failed" | "expired"; reason: string };
 
 /** Maximum operations of one kind that a round checks on chain. */
-export const MAX_ASKED = 128;
+export const MAX_CHECKED_OPERATIONS = 128;
 
 /** With these reasons an operation that reaches its deadline has failed; otherwise it has expired. */
 const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
 
 /**
- * The outcome of an operation that the chain does not show: it reverted too often, or its deadline has passed. Undefined while
- * it may still succeed.
+ * How an operation failed that has no event on chain: it reverted too often, or its deadline has passed. Undefined while it
+ * may still succeed.
  */
-export function verdictUnlessDone(
+export function checkFailure(
   context: RelayerContext,
   { kind, state, reverts, reason, validUntil }: Operation,
   round: Round,
-): Verdict | undefined {
+): FinalOutcome | undefined {
   if (kind !== "payment" && state === "queued" && reverts >= MAX_REVERTS)
     return { state: "failed", reason: reason ?? "REVERTED" };
   // The contract refuses it after its deadline, so it cannot succeed once a later block is confirmed. A local chain makes no
@@ -33,14 +39,14 @@ export function verdictUnlessDone(
   return { state: "expired", reason: "EXPIRED" };
 }
 
-/** Takes at most `MAX_ASKED` entries of a list, different ones each time, so that every entry gets its turn. */
+/** Takes at most `MAX_CHECKED_OPERATIONS` entries of a list, different ones each time, so that every entry gets its turn. */
 export class Rotation {
   #start = 0;
 
   take<T>(list: readonly T[]): readonly T[] {
-    if (list.length <= MAX_ASKED) return list;
+    if (list.length <= MAX_CHECKED_OPERATIONS) return list;
     const start = this.#start % list.length;
-    this.#start = start + MAX_ASKED;
-    return [...list.slice(start), ...list.slice(0, start)].slice(0, MAX_ASKED);
+    this.#start = start + MAX_CHECKED_OPERATIONS;
+    return [...list.slice(start), ...list.slice(0, start)].slice(0, MAX_CHECKED_OPERATIONS);
   }
 }
