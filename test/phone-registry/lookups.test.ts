@@ -90,8 +90,8 @@ describe("signed lookups", function () {
     for (const deadline of [inSeconds(-1), inSeconds(400), 1])
       expect(await ask(await headersFor(account(), { deadline })), String(deadline)).to.equal("NONCE_REFUSED");
     const headers = await headersFor(account());
-    for (const date of ["soon", "-5", `0${headers["x-sotto-deadline"]}`, "1e9"])
-      expect(await ask({ ...headers, "x-sotto-deadline": date }), date).to.equal("NONCE_REFUSED");
+    for (const deadline of ["soon", "-5", `0${headers["x-sotto-deadline"]}`, "1e9"])
+      expect(await ask({ ...headers, "x-sotto-deadline": deadline }), deadline).to.equal("NONCE_REFUSED");
     const later = { ...headers, "x-sotto-deadline": String(inSeconds(120)) };
     expect(await ask(later)).to.equal("SIGNATURE_INVALID");
   });

@@ -245,7 +245,7 @@ describe("relayer in trouble", function () {
     expect(await early.relayer.waitFor(old, 0)).to.deep.equal(settled);
   });
 
-  it("fails a reverted payment after its date", async () => {
+  it("fails a reverted payment after its deadline", async () => {
     const { store, relayer } = await services.start();
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");

@@ -21,7 +21,7 @@ export interface PaymentFields {
   readonly resourceDigest?: string;
 }
 
-/** Signals of a payment: random unless given; the validity date and the resource are bound to the chain and the pool. */
+/** Signals of a payment: random unless given; the deadline and the resource are bound to the chain and the pool. */
 export function paymentStatement(place: Place, random: Random, fields: PaymentFields): Omit<Payment, "proof"> {
   const resourceDigest = fields.resourceDigest ?? random.bytes32();
   const [paid, change] = fields.commitments ?? [random.field(), random.field()];

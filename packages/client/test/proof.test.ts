@@ -13,7 +13,7 @@ describe("a proof in the journal", () => {
     expect(reopened.proofOf(withdrawal.id)).to.deep.equal({ withdraw: withdrawal.withdraw });
   });
 
-  it("is kept for one hour after its date", async () => {
+  it("is kept for one hour after its deadline", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n, 5_000n], { store });
     const [settled, open] = [await payer.pay(request), await payer.pay(request)];
@@ -58,7 +58,7 @@ describe("a proof in the journal", () => {
     }
   });
 
-  it("that was never made still reserves its date: the next attempt has a later one", async () => {
+  it("that was never made still reserves its deadline: the next attempt has a later one", async () => {
     const store = new MemoryStore();
     const { world, payer } = await start([5_000n], { store });
     world.prover.before = () => {

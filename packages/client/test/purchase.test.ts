@@ -1,4 +1,4 @@
-// What a purchase does when things take their time: dates that pass, notes that are spent elsewhere, proofs that grow
+// What a purchase does when things take their time: deadlines that pass, notes that are spent elsewhere, proofs that grow
 // old. On a chain in memory, whose clock can be turned; test/client pays on a real one.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, paymentSignals, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
@@ -114,7 +114,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(0n);
   });
 
-  it("retries from the same note if the service was unreachable until the date had passed", async () => {
+  it("retries from the same note if the service was unreachable until the deadline had passed", async () => {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     const error = await rejection(buy());
     expect(error.code).to.equal("SETTLEMENT_UNKNOWN");

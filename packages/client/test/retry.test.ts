@@ -75,11 +75,11 @@ describe("another attempt", () => {
     expect(payer.balance().total).to.equal(3_000n);
   });
 
-  it("of a withdrawal spends the same notes with a date never used before", async () => {
+  it("of a withdrawal spends the same notes with a deadline never used before", async () => {
     const { world, payer } = await start([5_000n, 6_000n]);
     const recipient = `0x${"cc".repeat(20)}`;
     const first = await payer.withdraw({ recipient, amount: 7_000n });
-    // The chain's clock stands still: the date must differ all the same, or the output's pad would be used twice.
+    // The chain's clock stands still: the deadline must differ all the same, or the output's pad would be used twice.
     const second = await payer.withdrawAgain(first.id);
     expect(second.notes).to.deep.equal(first.notes);
     expect(second.validUntil).to.be.greaterThan(first.validUntil);

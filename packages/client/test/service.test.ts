@@ -103,7 +103,7 @@ describe("SottoService", () => {
     expect(preferences).to.deep.equal([asks, asks, asks, undefined, undefined]);
   });
 
-  it("stops polling when the date has passed", async () => {
+  it("stops polling when the deadline has passed", async () => {
     answers.push([202, { status: "pending", txSignature: HASH("1"), id: "7" }]);
     const error = await rejection(service.settle({ ...bundle, timestamp: Date.now() - 400_000 }, "a.b.c"));
     expect(error.code).to.equal("SETTLEMENT_PENDING");

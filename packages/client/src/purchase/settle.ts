@@ -81,7 +81,7 @@ async function attemptToSend(context: Context, dead: ReadonlySet<string>): Promi
   }
   const last = record.sent.findLast(({ payment }) => payment === id);
   const isAlive = (digest: string) => state === "open" && !dead.has(digest);
-  // Submitted again, even after its date, before another attempt is made, because its transaction may be pending.
+  // Submitted again, even after its deadline, before another attempt is made, because its transaction may be pending.
   if (last !== undefined && last.token !== "" && isAlive(last.digest)) return last;
   const proof = wallet.proofOf(id);
   const bundle = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;

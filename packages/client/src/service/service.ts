@@ -51,9 +51,9 @@ const PREFER = "respond-async, wait=20";
 const HELD_MS = 300_000;
 /** Maximum time to retry a busy service, ms. */
 const BUSY_MS = 30_000;
-/** Time after its date during which a payment is still awaited, ms: its confirmations take at most 60 s. */
+/** Time after its deadline during which a payment is still awaited, ms: its confirmations take at most 60 s. */
 const GRACE_MS = 90_000;
-/** Maximum time to follow a deposit or withdrawal, ms: their dates may be a day away. */
+/** Maximum time to follow a deposit or withdrawal, ms: their deadlines may be a day away. */
 const FOLLOW_MS = 10 * 60_000;
 const FIRST_LOOK_MS = 200;
 const MAX_LOOK_MS = 2_000;
@@ -87,7 +87,7 @@ export class SottoService {
   }
 
   /**
-   * Settles a verified payment with the six fields of the interface, and waits until it is settled or its date has passed.
+   * Settles a verified payment with the six fields of the interface, and waits until it is settled or its deadline has passed.
    * Repeating the call with the same token returns the same outcome.
    * @throws ServiceClientError NOT_SETTLED (details.reason), SETTLEMENT_PENDING
    */
@@ -133,9 +133,9 @@ export class SottoService {
     return this.#post("phone/verify", request, signal);
   }
 
-  async #follow(path: string, body: object, date: number, options: FollowOptions): Promise<Settlement> {
+  async #follow(path: string, body: object, deadline: number, options: FollowOptions): Promise<Settlement> {
     const { signal, onPending } = options;
-    const until = Math.min(Number.isFinite(date) ? date : Number.POSITIVE_INFINITY, Date.now() + FOLLOW_MS);
+    const until = Math.min(Number.isFinite(deadline) ? deadline : Number.POSITIVE_INFINITY, Date.now() + FOLLOW_MS);
     const begin = async () =>
       parseOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS, { prefer: PREFER }));
     let outcome = await begin();

@@ -7,7 +7,7 @@ import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
 import type { PoolInfo } from "./connect.ts";
-import { Journal, lastDate } from "./journal.ts";
+import { Journal, lastDeadline } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
 import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
@@ -85,7 +85,7 @@ export class WalletCore {
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
     const end = this.options.clock() / 1000 - PROOF_KEPT;
-    await this.journal.dropProofs((record) => lastDate(record) < end && statusOf(record, this.view).final);
+    await this.journal.dropProofs((record) => lastDeadline(record) < end && statusOf(record, this.view).final);
     return result;
   }
 
@@ -134,7 +134,7 @@ export class WalletCore {
   }
 
   /**
-   * The current time in milliseconds, for a new proof's date.
+   * The current time in milliseconds, for a new proof's deadline.
    * @throws WalletError CLOCK_BEHIND if the chain is ahead of this machine by more than `lead` seconds, because the proof
    *   would expire too early
    */

@@ -7,7 +7,7 @@ import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 import { checkTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
-/** Maximum seconds that the chain may be ahead of the clock, which dates the authorization. */
+/** Maximum seconds that the chain may be ahead of the clock, which sets the authorization's times. */
 const CLOCK_LEAD = 30;
 
 export interface DepositOptions {

@@ -70,8 +70,8 @@ export interface DepositRecord {
   created: number;
 }
 
-/** The last second in which any attempt of a spend can settle. */
-export function lastDate({ attempts }: JournalRecord): number {
+/** The last deadline: the last second in which any attempt of a spend can settle. */
+export function lastDeadline({ attempts }: JournalRecord): number {
   return Math.max(0, ...attempts.map(({ validUntil }) => validUntil));
 }
 
@@ -172,7 +172,7 @@ export class Journal {
     for (const nullifier of record.nullifiers) {
       if (proved) this.#shown.set(nullifier, (this.#shown.get(nullifier) ?? new Set()).add(record.id));
       const known = this.newest.get(nullifier);
-      if (known === undefined || known.id === record.id || lastDate(known) <= lastDate(record))
+      if (known === undefined || known.id === record.id || lastDeadline(known) <= lastDeadline(record))
         this.newest.set(nullifier, record);
     }
   }

@@ -1,7 +1,7 @@
 import type { Block } from "@sotto/chain";
 import type { Ledger } from "../scan/ledger.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import { type Journal, type JournalRecord, lastDate } from "./journal.ts";
+import { type Journal, type JournalRecord, lastDeadline } from "./journal.ts";
 
 /**
  * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may spend
@@ -86,7 +86,7 @@ export interface PaymentStatus {
 /** Status of a spend, found by nullifier and digest, never by proof bytes, which anyone can change. */
 export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
   const { id, kind, notes, nullifiers, attempts, created } = record;
-  const validUntil = lastDate(record);
+  const validUntil = lastDeadline(record);
   const told = { id, kind, amount: BigInt(record.amount), created, validUntil };
   const spend = notes
     .map((leafIndex, i) => ({ spend: ledger.spends.get(leafIndex), nullifier: nullifiers[i] }))

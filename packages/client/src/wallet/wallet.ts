@@ -213,7 +213,7 @@ export class Wallet {
 
   /**
    * The newest proof of a payment, to send it again after a crash. Undefined if it is not made yet, or was deleted an hour
-   * after its date.
+   * after its deadline.
    */
   proofOf(id: string) {
     return this.#core.journal.get(id).proof ?? undefined;

@@ -5,14 +5,14 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
-import { lastDate, type WithdrawalRecord } from "./journal.ts";
+import { lastDeadline, type WithdrawalRecord } from "./journal.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectExitCoins, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
 import { preferUnseen } from "./shown.ts";
 import type { WalletNote } from "./state.ts";
 import {
   checkTerms,
-  dateOf,
+  deadlineOf,
   type ExitRequest,
   type MergeRequest,
   type WithdrawalRequest,
@@ -95,7 +95,7 @@ export async function renew(
 }
 
 /**
- * Makes another attempt of a withdrawal with the same notes and terms and a later date. At most one attempt can be executed.
+ * Makes another attempt of a withdrawal with the same notes and terms and a later deadline. At most one attempt can be executed.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function withdrawAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Withdrawal> {
@@ -155,7 +155,7 @@ async function begin(
   terms: WithdrawalTerms,
 ): Promise<Begun> {
   const { keys, info } = core.options;
-  const validUntil = dateOf(core.now(CLOCK_LEAD), terms.validFor, lastDate(known));
+  const validUntil = deadlineOf(core.now(CLOCK_LEAD), terms.validFor, lastDeadline(known));
   const prepared = prepareWithdrawal({
     chainId: info.chainId,
     pool: info.pool,

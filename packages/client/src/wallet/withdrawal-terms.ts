@@ -72,12 +72,12 @@ function checkReceiver(core: WalletCore, address: string, name: string): void {
 }
 
 /**
- * The date of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal the
+ * The deadline of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal the
  * wallet's clock.
- * @param last the date of the previous attempt, 0 if there is none; each attempt has a later date
+ * @param last the deadline of the previous attempt, 0 if there is none; each attempt has a later deadline
  * @returns seconds
  */
-export function dateOf(now: number, validFor: number, last: number): number {
-  const date = Math.ceil((Math.floor(now / 1000) + validFor) / 60) * 60;
-  return Math.max(date, last + 60);
+export function deadlineOf(now: number, validFor: number, last: number): number {
+  const deadline = Math.ceil((Math.floor(now / 1000) + validFor) / 60) * 60;
+  return Math.max(deadline, last + 60);
 }

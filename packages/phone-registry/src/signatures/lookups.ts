@@ -33,15 +33,15 @@ export interface LookupOptions {
 export function lookupCheck({ domain, contracts, registry, clock }: LookupOptions): LookupCheck {
   const { chainId, service } = domain;
   return async (phone, headers, client) => {
-    const { "x-sotto-wallet": by, "x-sotto-nonce": nonce, "x-sotto-deadline": date } = headers;
+    const { "x-sotto-wallet": by, "x-sotto-nonce": nonce, "x-sotto-deadline": until } = headers;
     const given = headers["x-sotto-signature"];
-    if (by === undefined || nonce === undefined || date === undefined || given === undefined)
+    if (by === undefined || nonce === undefined || until === undefined || given === undefined)
       throw new PhoneError(
         "LOOKUP_SIGNATURE_REQUIRED",
         "this registry requires signed lookups: send x-sotto-wallet, x-sotto-nonce, x-sotto-deadline and x-sotto-signature over PhoneLookup",
       );
     const wallet = parseAddress(by, "x-sotto-wallet");
-    const deadline = /^[1-9][0-9]{0,11}$/.test(date) ? Number(date) : 0;
+    const deadline = /^[1-9][0-9]{0,11}$/.test(until) ? Number(until) : 0;
     const seconds = clock() / 1000;
     // Checked before the signature, so that old requests cost nothing.
     if (deadline < seconds || deadline > seconds + LOOKUP_LIFETIME_SECONDS)

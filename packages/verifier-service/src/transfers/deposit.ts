@@ -135,7 +135,7 @@ function assertSignature({ v, r, s }: DepositRequest, terms: DepositTerms, domai
     // Not a valid signature.
   }
   if (signer !== from)
-    throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and dates");
+    throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and times");
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);

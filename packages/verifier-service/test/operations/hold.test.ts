@@ -3,7 +3,7 @@ import { Holds, MAX_HOLD_MS } from "../../src/operations/hold.ts";
 
 const NOW = 1_790_000_000_000;
 /** A payment's deadline, two minutes from now, seconds. */
-const DATE = NOW / 1000 + 120;
+const DEADLINE = NOW / 1000 + 120;
 
 function open(
   change: { maxHeld?: number; settleWaitMs?: number | undefined; confirmations?: number; blockTimeMs?: number } = {},
@@ -17,9 +17,9 @@ function open(
 }
 
 describe("a request for a settlement", () => {
-  it("is held until the payment's date, its confirmations and two blocks", () => {
+  it("is held until the payment's deadline, its confirmations and two blocks", () => {
     const { waitMs, mayAnswerPending } = open().enter("1");
-    expect([waitMs(DATE), mayAnswerPending]).to.deep.equal([120_000 + 6 * 2_000, false]);
+    expect([waitMs(DEADLINE), mayAnswerPending]).to.deep.equal([120_000 + 6 * 2_000, false]);
     expect(waitMs(NOW / 1000 - 60)).to.equal(0);
   });
 
@@ -27,7 +27,7 @@ describe("a request for a settlement", () => {
     expect(
       open({ confirmations: 1, blockTimeMs: 60_000 })
         .enter("1")
-        .waitMs(DATE + 90),
+        .waitMs(DEADLINE + 90),
     ).to.equal(MAX_HOLD_MS);
     expect(MAX_HOLD_MS).to.be.below(300_000);
   });
@@ -43,7 +43,7 @@ describe("a request for a settlement", () => {
     ] as const) {
       const { enter } = open({ settleWaitMs });
       const { waitMs, mayAnswerPending } = enter("1", "a", asked);
-      expect([waitMs(DATE), mayAnswerPending]).to.deep.equal([expected, true]);
+      expect([waitMs(DEADLINE), mayAnswerPending]).to.deep.equal([expected, true]);
     }
   });
 
@@ -73,7 +73,7 @@ describe("a request for a settlement", () => {
     const { enter, held } = open({ maxHeld: 1 });
     enter("1", "a");
     const late = enter("2", "b", 20_000);
-    expect([late.waitMs(DATE), late.mayAnswerPending]).to.deep.equal([0, true]);
+    expect([late.waitMs(DEADLINE), late.mayAnswerPending]).to.deep.equal([0, true]);
     late.leave();
     expect(held).to.deep.equal([1]);
   });

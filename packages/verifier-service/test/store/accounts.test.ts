@@ -5,14 +5,14 @@ import { type NewDeposit, openStore, type Quota, type Store } from "../../src/st
 
 const NOW = 1_790_000_000_000;
 const DAY_MS = 86_400_000;
-const DATE = NOW / 1000 + 600;
+const DEADLINE = NOW / 1000 + 600;
 
 const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
   id,
   digest: `0x01:${id}`,
   call: {},
   client: "c",
-  validUntil: DATE,
+  validUntil: DEADLINE,
   account: "0x01",
   amount: 4n,
   balance: 10n,
@@ -124,8 +124,8 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
 
   it("counts each resend of a payment for recipient and client, but always sends it", async () => {
     const reservation = { nullifier: "1", digest: "0xaa", bundle: "{}", recipient: "0x01", client: "x" };
-    const dates = { expiresAt: NOW + 100_000, validUntil: DATE };
-    await store.reservations.reserve({ id: "p", ...reservation, ...dates });
+    const times = { expiresAt: NOW + 100_000, validUntil: DEADLINE };
+    await store.reservations.reserve({ id: "p", ...reservation, ...times });
     const recipient = { key: "recipient:r", limit: 1, window: DAY_MS };
     const again = (client: string) => [{ key: `client:${client}`, limit: 1, window: DAY_MS }];
     await store.operations.enqueuePayment("p", JSON.parse, [recipient], again);
