@@ -8,7 +8,7 @@ import { expect } from "chai";
 import express from "express";
 import { slow } from "../kit/slow.ts";
 import { rawRequest } from "./support/http.ts";
-import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+import { NONSENSE, PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Express", function () {
   slow(this, "a chain, a service and proofs");
@@ -63,6 +63,19 @@ describe("a paywall in Express", function () {
       const refused = await fetch(url);
       expect(refused.headers.get("vary")).to.equal("Origin, X-Payment-Proof");
       expect(refused.headers.get("access-control-expose-headers")).to.equal("X-Page, WWW-Authenticate");
+    });
+  });
+
+  it("answers preflights for one route", async () => {
+    const app = express();
+    const paid = expressPaywall(paywall);
+    app.options("/report", paid);
+    app.get("/report", paid, (_request, response) => void response.send("paid"));
+    paywall.judges((request) => (request.method === "OPTIONS" ? PREFLIGHT : paywall.paid()));
+    await serving(app, async (url) => {
+      const answer = await fetch(`${url}/report`, { method: "OPTIONS" });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).to.deep.equal([204, "*"]);
+      expect(await (await fetch(`${url}/report`)).text()).to.equal("paid");
     });
   });
 

@@ -6,7 +6,7 @@ import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { expect } from "chai";
 import fastify from "fastify";
 import { slow } from "../kit/slow.ts";
-import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+import { NONSENSE, PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Fastify", function () {
   slow(this, "a chain, a service and proofs");
@@ -52,6 +52,67 @@ describe("a paywall in Fastify", function () {
     await app.register(fastifyPaywall, paywall);
     try {
       expect((await app.inject("/before")).json()).to.deep.equal({ paid: paywall.payment.resource });
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("answers preflights for its own routes, and charges for no other OPTIONS request", async () => {
+    const browser = new ScriptedPaywall();
+    browser.answersPreflights = true;
+    browser.judges((request) => (request.method === "OPTIONS" ? PREFLIGHT : browser.paid()));
+    const app = fastify();
+    app.get("/lobby", async () => "free");
+    await app.register(
+      async (child) => {
+        await child.register(fastifyPaywall, browser);
+        child.get("/", async () => "paid");
+        child.get("/report/:id", async () => "paid");
+        child.put("/report/:id", async () => "paid");
+        child.options("/own", async () => "own");
+        child.get("/own", async () => "paid");
+        child.all("/any", async () => "paid");
+        await child.register(async (grandchild) => void grandchild.post("/", async () => "paid"), { prefix: "/below" });
+      },
+      { prefix: "/catalog", prefixTrailingSlash: "both" },
+    );
+    const preflight = { origin: "https://page.example", "access-control-request-method": "GET" };
+    const options = (url: string, headers: Record<string, string> = {}) =>
+      app.inject({ method: "OPTIONS", url, headers });
+    try {
+      for (const url of [
+        "/catalog",
+        "/catalog/",
+        "/catalog/report/7",
+        "/catalog/own",
+        "/catalog/any",
+        "/catalog/below",
+      ]) {
+        const { statusCode, headers, body } = await options(url, preflight);
+        expect([statusCode, headers["access-control-allow-origin"], body], url).to.deep.equal([204, "*", ""]);
+      }
+      const asked = browser.requests.length;
+      for (const headers of [{}, { origin: "https://page.example" }])
+        expect((await options("/catalog/report/7", headers)).statusCode).to.equal(404);
+      expect(browser.requests.length).to.equal(asked);
+      // No route of the paywall.
+      for (const url of ["/lobby", "/catalog/missing"])
+        expect((await options(url, preflight)).statusCode).to.equal(404);
+      expect((await app.inject("/catalog/report/7")).body).to.equal("paid");
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("adds no OPTIONS route without the option cors", async () => {
+    const app = fastify();
+    await app.register(async (child) => {
+      await child.register(fastifyPaywall, paywall);
+      child.get("/", async () => "paid");
+    });
+    try {
+      expect((await app.inject({ method: "OPTIONS", url: "/" })).statusCode).to.equal(404);
+      expect(paywall.requests.length).to.equal(0);
     } finally {
       await app.close();
     }

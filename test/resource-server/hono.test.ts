@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { stream } from "hono/streaming";
 import { slow } from "../kit/slow.ts";
-import { REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+import { PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Hono", function () {
   slow(this, "a chain, a service and proofs");
@@ -27,6 +27,17 @@ describe("a paywall in Hono", function () {
     expect(await answer.json()).to.deep.equal({ paid: paywall.payment.resource });
     expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/v1/catalog/report?a=1"]);
     expect(await (await app.request("/v1/lobby")).text()).to.equal("free");
+  });
+
+  it("answers preflights for one route", async () => {
+    const app = new Hono();
+    const paid = honoPaywall(paywall);
+    app.options("/report", paid);
+    app.get("/report", paid, (c) => c.text("paid"));
+    paywall.judges((request) => (request.method === "OPTIONS" ? PREFLIGHT : paywall.paid()));
+    const answer = await app.request("/report", { method: "OPTIONS" });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).to.deep.equal([204, "*"]);
+    expect(await (await app.request("/report")).text()).to.equal("paid");
   });
 
   it("keeps other values of Vary", async () => {

@@ -2,9 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemoryStore, ViewingWallet } from "@sotto/client";
+import type { PageOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { Wallet as Account } from "ethers";
-import express, { type RequestHandler } from "express";
+import express from "express";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type World } from "./wallets.ts";
 
@@ -19,16 +20,16 @@ export interface ResourceServer {
   close(): Promise<void>;
 }
 
-/** Lets pages of any origin send requests: browsers send a preflight because of the proof's header. */
-const cors: RequestHandler = (request, response, next) => {
-  response.setHeader("access-control-allow-origin", "*");
-  if (request.method !== "OPTIONS") return next();
-  response.setHeader("access-control-allow-headers", "X-Payment-Proof");
-  response.status(204).end();
-};
-
-/** @param price in tokens, for example "0.01" */
-export async function openResourceServer(world: World, price: string): Promise<ResourceServer> {
+/**
+ * Pages of any origin may pay it.
+ * @param price in tokens, for example "0.01"
+ * @param page what a browser's navigation gets; default: JSON
+ */
+export async function openResourceServer(
+  world: World,
+  price: string,
+  page: boolean | PageOptions = false,
+): Promise<ResourceServer> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
   const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
@@ -52,6 +53,8 @@ export async function openResourceServer(world: World, price: string): Promise<R
     service: serviceUrl,
     chain: { rpcUrls: [node.url], chainId, pool },
     store: "sqlite::memory:",
+    page,
+    cors: { origins: "*" },
   });
   await paywall.ready;
   const resourceServer: ResourceServer = {
@@ -68,7 +71,7 @@ export async function openResourceServer(world: World, price: string): Promise<R
       await paywall.close();
     },
   };
-  app.use(cors, paywall);
+  app.use(paywall);
   app.get("/health", (_, response) => void response.send("free"));
   app.use((request, response) => {
     if (resourceServer.failing > 0) {

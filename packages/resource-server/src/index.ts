@@ -4,6 +4,8 @@ export { PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { createPaywall } from "./paywall/create.ts";
 export type {
   Challenge,
+  CorsOptions,
+  PageOptions,
   PaywallChain,
   PaywallEvent,
   PaywallRecipient,

@@ -129,6 +129,72 @@ describe("a paywall's options", () => {
     expect(refusal({ recipient: undefined })).to.match(/^recipient/);
   });
 
+  it("have a page only if asked, with a safe wallet and a short name", () => {
+    expect([parseConfig(options).page, parseConfig({ ...options, page: false }).page]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+    expect(parseConfig({ ...options, page: true }).page).to.deep.equal({ wallet: undefined, name: undefined });
+    const page = { wallet: "https://Wallet.example/app//", name: "Harbour Data" };
+    expect(parseConfig({ ...options, page }).page).to.deep.equal({
+      wallet: "https://wallet.example/app",
+      name: "Harbour Data",
+    });
+    for (const wrong of ["yes", 1, null, [], { walet: "https://wallet.example" }])
+      expect(refusal({ page: wrong }), JSON.stringify(wrong)).to.match(/^page/);
+    for (const wallet of ["javascript:alert(1)", "wallet.example", "data:text/html,x", "https://wallet.example/#/a", 7])
+      expect(refusal({ page: { wallet } }), String(wallet)).to.match(/^page\.wallet/);
+    for (const name of ["", "  ", "x".repeat(81), 7])
+      expect(refusal({ page: { name } }), String(name)).to.match(/^page\.name/);
+    const far = { chain: { ...options.chain, chainId: 8453 }, store: "memory" };
+    expect(refusal({ ...far, page: { wallet: "http://wallet.example" } })).to.match(/^page\.wallet/);
+    expect(refusal({ ...far, page: { wallet: "http://localhost:4020" } })).to.equal("accepted");
+  });
+
+  it("allow origins exactly as named, and no misspelled field", () => {
+    expect(parseConfig(options).cors).to.equal(undefined);
+    const { cors } = parseConfig({ ...options, cors: { origins: "*" } });
+    expect(cors?.preflight).to.deep.equal({
+      "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+      "access-control-allow-headers": "X-Payment-Proof, Content-Type",
+      "access-control-max-age": "7200",
+    });
+    const more = parseConfig({
+      ...options,
+      cors: {
+        origins: ["https://wallet.example", "http://localhost:4020"],
+        methods: ["GET", "GET"],
+        allowedHeaders: ["x-payment-proof", "PAYMENT-SIGNATURE"],
+        exposedHeaders: ["PAYMENT-REQUIRED"],
+        maxAge: 0,
+        privateNetwork: true,
+      },
+    }).cors;
+    expect(more).to.deep.equal({
+      origins: new Set(["https://wallet.example", "http://localhost:4020"]),
+      preflight: {
+        "access-control-allow-methods": "GET",
+        "access-control-allow-headers": "X-Payment-Proof, PAYMENT-SIGNATURE",
+        "access-control-max-age": "0",
+      },
+      privateNetwork: true,
+      exposedHeaders: "PAYMENT-REQUIRED",
+    });
+    for (const wrong of [true, "*", null, [], {}, { origin: "*" }, { origins: "*", credentials: true }])
+      expect(refusal({ cors: wrong }), JSON.stringify(wrong)).to.match(/^cors/);
+    for (const origin of ["*", "null", "https://wallet.example/", "wallet.example", "HTTPS://wallet.example", "", 7])
+      expect(refusal({ cors: { origins: [origin] } }), String(origin)).to.match(/^cors\.origins/);
+    const list = (changes: object) => refusal({ cors: { origins: "*", ...changes } });
+    expect(refusal({ cors: { origins: [] } })).to.match(/^cors\.origins/);
+    for (const names of [["*"], ["a b"], ["a\r\nb: c"], [""], "Content-Type", [7]]) {
+      expect(list({ allowedHeaders: names }), String(names)).to.match(/^cors\.allowedHeaders/);
+      expect(list({ exposedHeaders: names }), String(names)).to.match(/^cors\.exposedHeaders/);
+      expect(list({ methods: names }), String(names)).to.match(/^cors\.methods/);
+    }
+    for (const maxAge of [-1, 86_401, 1.5, "60"]) expect(list({ maxAge }), String(maxAge)).to.match(/^cors\.maxAge/);
+    expect(list({ privateNetwork: "yes" })).to.match(/^cors\.privateNetwork/);
+  });
+
   it("are rejected with a code if malformed", async () => {
     for (const wrong of [undefined, null, 7, {}, { ...options, store: 7 }])
       expect(await createPaywall(wrong as never).catch(({ code }) => code)).to.equal("INVALID_OPTION");

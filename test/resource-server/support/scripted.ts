@@ -16,12 +16,16 @@ export const REFUSAL = {
 /** Invalid options. */
 export const NONSENSE = { origin: "nowhere" } as never;
 
+/** The decision on a preflight. */
+export const PREFLIGHT = { kind: "preflight", headers: { "access-control-allow-origin": "*" } } as const;
+
 export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
   /** Outcomes in the order in which the adapter reported them. */
   readonly outcomes: Outcome[] = [];
   readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;
+  answersPreflights = false;
   #judge: (request: PaywallRequest) => Decision | Promise<Decision> = () => this.paid();
   #told: (() => void)[] = [];
 

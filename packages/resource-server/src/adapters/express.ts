@@ -1,6 +1,7 @@
 // Express 4 and 5, Connect, and other servers that take middleware of (request, response, next).
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { PaidProof } from "../paywall/types.ts";
+import { HTML_TYPE, JSON_TYPE } from "./headers.ts";
 import { isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
@@ -38,12 +39,22 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
     const decision = await paywall.decide(nodeRequest(request, request.originalUrl ?? request.url ?? "/"));
-    if (decision.kind === "free") return true;
+    if (decision.kind === "free") {
+      if (decision.headers !== undefined && !isEnded(response)) setHeaders(response, decision.headers);
+      return true;
+    }
+    if (decision.kind === "preflight") {
+      if (isEnded(response)) return false;
+      setHeaders(response, decision.headers);
+      response.writeHead(204).end();
+      return false;
+    }
     if (decision.kind === "refused") {
       if (isEnded(response)) return false;
-      const body = JSON.stringify(decision.body);
+      const { page } = decision;
+      const body = page ?? JSON.stringify(decision.body);
       setHeaders(response, decision.headers);
-      response.setHeader("content-type", "application/json; charset=utf-8");
+      response.setHeader("content-type", page === undefined ? JSON_TYPE : HTML_TYPE);
       response.setHeader("content-length", Buffer.byteLength(body));
       response.writeHead(decision.status).end(body);
       return false;

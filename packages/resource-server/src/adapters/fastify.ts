@@ -1,7 +1,8 @@
 // Fastify 5.
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
+import { isPreflight } from "../paywall/cors.ts";
 import type { PaidProof } from "../paywall/types.ts";
-import { mergedHeader } from "./headers.ts";
+import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
 import { isEnded, nodeRequest, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
@@ -9,6 +10,10 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The payment of this request; undefined if the request is free. */
     payment?: PaidProof | undefined;
+  }
+  interface FastifyContextConfig {
+    /** Set on the OPTIONS routes that the paywall added for preflights. */
+    sottoPreflight?: true;
   }
 }
 
@@ -19,21 +24,56 @@ function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string
   }
 }
 
+/**
+ * Adds an OPTIONS route beside each later route, because Fastify answers 404 to a preflight without one. Anything but a
+ * preflight still gets that 404, and costs nothing.
+ */
+function addPreflightRoutes(app: FastifyInstance): void {
+  app.addHook("onRoute", function (this: FastifyInstance, { method, url, routePath, constraints = {} }) {
+    // Declaring the OPTIONS route calls this hook again.
+    if ([method].flat().includes("OPTIONS") || this.hasRoute({ method: "OPTIONS", url, constraints })) return;
+    this.route({
+      method: "OPTIONS",
+      url: routePath,
+      // This hook gets /prefix and /prefix/ one after the other.
+      prefixTrailingSlash: "slash",
+      constraints,
+      // Keeps @fastify/swagger from listing these routes.
+      schema: { hide: true } as FastifySchema,
+      config: { sottoPreflight: true },
+      handler: (_request, reply) => reply.callNotFound(),
+    });
+  });
+}
+
 const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   const paywall = new OpeningPaywall(source);
   await paywall.started();
   // Nothing awaits this promise, so a later permanent failure ends the process.
   void paywall.ready();
   app.addHook("onClose", () => paywall.close());
+  if (await paywall.answersPreflights()) addPreflightRoutes(app);
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The earliest hook: Fastify reads no body before the request is paid.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
-    const decision = await paywall.decide(nodeRequest(request.raw, request.originalUrl));
-    if (decision.kind === "free") return;
-    if (decision.kind === "refused") {
+    const asked = nodeRequest(request.raw, request.originalUrl);
+    if (request.routeOptions.config.sottoPreflight === true && !isPreflight(asked)) return;
+    const decision = await paywall.decide(asked);
+    if (decision.kind === "free") {
+      if (decision.headers !== undefined) setHeaders(reply, decision.headers);
+      return;
+    }
+    if (decision.kind === "preflight") {
       if (isEnded(reply.raw)) return reply.hijack();
       setHeaders(reply, decision.headers);
-      return reply.code(decision.status).type("application/json; charset=utf-8").send(JSON.stringify(decision.body));
+      return reply.code(204).send();
+    }
+    if (decision.kind === "refused") {
+      if (isEnded(reply.raw)) return reply.hijack();
+      const { page } = decision;
+      setHeaders(reply, decision.headers);
+      reply.code(decision.status).type(page === undefined ? JSON_TYPE : HTML_TYPE);
+      return reply.send(page ?? JSON.stringify(decision.body));
     }
     if (isEnded(reply.raw)) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.

@@ -1,6 +1,6 @@
 // Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
 import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
-import { isList, mergedHeader } from "./headers.ts";
+import { HTML_TYPE, isList, mergedHeader } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 /** A handler; `payment` is undefined if the request is free. */
@@ -58,8 +58,16 @@ export function withPayment<Rest extends readonly unknown[]>(
   const paywall = new OpeningPaywall(source);
   const serve = async (request: Request, ...rest: Rest): Promise<Response> => {
     const decision = await paywall.decide(fetchRequest(request));
-    if (decision.kind === "free") return handler(request, undefined, ...rest);
-    if (decision.kind === "refused") return Response.json(decision.body, decision);
+    if (decision.kind === "free") {
+      const response = await handler(request, undefined, ...rest);
+      return decision.headers === undefined ? response : withHeaders(response, decision.headers);
+    }
+    if (decision.kind === "preflight") return new Response(null, { status: 204, headers: decision.headers });
+    if (decision.kind === "refused") {
+      const { page, status, headers } = decision;
+      if (page === undefined) return Response.json(decision.body, { status, headers });
+      return new Response(page, { status, headers: { ...headers, "content-type": HTML_TYPE } });
+    }
     if (request.signal.aborted) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
       await decision.finish("aborted");

@@ -1,3 +1,6 @@
+export const HTML_TYPE = "text/html; charset=utf-8";
+export const JSON_TYPE = "application/json; charset=utf-8";
+
 /** Headers that are lists: the paywall adds its values to those of the application. */
 const LISTS = new Set(["vary", "access-control-expose-headers"]);
 

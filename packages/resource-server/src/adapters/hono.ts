@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
 import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
 import { additions, fetchRequest } from "./fetch.ts";
-import { mergedHeader } from "./headers.ts";
+import { HTML_TYPE, mergedHeader } from "./headers.ts";
 import { isEnded, nodeRequest } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
@@ -65,10 +65,16 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
     const decision = await paywall.decide(honoRequest(c));
     if (decision.kind === "refused") {
       setHeaders(c, decision.headers);
-      return c.json(decision.body, decision.status);
+      const { page, status } = decision;
+      return page === undefined ? c.json(decision.body, status) : c.body(page, status, { "content-type": HTML_TYPE });
+    }
+    if (decision.kind === "preflight") {
+      setHeaders(c, decision.headers);
+      return c.body(null, 204);
     }
     if (decision.kind === "free") {
       await next();
+      for (const [name, value] of additions(c.res, decision.headers ?? {})) c.header(name, value);
       return;
     }
     if (isLost(c)) {

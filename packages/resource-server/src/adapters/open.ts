@@ -3,7 +3,7 @@ import { startPaywall } from "../paywall/create.ts";
 import type { Decision, Paywall, PaywallOptions, PaywallRequest } from "../paywall/types.ts";
 
 /** The part of a paywall that adapters use. */
-export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> & Partial<Pick<Paywall, "ready">>;
+export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> & Partial<Pick<Paywall, "ready" | "answersPreflights">>;
 
 /** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
 export type PaywallSource = PaywallOptions | AdaptedPaywall;
@@ -48,6 +48,10 @@ export class OpeningPaywall {
     } finally {
       timer.abort();
     }
+  }
+
+  async answersPreflights(): Promise<boolean> {
+    return (await this.#paywall).answersPreflights === true;
   }
 
   /** Never throws: any failure becomes a 503, and the client learns nothing about its cause. */

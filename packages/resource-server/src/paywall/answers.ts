@@ -2,7 +2,10 @@
 import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
 import type { Decision } from "./types.ts";
 
-type Refused = Extract<Decision, { kind: "refused" }>;
+/** Lower case, as `PaywallRequest.header` wants it. */
+export const PROOF_HEADER = "x-payment-proof";
+
+export type Refused = Extract<Decision, { kind: "refused" }>;
 
 /** Set on every response that concerns a payment, including paid ones. */
 export const HEADERS: Readonly<Record<string, string>> = {
@@ -67,14 +70,34 @@ const LISTS = ["vary", "access-control-expose-headers"];
 /** Headers that `onChallenge` must not set. */
 const OWN = ["www-authenticate", "cache-control", "content-type", "content-length"];
 
+/** Adds headers with lower-case names: joins the values of lists, and replaces other values. */
+export function mergeHeaders(
+  headers: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const merged = { ...headers };
+  for (const [name, value] of Object.entries(more)) {
+    const before = LISTS.includes(name) ? merged[name] : undefined;
+    merged[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return merged;
+}
+
+/** @param page HTML that replaces the body, and its headers */
+export const withPage = (answer: Refused, headers: Readonly<Record<string, string>>, page: string): Refused => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers },
+  page,
+});
+
 /** Adds the headers of another payment format to a refusal. @throws TypeError if one is invalid or reserved */
 export function withHeaders(answer: Refused, more: Record<string, string>): Refused {
-  const headers = { ...answer.headers };
+  let { headers } = answer;
   for (const [name, value] of Object.entries(more)) {
     const key = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key) || !/^[\t -~]*$/.test(value) || OWN.includes(key))
       throw new TypeError(`onChallenge returned the header ${key}, which is invalid or reserved for the paywall`);
-    headers[key] = LISTS.includes(key) ? `${headers[key]}, ${value}` : value;
+    headers = mergeHeaders(headers, { [key]: value });
   }
   return { ...answer, headers };
 }

@@ -14,7 +14,10 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
+import { type Cors, parseCors } from "./cors.ts";
+import { isOrigin, parseInteger } from "./option-values.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
+import { type Page, parsePage } from "./page.ts";
 
 /** Maximum time for a payment's confirmations, ms: a payment that settled in time must still be fresh afterwards. */
 const MAX_CONFIRMATIONS_MS = 60_000;
@@ -34,12 +37,10 @@ export interface Config {
   readonly inMemory: boolean;
   /** For @sotto/database. */
   readonly storeUrl: string;
-}
-
-function parseInteger(value: unknown, name: string, min: number, max: number): number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
-    throw invalidOption(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);
-  return value;
+  /** Undefined if the paywall leaves CORS to the application. */
+  readonly cors: Cors | undefined;
+  /** Undefined if browsers get JSON like every client. */
+  readonly page: Page | undefined;
 }
 
 /** Runs `read` and turns its SottoError into INVALID_OPTION. */
@@ -53,13 +54,7 @@ function asOption<T>(name: string, read: () => T): T {
 }
 
 function parseOrigin(origin: unknown): string {
-  if (
-    typeof origin !== "string" ||
-    !/^https?:/.test(origin) ||
-    !URL.canParse(origin) ||
-    new URL(origin).origin !== origin
-  )
-    throw invalidOption("origin must be only a scheme and a host, such as https://data.example");
+  if (!isOrigin(origin)) throw invalidOption("origin must be only a scheme and a host, such as https://data.example");
   return origin;
 }
 
@@ -155,5 +150,7 @@ export function parseConfig(options: PaywallOptions): Config {
     ...parseRecipient(options, chain.deployment),
     ...chain,
     ...parseStore(options.store, chain.deployment.chainId),
+    cors: parseCors(options.cors),
+    page: parsePage(options.page, chain.deployment.chainId),
   };
 }

@@ -51,6 +51,7 @@ export interface PaywallEvent {
     | "opening"
     | "opened"
     | "free"
+    | "preflight"
     | "challenged"
     | "malformed"
     | "refused"
@@ -93,8 +94,36 @@ export interface PaywallOptions extends PriceOptions {
   readonly onEvent?: (event: PaywallEvent) => void;
   /** Returns headers to add to a challenge (the 402 for a request without a header), such as those of x402. */
   readonly onChallenge?: (challenge: Challenge) => Record<string, string> | Promise<Record<string, string>>;
+  /** Answers a browser's navigation with a page instead of JSON. Default: false. */
+  readonly page?: boolean | PageOptions;
+  /** Lets scripts of web pages on other origins request and pay. Default: no CORS headers. */
+  readonly cors?: CorsOptions;
   /** Now, ms. */
   readonly clock?: () => number;
+}
+
+/** The page that people see. */
+export interface PageOptions {
+  /** Address of a web wallet, for the link "Open in wallet". Default: no link. */
+  readonly wallet?: string;
+  /** Name of the merchant, 1 to 80 characters. Default: the host of `origin`. */
+  readonly name?: string;
+}
+
+/** Which web pages of other origins may request and pay. Credentials (cookies) are never allowed. */
+export interface CorsOptions {
+  /** Origins such as https://wallet.example; "*" for all. */
+  readonly origins: readonly string[] | "*";
+  /** Default: GET, HEAD, POST, PUT, PATCH, DELETE. */
+  readonly methods?: readonly string[];
+  /** Request headers besides X-Payment-Proof. Default: Content-Type. */
+  readonly allowedHeaders?: readonly string[];
+  /** Response headers besides WWW-Authenticate and Retry-After that scripts may read. Default: none. */
+  readonly exposedHeaders?: readonly string[];
+  /** How long a browser may remember a preflight, seconds, 0 to 86400. Default: 7200. */
+  readonly maxAge?: number;
+  /** Whether pages of public origins may reach this server in a private network. Default: false. */
+  readonly privateNetwork?: boolean;
 }
 
 /** The terms of a 402. */

@@ -16,12 +16,12 @@ import { type Prices, parsePrice, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
+import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
+import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import type { PoolToken } from "./pool-token.ts";
 import type { Decision, Paywall } from "./types.ts";
-
-export const PROOF_HEADER = "x-payment-proof";
 
 export interface PaywallParts {
   readonly config: Config;
@@ -55,7 +55,24 @@ export class CorePaywall implements Paywall {
     return this.#parts.opening.attempted;
   }
 
+  get answersPreflights(): boolean {
+    return this.#parts.config.cors !== undefined;
+  }
+
   async decide(request: PaywallRequest): Promise<Decision> {
+    const { cors, page } = this.#parts.config;
+    if (cors !== undefined && isPreflight(request)) {
+      this.#parts.report({ event: "preflight" });
+      return { kind: "preflight", headers: preflightHeaders(cors, request) };
+    }
+    let decision = await this.#decideOrRefuse(request);
+    // Every 402 says so, also the JSON ones: a cache must not serve one kind of client what the other got.
+    if (page !== undefined && decision.kind === "refused" && decision.status === 402)
+      decision = withHeaders(decision, { vary: "Sec-Fetch-Dest" });
+    return cors === undefined ? decision : withHeaders(decision, responseHeaders(cors, request));
+  }
+
+  async #decideOrRefuse(request: PaywallRequest): Promise<Decision> {
     try {
       if (this.#ending !== undefined) return answers.unavailable();
       return await this.#decide(request);
@@ -84,7 +101,7 @@ export class CorePaywall implements Paywall {
     }
     const price = parsePrice(quoted, token.decimals);
     const resource = config.origin + target.target;
-    const values = request.header(PROOF_HEADER);
+    const values = request.header(answers.PROOF_HEADER);
     if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
     const header = parseHeader(values);
     if (typeof header === "object") return this.#verify(header, price, resource);
@@ -93,7 +110,7 @@ export class CorePaywall implements Paywall {
   }
 
   async #challenge(request: PaywallRequest, { target, price, resource, token }: ChallengedRequest): Promise<Decision> {
-    const { config, onChallenge, report, clock } = this.#parts;
+    const { config, report, clock } = this.#parts;
     const { binding, signature, service: serviceUrl } = config;
     const now = clock();
     // Clients would refuse an expired signature.
@@ -105,11 +122,18 @@ export class CorePaywall implements Paywall {
     }
     const { token: asset, decimals } = token;
     const body = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
-    const answer = answers.challenge(body);
     report({ event: "challenged" });
+    const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
+    const answer = await this.#addFormats(answers.challenge(body), challenge);
+    if (config.page === undefined || !isNavigation(request)) return answer;
+    return answers.withPage(answer, PAGE_HEADERS, renderPage(config.page, body, serviceUrl));
+  }
+
+  /** Adds the challenges of other payment formats. */
+  async #addFormats(answer: answers.Refused, challenge: Challenge): Promise<answers.Refused> {
+    const { onChallenge, report } = this.#parts;
     if (onChallenge === undefined) return answer;
     try {
-      const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
       return answers.withHeaders(answer, await onChallenge(challenge));
     } catch (error) {
       // Clients of sotto's own format can still pay.
@@ -148,6 +172,10 @@ export class CorePaywall implements Paywall {
     this.#ending ??= this.#parts.end();
     return this.#ending;
   }
+}
+
+function withHeaders(decision: Decision, headers: Readonly<Record<string, string>>): Decision {
+  return { ...decision, headers: answers.mergeHeaders(decision.headers ?? {}, headers) };
 }
 
 /** The subject of a challenge. */

@@ -35,13 +35,17 @@ export interface PaidProof {
  * it.
  */
 export type Decision =
-  /** No payment is needed. */
-  | { readonly kind: "free" }
+  /** No payment is needed. The headers, if there are any, are to be set on the response. */
+  | { readonly kind: "free"; readonly headers?: Record<string, string> | undefined }
+  /** A CORS preflight, only with the option `cors`: respond 204 with these headers and no body. */
+  | { readonly kind: "preflight"; readonly headers: Record<string, string> }
   | {
       readonly kind: "refused";
       readonly status: 400 | 402 | 503;
       readonly headers: Record<string, string>;
       readonly body: object;
+      /** HTML to send as text/html in place of `body`; only with the option `page`. */
+      readonly page?: string | undefined;
     }
   | {
       readonly kind: "paid";
@@ -66,6 +70,8 @@ export interface Paywall {
    * verification key that is not pinned. If nothing handles that rejection, it ends the process.
    */
   readonly ready: Promise<void>;
+  /** Whether the option `cors` is set, so that the server has to pass preflights (OPTIONS) to the paywall. */
+  readonly answersPreflights: boolean;
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
   /**

@@ -1,0 +1,101 @@
+// CORS: lets scripts of web pages on other origins request and pay.
+import { invalidOption } from "../errors.ts";
+import type { PaywallRequest } from "../routes/options.ts";
+import { PROOF_HEADER } from "./answers.ts";
+import { assertFields, isOrigin, parseInteger } from "./option-values.ts";
+import type { CorsOptions } from "./options.ts";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const FIELDS = ["origins", "methods", "allowedHeaders", "exposedHeaders", "maxAge", "privateNetwork"];
+const TOKEN = /^[!#$%&'+.^_`|~0-9A-Za-z-]+$/;
+/** Chromium caps longer values to this, seconds. */
+const MAX_AGE = 7_200;
+
+export interface Cors {
+  readonly origins: ReadonlySet<string> | "*";
+  /** Set on the answer to every preflight from an allowed origin. */
+  readonly preflight: Readonly<Record<string, string>>;
+  readonly privateNetwork: boolean;
+  /** Separated by commas; empty for none. */
+  readonly exposedHeaders: string;
+}
+
+/** Tokens of HTTP, without duplicates; "*" is refused, because it does not cover every header. */
+function parseTokens(value: unknown, name: string): string[] {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === "string" && TOKEN.test(one)))
+    throw invalidOption(`${name} must be a list of names, without *`);
+  return [...new Set(value as string[])];
+}
+
+function parseOrigins(origins: unknown): Cors["origins"] {
+  if (origins === "*") return "*";
+  if (!Array.isArray(origins) || origins.length === 0 || !origins.every(isOrigin))
+    throw invalidOption('cors.origins must be "*" or a list of origins such as https://wallet.example, without a path');
+  return new Set(origins);
+}
+
+/** @throws PaywallError INVALID_OPTION */
+export function parseCors(options: CorsOptions | undefined): Cors | undefined {
+  if (options === undefined) return undefined;
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw invalidOption('cors must be an object such as { origins: "*" }');
+  assertFields(options, "cors", FIELDS);
+  const {
+    methods = METHODS,
+    allowedHeaders = ["Content-Type"],
+    exposedHeaders = [],
+    maxAge = MAX_AGE,
+    privateNetwork = false,
+  } = options;
+  if (typeof privateNetwork !== "boolean") throw invalidOption("cors.privateNetwork must be true or false");
+  const allowed = parseTokens(allowedHeaders, "cors.allowedHeaders").filter(
+    (one) => one.toLowerCase() !== PROOF_HEADER,
+  );
+  return {
+    origins: parseOrigins(options.origins),
+    preflight: {
+      "access-control-allow-methods": parseTokens(methods, "cors.methods").join(", "),
+      "access-control-allow-headers": ["X-Payment-Proof", ...allowed].join(", "),
+      "access-control-max-age": String(parseInteger(maxAge, "cors.maxAge", 0, 86_400)),
+    },
+    privateNetwork,
+    exposedHeaders: parseTokens(exposedHeaders, "cors.exposedHeaders").join(", "),
+  };
+}
+
+/** Whether a browser asks if a script may send a request; the request itself follows. */
+export const isPreflight = (request: PaywallRequest): boolean =>
+  request.method === "OPTIONS" &&
+  request.header("origin").length > 0 &&
+  request.header("access-control-request-method").length > 0;
+
+/** The origin to allow; undefined if the request's is not allowed. */
+function allowedOrigin({ origins }: Cors, request: PaywallRequest): string | undefined {
+  if (origins === "*") return "*";
+  const [origin = "", ...more] = request.header("origin");
+  return more.length === 0 && origins.has(origin) ? origin : undefined;
+}
+
+/** Headers of every response: which origin may read it. Credentials are never allowed. */
+function readable(cors: Cors, allowed: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (allowed !== undefined) headers["access-control-allow-origin"] = allowed;
+  // The answer to one origin must not be served to another from a cache.
+  if (cors.origins !== "*") headers["vary"] = "Origin";
+  return headers;
+}
+
+export function preflightHeaders(cors: Cors, request: PaywallRequest): Record<string, string> {
+  const allowed = allowedOrigin(cors, request);
+  const headers = readable(cors, allowed);
+  if (allowed === undefined) return headers;
+  const isPrivate = request.header("access-control-request-private-network").includes("true");
+  if (cors.privateNetwork && isPrivate) headers["access-control-allow-private-network"] = "true";
+  return { ...headers, ...cors.preflight };
+}
+
+export function responseHeaders(cors: Cors, request: PaywallRequest): Record<string, string> {
+  const headers = readable(cors, allowedOrigin(cors, request));
+  if (cors.exposedHeaders !== "") headers["access-control-expose-headers"] = cors.exposedHeaders;
+  return headers;
+}
