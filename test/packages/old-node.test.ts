@@ -7,9 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
-import { packageFolders } from "./project.ts";
+import { packageFolders, root } from "./project.ts";
 
-const root = join(import.meta.dirname, "..", "..");
 const OLD = "20.20.2";
 /** Makes this Node say that it is an old one, and lack what an old one lacks. */
 const PRETEND = `

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const root = join(import.meta.dirname, "..", "..");
+/** The checkout. */
+export const root = join(import.meta.dirname, "..", "..");
 const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly devDependencies: Readonly<Record<string, string>>;
 };
@@ -43,8 +44,11 @@ export const readManifest = (folder: string): Manifest =>
 
 /** Packs a package the way it is published. */
 export function pack(folder: string, destination: string): Packed {
-  const options = { cwd: join(root, "packages", folder), encoding: "utf8" } as const;
-  const output = execFileSync("pnpm", ["pack", "--json", "--pack-destination", destination], options);
+  const output = execFileSync("pnpm", ["pack", "--json", "--pack-destination", destination], {
+    cwd: join(root, "packages", folder),
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const { filename, files } = JSON.parse(output) as { filename: string; files: { path: string }[] };
   return { folder, manifest: readManifest(folder), tarball: filename, files: files.map(({ path }) => path) };
 }

@@ -1,11 +1,11 @@
 // Every published package, as a stranger gets it: packed, installed into an empty project, its README's snippet run.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
-import { broughtBy, type Packed, Project, pack, packageFolders, readManifest, readmeSnippet } from "./project.ts";
+import { broughtBy, type Packed, Project, pack, packageFolders, readManifest, readmeSnippet, root } from "./project.ts";
 
 describe("published packages", function () {
   slow(this, "packages are packed and installed");
@@ -32,6 +32,14 @@ describe("published packages", function () {
         const others = packed.files.filter((path) => !/^(?:dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
         expect(others).to.deep.equal([]);
         expect(packed.files.filter((path) => /\.test\./.test(path))).to.deep.equal([]);
+      });
+
+      it("contain only modules whose source exists", () => {
+        const sourceOf = (path: string) => path.replace(/^dist/, "src").replace(/(?:\.d\.ts|\.js)$/, ".ts");
+        const modules = packed.files.filter((path) => path.startsWith("dist/"));
+        expect(modules).to.not.deep.equal([]);
+        const stale = modules.filter((path) => !existsSync(join(root, "packages", folder, sourceOf(path))));
+        expect(stale).to.deep.equal([]);
       });
 
       it("export existing files", () => {

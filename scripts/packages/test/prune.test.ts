@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { prune, staleFiles } from "../prune.ts";
+
+describe("pruning a package's dist", () => {
+  let folder: string;
+  const write = (...paths: string[]) => {
+    for (const path of paths) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), "");
+    }
+  };
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-prune-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("removes the files whose source is gone, and no others", () => {
+    const kept = ["dist/index.js", "dist/index.d.ts", "dist/store/memory.js", "dist/store/memory.d.ts"];
+    const stale = ["gone.d.ts", "gone.js", "index.js.map", "store/gone.js", "toString.js"];
+    write("src/index.ts", "src/store/memory.ts", ...kept, ...stale.map((path) => `dist/${path}`));
+    expect(staleFiles(folder)).to.deep.equal(stale);
+    prune(folder);
+    expect(staleFiles(folder)).to.deep.equal([]);
+    for (const path of kept) expect(existsSync(join(folder, path)), path).to.equal(true);
+    for (const path of stale) expect(existsSync(join(folder, "dist", path)), path).to.equal(false);
+  });
+
+  it("does nothing before the first build", () => {
+    write("src/index.ts");
+    prune(folder);
+    expect(existsSync(join(folder, "dist"))).to.equal(false);
+  });
+});
