@@ -37,9 +37,10 @@ export const tasks = {
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
   generate: [
     build,
-    command("node scripts/generate/all.ts"),
-    command("node scripts/generate/x402.ts"),
-    command("node scripts/generate/errors.ts"),
+    command("node scripts/generate/sources.ts"),
+    // The documents repeat what the packages built from these sources say.
+    build,
+    command("node scripts/generate/documents.ts"),
   ],
   types: [command("node scripts/test/main.ts types")],
   lint: [command("node scripts/test/main.ts checks")],

@@ -1,6 +1,5 @@
 // node scripts/generate/errors.ts [--check]: docs/errors.md, and the tables of errors in docs/api.md and docs/cli.md, from
 // the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
@@ -22,6 +21,7 @@ import { SERVER_ERRORS } from "@sotto/server";
 import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { root } from "../circuits/paths.ts";
+import { withPart } from "./document-part.ts";
 import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
 /** Every class of errors, with its package and its definitions. */
@@ -111,18 +111,9 @@ export async function generateErrors(): Promise<GeneratedFile> {
   return { path: join(root, "docs", "errors.md"), content: `${INTRODUCTION}\n${table.join("\n")}\n` };
 }
 
-const BEGIN = "<!-- errors: written by scripts/generate/errors.ts -->\n";
-const END = "\n<!-- end of errors -->";
-
 /** A document with its table of errors replaced. */
-function withTable(name: string, table: readonly string[]): GeneratedFile {
-  const path = join(root, "docs", name);
-  const text = readFileSync(path, "utf8");
-  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin)
-    throw new Error(`${path} has no place for the errors: ${BEGIN.trim()} .. ${END.trim()}`);
-  return { path, content: text.slice(0, begin + BEGIN.length) + table.join("\n") + text.slice(end) };
-}
+const withTable = (document: string, table: readonly string[]): GeneratedFile =>
+  withPart(document, "errors", "scripts/generate/errors.ts", table.join("\n"));
 
 /** The table in docs/api.md: every code that a route responds with, by status. */
 export async function generateStatuses(): Promise<GeneratedFile> {

@@ -11,7 +11,7 @@ describe("unknown arguments", function () {
     ["bench/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],
     ["circuits/compile.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
     ["setup/dev.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
-    ["generate/all.ts", ["--nonsense"], "UNKNOWN_OPTION", "--nonsense", "--check"],
+    ["generate/sources.ts", ["--nonsense"], "UNKNOWN_OPTION", "--nonsense", "--check"],
     ["mutation/main.ts", ["nonsense"], "GROUP_UNKNOWN", "nonsense", "payment.nullifier"],
     ["test/main.ts", ["nonsense"], "UNKNOWN_SUITE", "nonsense", "contracts"],
     ["chain/deploy.ts", ["--nonsense", "1"], "UNKNOWN_OPTION", "--nonsense", "--url"],

@@ -40,7 +40,7 @@ async function test(what: string, command: string, args: string[], cwd: string, 
 
 /** The generated sources (names, order and input types of the signals, hashes), and the packages that carry them. */
 export async function generateTypes(): Promise<void> {
-  process.stderr.write(await run("node", ["scripts/generate/all.ts"], root));
+  process.stderr.write(await run("node", ["scripts/generate/sources.ts"], root));
   const packages = ["--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
 }

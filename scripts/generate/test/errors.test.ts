@@ -3,8 +3,7 @@ import { basename, join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
-import { CLASSES, generateErrors, generateExits, generateStatuses } from "../errors.ts";
-import { generate } from "../generated-file.ts";
+import { CLASSES } from "../errors.ts";
 
 const packages = join(root, "packages");
 const sourcesOf = (folder: string): string[] =>
@@ -13,10 +12,6 @@ const read = (path: string): string => readFileSync(path, "utf8");
 
 describe("error definitions", function () {
   slow(this, "processes start and end");
-  it("are what the documents say", async () => {
-    await generate([generateErrors, generateStatuses, generateExits], true);
-  });
-
   it("are listed for every class", () => {
     const made = sourcesOf("*").flatMap((path) =>
       [...read(path).matchAll(/createErrorClass<typeof (\w+)>\("(\w+)"\)/g)].map(([, , name]) => name),

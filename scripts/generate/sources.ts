@@ -1,4 +1,4 @@
-// node scripts/generate/all.ts [--check]: every generated source file, and with --check also that keys, verifiers and
+// node scripts/generate/sources.ts [--check]: every generated source file, and with --check also that keys, verifiers and
 // artifacts are the ones the lock pins.
 import { checkLock } from "../setup/lock.ts";
 import { generateAbi } from "./abi.ts";

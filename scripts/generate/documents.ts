@@ -1,0 +1,14 @@
+// node scripts/generate/documents.ts [--check]: what the documents repeat of the sources. It needs the built packages.
+import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
+import { runGenerators } from "./generated-file.ts";
+import { generateOpenApi, generateSettings } from "./service.ts";
+import { generateX402Vectors } from "./x402.ts";
+
+await runGenerators(
+  generateErrors,
+  generateStatuses,
+  generateExits,
+  generateOpenApi,
+  generateSettings,
+  generateX402Vectors,
+);
