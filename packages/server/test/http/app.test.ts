@@ -181,6 +181,30 @@ describe("a server", () => {
     expect(answer.headers.get("access-control-allow-headers")).to.include("x-sotto-test").and.include("content-type");
   });
 
+  it("allows every origin by default, and only the configured ones otherwise, never with credentials", async () => {
+    const listed = await open({ SOTTO_CORS_ORIGINS: "https://a.example,http://localhost:4020" });
+    const read = async (server: string, page: string) => {
+      const { headers } = await fetch(`${server}/ok`, { headers: { origin: page } });
+      expect(headers.has("access-control-allow-credentials")).to.equal(false);
+      return headers;
+    };
+    try {
+      expect((await read(origin, "https://b.example")).get("access-control-allow-origin")).to.equal("*");
+      for (const page of ["https://a.example", "http://localhost:4020"]) {
+        const headers = await read(listed.origin, page);
+        expect([headers.get("access-control-allow-origin"), headers.get("vary")]).to.deep.equal([page, "Origin"]);
+        expect(headers.get("access-control-expose-headers")).to.include("retry-after").and.include("x-request-id");
+      }
+      for (const page of ["https://b.example", "https://a.example.b.example", "null"]) {
+        const headers = await read(listed.origin, page);
+        expect(headers.get("access-control-allow-origin"), page).to.equal(null);
+        expect(headers.get("vary"), page).to.equal("Origin");
+      }
+    } finally {
+      await listed.app.close();
+    }
+  });
+
   it("limits requests per address, with Retry-After", async () => {
     const limited = await open({ SOTTO_RATE_LIMIT: "2" });
     try {
