@@ -9,7 +9,6 @@ export const CLI_ERRORS = {
   FILE_EXISTS: { means: "The file to be written exists already.", exit: "usage" },
   FILE_UNREADABLE: { means: "A file cannot be read or written.", exit: "usage" },
   WALLET_EXISTS: { means: "There is a wallet already. `init` and `restore` never replace a key.", exit: "usage" },
-  WALLET_BUSY: { means: "Another process is using the wallet.", exit: "busy" },
   KEY_MISSING: SHARED_ERRORS.KEY_MISSING,
   KEY_FILE_UNSAFE: {
     means: "Other users may read or write the key file, or it is not a file of this user.",

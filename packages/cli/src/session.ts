@@ -1,4 +1,5 @@
 import { type Chain, connectChain, SottoService, Wallet } from "@sotto/client";
+import { lockFile } from "@sotto/client/node";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { createProver, type Prover } from "@sotto/prover";
 import { openArtifacts } from "./artifacts.ts";
@@ -6,7 +7,6 @@ import type { Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
 import { type Config, readConfig } from "./home/config.ts";
-import { lock } from "./home/lock.ts";
 import { readSeed } from "./home/seed.ts";
 
 /** Actions to run at the end, the last one first. */
@@ -67,7 +67,7 @@ export async function withWallet<T>(
   const seed = readSeed(home, environment);
   const cleanup = new Cleanup();
   try {
-    cleanup.add(lock(home.lock));
+    cleanup.add(lockFile(home.lock));
     const chain = chainOf(config);
     let prover: Prover | undefined;
     if (spending) {

@@ -14,6 +14,11 @@ export const WALLET_ERRORS = {
   STORE_FOREIGN: { means: "The store belongs to another wallet, pool or chain.", exit: "usage" },
   STORE_DAMAGED: { means: "The store holds a record that this version did not write." },
   STORE_CLOSED: { means: "The store is closed." },
+  WALLET_CLOSED: { means: "The wallet is closed." },
+  WALLET_BUSY: {
+    means: "Another process or browser tab is using the wallet's store.",
+    exit: "busy",
+  },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
   ROOT_MISMATCH: {
     means: "The tree built from the node's events has another root than the contract.",
@@ -42,6 +47,19 @@ export const WALLET_ERRORS = {
     remedy: "merge notes with `sotto merge`",
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
+  DEPOSIT_IN_PROGRESS: {
+    means: "Another call in this process is working on the deposit. Details: `id`.",
+    exit: "busy",
+  },
+  DEPOSIT_MISMATCH: {
+    means: "The deposit with this key has another account or other amounts. Details: `id`.",
+    exit: "refused",
+  },
+  DEPOSIT_EXPIRED: {
+    means: "The deposit was not executed before its date. Nothing was deposited; sign another one. Details: `id`.",
+    exit: "refused",
+  },
+  UNKNOWN_DEPOSIT: { means: "There is no unfinished deposit with this id.", exit: "usage" },
   UNKNOWN_PAYMENT: SHARED_ERRORS.UNKNOWN_PAYMENT,
   PAYMENT_SETTLED: { means: "The payment is settled already, so it cannot be retried.", exit: "refused" },
   PAYMENT_CLOSED: {

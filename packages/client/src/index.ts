@@ -90,13 +90,21 @@ export type { PoolInfo, PoolOptions } from "./wallet/connect.ts";
 export type { ScanOptions, WalletProver } from "./wallet/core.ts";
 export type { DepositSigner } from "./wallet/deposit.ts";
 export type { AuthorizeOptions, DepositCalls, DepositOptions } from "./wallet/fund.ts";
+export type {
+  Funded,
+  FundingProgress,
+  FundingStage,
+  FundOptions,
+  ResumeDepositOptions,
+  UnfinishedDeposit,
+} from "./wallet/funding.ts";
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
 export type { Payment } from "./wallet/pay.ts";
 export type { PaymentRecipient, PaymentRequest } from "./wallet/payment-request.ts";
 export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
-export { describeWaiting, type Waiting, waitingOf } from "./wallet/waiting.ts";
+export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";
 export { Wallet, type WalletOptions } from "./wallet/wallet.ts";
 export type { Withdrawal } from "./wallet/withdraw.ts";
 export type { ExitRequest, Fee, MergeRequest, WithdrawalRequest } from "./wallet/withdrawal-terms.ts";

@@ -9,14 +9,18 @@ export const PROVER_ERRORS = {
   ARTIFACT_SET_UNKNOWN: { means: "No lock of this name is compiled in. Details: `set`, `known`.", exit: "usage" },
   ARTIFACTS_SOURCE_INVALID: {
     means:
-      "The source of the artifacts cannot be used: neither or both of directory and base URL, a directory outside " +
-      "Node.js, a URL that is not http(s), or no WebCrypto.",
+      "The source of the artifacts cannot be used: not exactly one of directory, base URL and service, a directory " +
+      "outside Node.js, a URL that is not http(s), or no WebCrypto.",
     exit: "usage",
   },
   ARTIFACT_MISSING: { means: "There is no file at the path or URL of an artifact.", exit: "usage" },
   ARTIFACT_UNREACHABLE: {
     means: "An artifact cannot be read: no permission, no network, or a server error.",
     exit: "network",
+  },
+  ARTIFACT_CACHE_FAILED: {
+    means:
+      "The cache of artifacts cannot be read or written; they are used all the same. Details: `location`, `reason`.",
   },
   ARTIFACT_TOO_LARGE: { means: "An artifact is larger than any artifact of sotto.", exit: "network" },
   ARTIFACT_CHANGED: {

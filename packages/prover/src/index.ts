@@ -1,3 +1,4 @@
+export type { ArtifactCache } from "./artifacts/cache.ts";
 export { assertAllowedOnChain, DEVELOPMENT_SET } from "./artifacts/development.ts";
 export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
 export {
@@ -8,6 +9,7 @@ export {
   setFolder,
 } from "./artifacts/lock.ts";
 export { ARTIFACT_SETS, lockOf } from "./artifacts/sets.ts";
+export type { ArtifactProgress } from "./artifacts/source.ts";
 export type { ProvingEngine } from "./engine/engine.ts";
 export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";

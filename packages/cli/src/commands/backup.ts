@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/client";
+import { lockFile } from "@sotto/client/node";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { deriveKeys } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
@@ -8,7 +9,6 @@ import { type Backup, fillStore, recordsOf, seal, unseal } from "../home/backup.
 import { parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readKeyFile, writePrivate } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
-import { lock } from "../home/lock.ts";
 import { readPassphrase } from "../home/passphrase.ts";
 import { parseSeed, readSeed, writeSeed } from "../home/seed.ts";
 import { viewingKeyText } from "../home/viewing-key.ts";
@@ -77,7 +77,7 @@ function assertAllowed(show: boolean): void {
 
 async function readRecords({ home }: Context): Promise<Backup["records"]> {
   if (!existsSync(home.store)) return [];
-  const release = lock(home.lock);
+  const release = lockFile(home.lock);
   const store = new SqliteStore(home.store);
   try {
     return await recordsOf(store);
@@ -104,7 +104,7 @@ export const restore: Command = {
     const config = parseConfig(Object(fields), "the backup");
     const seed = parseSeed(String(words), "the backup");
     home.make();
-    const release = lock(home.lock);
+    const release = lockFile(home.lock);
     try {
       // Checked again: another process may have made a wallet while the passphrase was typed.
       const key = readKeyFile(home.key);

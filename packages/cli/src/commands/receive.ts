@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Received, ViewingWallet } from "@sotto/client";
+import { lockFile } from "@sotto/client/node";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { keccak256, toUtf8Bytes } from "ethers";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { toJson } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
-import { lock } from "../home/lock.ts";
 import { viewingKeyOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 
@@ -35,7 +35,7 @@ export const receive: Command = {
     return withChain(context, async (chain, config) => {
       // Each address has a separate store, so that one process can watch while another pays.
       const name = `viewing-${keccak256(toUtf8Bytes(key.shieldedAddress)).slice(2, 18)}`;
-      const release = lock(home.path(`${name}.lock`));
+      const release = lockFile(home.path(`${name}.lock`));
       const store = new SqliteStore(home.path(`${name}.sqlite`));
       try {
         const { chainId, pool, token, deploymentBlock, finality } = config;

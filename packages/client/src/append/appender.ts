@@ -13,7 +13,7 @@ import { Lock } from "../wallet/lock.ts";
 export interface NoteAppenderOptions extends PoolOptions {
   store: Store;
   prover: WalletProver;
-  rangeSize?: number;
+  rangeSize?: number | undefined;
 }
 
 /** An append ready to be sent. */

@@ -1,8 +1,8 @@
 import { SottoError } from "@sotto/protocol";
-import type { CircuitInput, Proof } from "@sotto/prover";
+import type { ArtifactProgress, CircuitInput, Proof } from "@sotto/prover";
 import { ProverError } from "@sotto/prover";
 import type { WalletProver } from "../wallet/core.ts";
-import type { Port, Reply, Request } from "./messages.ts";
+import type { Failure, Port, ProverSource, Reply, Request } from "./messages.ts";
 
 /** The part of a Worker that is used here. */
 export interface ProverWorker extends Port {
@@ -14,19 +14,30 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+export interface ConnectOptions {
+  /** Where a worker that runs `serveProver(self)` gets the circuits' files. Not needed if it passes a prover. */
+  source?: ProverSource | undefined;
+  onDownload?: ((progress: ArtifactProgress) => void) | undefined;
+  onCacheError?: ((error: Error) => void) | undefined;
+}
+
+const errorOf = ({ code, message, details }: Failure) => new SottoError(code, message, details);
 const failed = (message: string) => new ProverError("ENGINE_FAILED", message);
 
 /**
  * Connects a page to a worker that runs `serveProver`, and returns a prover for its wallet. The page stays responsive while
  * the worker proves.
- * @throws SottoError ENGINE_FAILED if the worker does not start
+ * @throws SottoError ENGINE_FAILED if the worker does not start; the errors of `loadArtifacts`
  */
-export async function connectProver(worker: ProverWorker): Promise<WalletProver> {
+export async function connectProver(worker: ProverWorker, options: ConnectOptions = {}): Promise<WalletProver> {
+  const { source, onDownload, onCacheError } = options;
   const waiting = new Map<number, Waiting>();
   let next = 1;
   let broken: Error | undefined;
   worker.addEventListener("message", ({ data }) => {
     const reply = data as Reply;
+    if ("download" in reply) return onDownload?.(reply.download);
+    if ("cacheFailure" in reply) return onCacheError?.(errorOf(reply.cacheFailure));
     waiting.get(reply.id)?.resolve(reply);
     waiting.delete(reply.id);
   });
@@ -43,7 +54,9 @@ export async function connectProver(worker: ProverWorker): Promise<WalletProver>
       waiting.set(request.id, { resolve, reject });
       worker.postMessage(request);
     });
-  const opened = await ask({ kind: "open", id: next++ });
+  worker.start?.();
+  const opened = await ask({ kind: "open", id: next++, source });
+  if ("failure" in opened) throw errorOf(opened.failure);
   if (!("set" in opened)) throw failed("the prover's worker sent an unexpected message");
   return {
     artifacts: { set: opened.set },
@@ -56,8 +69,7 @@ export async function connectProver(worker: ProverWorker): Promise<WalletProver>
         const reply = await ask({ kind: "prove", id, circuit, input });
         if ("proof" in reply) return reply.proof;
         if (!("failure" in reply)) throw failed("the prover's worker sent an unexpected message");
-        const { code, message, details } = reply.failure;
-        throw new SottoError(code, message, details);
+        throw errorOf(reply.failure);
       } finally {
         signal?.removeEventListener("abort", stop);
       }

@@ -1,9 +1,17 @@
 // The messages between page and worker. They must be cloneable: a bigint is, a class instance is not.
 import type { ErrorDetails } from "@sotto/protocol";
-import type { CircuitInput, Proof } from "@sotto/prover";
+import type { ArtifactProgress, CircuitInput, Proof } from "@sotto/prover";
+
+/** Where a prover's files come from. */
+export interface ProverSource {
+  /** Base address of the service. */
+  readonly service: string;
+  /** Name of the pool's set of keys. */
+  readonly set: string;
+}
 
 export type Request =
-  | { readonly kind: "open"; readonly id: number }
+  | { readonly kind: "open"; readonly id: number; readonly source: ProverSource | undefined }
   | { readonly kind: "prove"; readonly id: number; readonly circuit: string; readonly input: CircuitInput }
   | { readonly kind: "abort"; readonly id: number };
 
@@ -14,6 +22,8 @@ export interface Failure {
 }
 
 export type Reply =
+  | { readonly id: number; readonly download: ArtifactProgress }
+  | { readonly id: number; readonly cacheFailure: Failure }
   | { readonly id: number; readonly set: string }
   | { readonly id: number; readonly proof: Proof }
   | { readonly id: number; readonly failure: Failure };
@@ -21,5 +31,7 @@ export type Reply =
 /** The part of a Worker, or of a worker's global scope, that is used here. */
 export interface Port {
   postMessage(message: unknown): void;
+  /** A MessagePort delivers nothing before it is started. */
+  start?(): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
 }

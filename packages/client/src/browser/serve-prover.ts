@@ -1,6 +1,9 @@
 import { SottoError } from "@sotto/protocol";
-import type { Prover } from "@sotto/prover";
+import { type Prover, ProverError } from "@sotto/prover";
+import { createLocalProver } from "./local-prover.ts";
 import type { Failure, Port, Reply, Request } from "./messages.ts";
+
+type ServedProver = Pick<Prover, "prove" | "artifacts">;
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof SottoError) return { code: error.code, message: error.message, details: error.details };
@@ -9,14 +12,34 @@ const failureOf = (error: unknown): Failure => {
 
 /**
  * Serves proofs in a worker for `connectProver` on the page. The witness does not leave page and worker.
- * @param port the worker's global scope, `self`
- * @param prover created in the worker, from artifacts that the worker checks
+ * @param port the worker's global scope, `self`, or a port
+ * @param given a prover with artifacts of your own. Default: one with the files of the service that the page names when it
+ *   connects. They are downloaded before the first proof, must have the compiled-in hashes, and are kept in IndexedDB.
  */
-export function serveProver(port: Port, prover: Pick<Prover, "prove" | "artifacts">): void {
+export function serveProver(port: Port, given?: ServedProver): void {
+  let created: Promise<ServedProver> | undefined;
+  /** @throws SottoError the errors of `loadArtifacts` */
+  const proverFor = ({ id, source }: Extract<Request, { kind: "open" }>): Promise<ServedProver> => {
+    if (given !== undefined) return Promise.resolve(given);
+    if (source === undefined)
+      throw new ProverError("ARTIFACTS_SOURCE_INVALID", "The page names no service, and the worker has no prover.");
+    return createLocalProver(source, {
+      onDownload: (download) => port.postMessage({ id, download } satisfies Reply),
+      onCacheError: (error) => port.postMessage({ id, cacheFailure: failureOf(error) } satisfies Reply),
+    });
+  };
   const running = new Map<number, AbortController>();
   const answer = async (request: Request): Promise<Reply | undefined> => {
     const { kind, id } = request;
-    if (kind === "open") return { id, set: prover.artifacts.set };
+    if (kind === "open") {
+      try {
+        created ??= proverFor(request);
+        return { id, set: (await created).artifacts.set };
+      } catch (error) {
+        created = undefined;
+        return { id, failure: failureOf(error) };
+      }
+    }
     if (kind === "abort") {
       running.get(id)?.abort();
       return undefined;
@@ -24,6 +47,8 @@ export function serveProver(port: Port, prover: Pick<Prover, "prove" | "artifact
     const abort = new AbortController();
     running.set(id, abort);
     try {
+      const prover = await created;
+      if (prover === undefined) throw new ProverError("ENGINE_FAILED", "The prover was not opened.");
       return { id, proof: await prover.prove(request.circuit, request.input, { signal: abort.signal }) };
     } catch (error) {
       return { id, failure: failureOf(error) };
@@ -36,4 +61,5 @@ export function serveProver(port: Port, prover: Pick<Prover, "prove" | "artifact
       if (reply !== undefined) port.postMessage(reply);
     });
   });
+  port.start?.();
 }

@@ -52,7 +52,8 @@ export function parseCount(value: unknown, name: string, min: number, max = Numb
   return value;
 }
 
-const parseChainId = (value: bigint | number): bigint =>
+/** @throws WalletError INVALID_OPTION; SottoError INVALID_NUMBER */
+export const parseChainId = (value: bigint | number): bigint =>
   typeof value === "number" ? BigInt(parseCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
 
 /** Timeout of one response of a node, ms. */

@@ -5,12 +5,14 @@ import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
+import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import { Claims } from "./claims.ts";
 import type { PoolInfo } from "./connect.ts";
 import { Journal, lastDeadline } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
-import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
+import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
@@ -32,11 +34,16 @@ export interface CoreOptions {
   finality: number;
   clock: () => number;
   rangeSize?: number | undefined;
+  /** The default service of deposits, or its base address. */
+  service?: SottoService | string | undefined;
 }
 
 /** The state that all actions of a wallet share. */
 export class WalletCore {
   readonly lock = new Lock();
+  readonly fundings = new Claims();
+  /** Aborted when the wallet is closed. */
+  readonly closing = new AbortController();
   readonly tree: TreeView;
   readonly options: CoreOptions;
   readonly sync: PoolSync;
@@ -71,8 +78,25 @@ export class WalletCore {
     return walletNotes(this.view);
   }
 
+  balance(): Balance {
+    return balanceOf(this.notes());
+  }
+
+  get finality(): number {
+    return this.options.finality;
+  }
+
+  get height(): number {
+    return this.sync.height;
+  }
+
+  get pool(): PoolInfo {
+    return this.options.info;
+  }
+
   /** Scans the chain and checks the tree against the contract's root. */
   async scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
+    this.closing.signal.throwIfAborted();
     const result = await this.sync.scan(onProgress, signal);
     try {
       await this.#checkRoot();

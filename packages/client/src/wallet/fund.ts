@@ -49,8 +49,15 @@ export async function depositCalls(core: WalletCore, options: DepositOptions): P
   };
 }
 
+/** A deposit that its depositor signed. */
+export interface SignedDeposit {
+  /** Index of the owner tag of the wallet's notes. */
+  keyIndex: number;
+  request: DepositRequest;
+}
+
 /** A deposit that the depositor signs and anyone may submit. A sponsor's fee is one of its notes. */
-export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptions): Promise<DepositRequest> {
+export async function signedDeposit(core: WalletCore, options: AuthorizeOptions): Promise<SignedDeposit> {
   const { chain, info, clock } = core.options;
   const own = parseDepositAmounts(Object(options).amounts, info);
   const validFor = parseCount(options.validFor ?? 1_800, "validFor", 60, 86_400);
@@ -62,10 +69,10 @@ export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptio
   };
   const amounts = parseDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
   await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
-  const { ownerTag } = await openTag(core, own);
+  const { keyIndex, ownerTag } = await openTag(core, own);
   const ownerTags = [...own.map(() => ownerTag), ...(sponsor ? [sponsor.ownerTag] : [])];
   const validBefore = BigInt(Math.floor(clock() / 1000) + validFor);
-  return signDeposit(chain, info, options.account, { ownerTags, amounts }, validBefore);
+  return { keyIndex, request: await signDeposit(chain, info, options.account, { ownerTags, amounts }, validBefore) };
 }
 
 /**

@@ -14,7 +14,7 @@ export interface ViewingWalletOptions extends PoolOptions {
   /** The address that the key belongs to. */
   shieldedAddress: string;
   store: Store;
-  rangeSize?: number;
+  rangeSize?: number | undefined;
 }
 
 /** An incoming payment or deposit. */

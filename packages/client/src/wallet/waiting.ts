@@ -1,5 +1,14 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
-import type { Wallet } from "./wallet.ts";
+import type { Balance } from "./state.ts";
+
+/** The part of a wallet that says what it waits for. */
+export interface WaitingWallet {
+  balance(): Balance;
+  readonly finality: number;
+  /** Number of the newest block at the last scan. */
+  readonly height: number;
+  readonly pool: { readonly chainId: bigint };
+}
 
 /** Why a wallet's notes are not spendable, as of its last scan. Amounts are base units. */
 export interface Waiting {
@@ -14,7 +23,7 @@ export interface Waiting {
 }
 
 /** @param since number of the newest block when the wait began */
-export function waitingOf(wallet: Wallet, since: number): Waiting {
+export function waitingOf(wallet: WaitingWallet, since: number): Waiting {
   const { pending, queued, held } = wallet.balance();
   const unconfirmed = wallet.height > since ? "CONFIRMATIONS" : "NO_BLOCKS";
   const cause = pending > 0n ? unconfirmed : queued > 0n ? "APPEND" : held > 0n ? "HELD" : "NONE";
@@ -22,7 +31,7 @@ export function waitingOf(wallet: Wallet, since: number): Waiting {
 }
 
 /** The reason as text. */
-export function describeWaiting(wallet: Wallet, { pending, queued, held, cause }: Waiting): string {
+export function describeWaiting(wallet: WaitingWallet, { pending, queued, held, cause }: Waiting): string {
   const { finality, height, pool } = wallet;
   const local = LOCAL_CHAIN_IDS.includes(pool.chainId);
   const confirmations = finality === 1 ? "1 confirmation" : `${finality} confirmations`;

@@ -5,16 +5,20 @@ import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
+import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
+import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
 import {
-  type AuthorizeOptions,
-  authorizeDeposit,
-  type DepositCalls,
-  type DepositOptions,
-  depositCalls,
-} from "./fund.ts";
+  type Funded,
+  type FundOptions,
+  fund,
+  type ResumeDepositOptions,
+  resumeDeposit,
+  type UnfinishedDeposit,
+  unfinishedDeposits,
+} from "./funding.ts";
 import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
@@ -22,7 +26,7 @@ import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payme
 import type { PaymentRequest } from "./payment-request.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
 import { isUnseen } from "./shown.ts";
-import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
+import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
 
@@ -33,10 +37,14 @@ export interface WalletOptions extends PoolOptions {
   store: Store;
   /** Default: none, and the wallet can receive and deposit, but not spend. */
   prover?: WalletProver | undefined;
+  /** The service that submits the deposits of `fund`, or its base address. */
+  service?: SottoService | string | undefined;
+  /** Run by `close`. */
+  onClose?: (() => Promise<void>) | undefined;
   /** Maximum blocks per request to the node. Default: 10,000. */
-  rangeSize?: number;
+  rangeSize?: number | undefined;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */
-  clock?: () => number;
+  clock?: (() => number) | undefined;
 }
 
 /**
@@ -46,9 +54,12 @@ export interface WalletOptions extends PoolOptions {
 export class Wallet {
   readonly pool: PoolInfo;
   readonly #core: WalletCore;
+  readonly #onClose: (() => Promise<void>) | undefined;
+  #closed: Promise<void> | undefined;
 
-  private constructor(core: WalletCore) {
+  private constructor(core: WalletCore, onClose: (() => Promise<void>) | undefined) {
     this.#core = core;
+    this.#onClose = onClose;
     this.pool = core.options.info;
   }
 
@@ -61,7 +72,7 @@ export class Wallet {
     if (typeof options !== "object" || options === null)
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     checkSeed(options.seed);
-    const { store, prover, clock = Date.now } = options;
+    const { store, prover, service, onClose, clock = Date.now } = options;
     const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
@@ -69,7 +80,8 @@ export class Wallet {
     if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
-    return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, rangeSize }));
+    const open = { chain, info, keys, store, prover, finality, clock, rangeSize, service };
+    return new Wallet(await WalletCore.open(open), onClose);
   }
 
   /** The wallet's store. Code that extends the wallet may use it under its own key prefixes. */
@@ -84,12 +96,12 @@ export class Wallet {
 
   /** Confirmations: blocks on top of an event before it counts. */
   get finality(): number {
-    return this.#core.options.finality;
+    return this.#core.finality;
   }
 
   /** Number of the newest block at the last scan. */
   get height(): number {
-    return this.#core.sync.height;
+    return this.#core.height;
   }
 
   /** Current time of the wallet's clock, milliseconds since the Unix epoch. */
@@ -127,7 +139,7 @@ export class Wallet {
 
   /** Balance as of the last scan. Before the first scan after opening, everything is pending. */
   balance(): Balance {
-    return balanceOf(this.#core.notes());
+    return this.#core.balance();
   }
 
   /** The calls of a deposit that the depositor's own account sends: `approve`, then `deposit`. */
@@ -136,8 +148,47 @@ export class Wallet {
   }
 
   /** A deposit that the depositor signs (EIP-3009) and anyone may submit. The depositor needs no ETH. */
-  authorizeDeposit(options: AuthorizeOptions): Promise<DepositRequest> {
-    return authorizeDeposit(this.#core, options);
+  async authorizeDeposit(options: AuthorizeOptions): Promise<DepositRequest> {
+    return (await signedDeposit(this.#core, options)).request;
+  }
+
+  /**
+   * Deposits tokens of an account that holds no ETH: asks it for a signature, submits the deposit through the service and
+   * waits until its notes can be spent. If it was interrupted, the next equal call (account and amounts, or key) resumes it
+   * and deposits once.
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
+   *   DEPOSIT_MISMATCH, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
+   */
+  fund(options: FundOptions): Promise<Funded> {
+    return fund(this.#core, options);
+  }
+
+  /** Deposits of `fund` that were signed and are not finished, as of the last scan, oldest first. */
+  unfinishedDeposits(): Promise<UnfinishedDeposit[]> {
+    return unfinishedDeposits(this.#core);
+  }
+
+  /**
+   * Resumes an unfinished deposit. The account is not asked again.
+   * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time, so that nothing was deposited;
+   *   others as `fund`
+   */
+  resumeDeposit(id: string, options: ResumeDepositOptions = {}): Promise<Funded> {
+    return resumeDeposit(this.#core, id, options);
+  }
+
+  /**
+   * Stops `fund` and `resumeDeposit`, waits for a running scan, and closes what `openWallet` opened. A store and a prover
+   * that were passed to `Wallet.open` stay open.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#core.closing.abort(new WalletError("WALLET_CLOSED", "the wallet is closed; open it again"));
+    await this.#core.lock.run(async () => this.#onClose?.());
   }
 
   /**

@@ -1,10 +1,13 @@
 /** Loads artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
 import { proverError } from "../errors.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
+import type { ArtifactCache } from "./cache.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
+import { diskCache } from "./disk-cache.ts";
 import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
 import { lockOf } from "./sets.ts";
-import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
+import { sha256 } from "./sha256.ts";
+import { type ArtifactSource, directorySource, type HttpOptions, serviceSource, urlSource } from "./source.ts";
 
 const MEBIBYTE = 1 << 20;
 
@@ -18,20 +21,22 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
   vkey: MEBIBYTE,
 };
 
-export interface LoadOptions {
+export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   /**
    * Directory that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
-   * Node only. Give exactly one of `directory` and `baseUrl`.
+   * Node only. Give exactly one of `directory`, `baseUrl` and `service`.
    */
   directory?: string | undefined;
   /** http(s) URL with the same layout below it. */
   baseUrl?: string | undefined;
+  /** Base address of a service, which serves each file under its hash. */
+  service?: string | undefined;
+  /** Keeps downloaded files: a directory (Node only), or any `ArtifactCache`. Default: none. */
+  cache?: ArtifactCache | string | undefined;
   /** Set of keys, one of `ARTIFACT_SETS`: `development` or `ceremony/NAME`. Default: `development`. */
   set?: string | undefined;
   /** A lock of your own. Default: the lock of `set`. */
   lock?: ArtifactsLock | undefined;
-  /** Default: the global fetch. */
-  fetch?: typeof fetch | undefined;
   /** Maximum file sizes, bytes. Default: `DEFAULT_MAX_BYTES`. */
   maxBytes?: Partial<Record<ArtifactKind, number>> | undefined;
 }
@@ -62,10 +67,15 @@ export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
   return new LockedArtifacts(lock, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
 }
 
-function sourceOf({ directory, baseUrl, fetch }: LoadOptions): ArtifactSource {
-  if (typeof directory === "string" && directory !== "" && baseUrl === undefined) return directorySource(directory);
-  if (typeof baseUrl === "string" && directory === undefined) return urlSource(baseUrl, fetch);
-  throw proverError("ARTIFACTS_SOURCE_INVALID", "Expected exactly one of `directory` and `baseUrl`, a string.");
+function sourceOf({ directory, baseUrl, service, cache, ...rest }: LoadOptions): ArtifactSource {
+  const given = [directory, baseUrl, service].filter((source) => source !== undefined);
+  if (given.length !== 1 || typeof given[0] !== "string" || given[0] === "") {
+    const expected = "Expected exactly one of `directory`, `baseUrl` and `service`, a string.";
+    throw proverError("ARTIFACTS_SOURCE_INVALID", expected);
+  }
+  if (directory !== undefined) return directorySource(directory);
+  const options: HttpOptions = { ...rest, cache: typeof cache === "string" ? diskCache(cache) : cache };
+  return service === undefined ? urlSource(baseUrl ?? "", options) : serviceSource(service, options);
 }
 
 class LockedArtifacts implements Artifacts {
@@ -112,10 +122,11 @@ class LockedArtifacts implements Artifacts {
       });
     }
     const path = artifactPath(this.set, circuit, kind);
-    const bytes = await this.#source.read(path, this.#maxBytes[kind]);
+    const asked = { circuit, kind, path, sha256: expected, maxBytes: this.#maxBytes[kind] };
+    const bytes = await this.#source.read(asked);
     const found = await sha256(bytes);
     if (found !== expected) {
-      const file = this.#source.locate(path);
+      const file = this.#source.locate(asked);
       const message = `Artifact ${file} is not the one of the lock: expected SHA-256 ${expected}, found ${found}.`;
       throw proverError("ARTIFACT_CHANGED", message, { file, expected, found });
     }
@@ -133,17 +144,4 @@ function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Pr
     if (cache.get(key) === made) cache.delete(key);
   });
   return made;
-}
-
-async function sha256(bytes: Uint8Array): Promise<string> {
-  // Pages loaded without HTTPS have no crypto.subtle, except from localhost.
-  const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
-  if (subtle === undefined) {
-    throw proverError(
-      "ARTIFACTS_SOURCE_INVALID",
-      "Artifacts cannot be checked here: WebCrypto needs a secure context.",
-    );
-  }
-  const digest = await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

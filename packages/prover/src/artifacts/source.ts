@@ -1,60 +1,82 @@
-/** Reads artifacts from a directory (Node) or a base URL (fetch). The bytes are not trusted: the caller checks the hash. */
-import { readBody, SottoError } from "@sotto/protocol";
+/** Reads artifacts from a directory (Node), a base URL or a service. The caller checks the hash of what it gets. */
+import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
+import type { ArtifactCache } from "./cache.ts";
+import { type Downloaded, download, missing, tooLarge } from "./download.ts";
+import type { ArtifactKind } from "./lock.ts";
+import { codeOf, fileSystem, isMissing } from "./node-files.ts";
+import { sha256 } from "./sha256.ts";
+import { readServedFiles, type ServedFiles } from "./sizes.ts";
 
-/** Timeout for one file, ms; the largest has 50 MB. */
-const TIMEOUT_MS = 15 * 60_000;
+/** A file of the lock. */
+export interface ArtifactFile {
+  readonly circuit: string;
+  readonly kind: ArtifactKind;
+  /** Path below a directory or base URL. */
+  readonly path: string;
+  /** Its hash in the lock, 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly maxBytes: number;
+}
 
 export interface ArtifactSource {
   /** The full path or URL of a file, for error messages. */
-  locate(path: string): string;
+  locate(file: ArtifactFile): string;
   /**
    * Returns at most `maxBytes` bytes.
    *
-   * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE
+   * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED
    */
-  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  read(file: ArtifactFile): Promise<Uint8Array>;
 }
 
-/** The part of Node that is used here, declared so that this package compiles without Node's types. */
-interface WithNode {
-  readonly process?: { getBuiltinModule?(name: "node:fs/promises"): FileSystem | undefined };
+/** A file that is being downloaded. */
+export interface ArtifactProgress {
+  readonly circuit: string;
+  readonly kind: ArtifactKind;
+  /** Bytes received so far, including those of an earlier download that is resumed. */
+  readonly received: number;
+  /** Bytes of the file; undefined if the server does not say. */
+  readonly total: number | undefined;
 }
 
-interface FileSystem {
-  stat(path: string): Promise<{ size: number }>;
-  readFile(path: string): Promise<Uint8Array>;
+export interface HttpOptions {
+  /** Default: the global fetch. */
+  fetch?: typeof fetch | undefined;
+  cache?: ArtifactCache | undefined;
+  onProgress?: ((progress: ArtifactProgress) => void) | undefined;
+  onCacheError?: ((error: SottoError) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** Node only: elsewhere the first read fails with `ARTIFACTS_SOURCE_INVALID`. */
 export function directorySource(directory: string): ArtifactSource {
-  const locate = (path: string): string => `${directory.replace(/[\\/]+$/, "")}/${path}`;
+  const locate = ({ path }: ArtifactFile): string => `${directory.replace(/[\\/]+$/, "")}/${path}`;
   return {
     locate,
-    async read(path, maxBytes) {
-      // Not an import, because bundlers for browsers would try to resolve it.
-      const fs = (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
+    async read(asked) {
+      const fs = fileSystem();
       if (fs === undefined) {
         throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a directory under Node only.");
       }
-      const file = locate(path);
+      const file = locate(asked);
       try {
         const { size } = await fs.stat(file);
-        if (size > maxBytes) throw tooLarge(file, maxBytes, size);
+        if (size > asked.maxBytes) throw tooLarge(file, asked.maxBytes, size);
         const bytes = await fs.readFile(file);
         return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       } catch (error) {
         if (error instanceof SottoError) throw error;
-        const reason = (error as { code?: string }).code ?? "unknown";
-        if (reason === "ENOENT" || reason === "ENOTDIR") throw missing(file, "no such file");
+        if (isMissing(error)) throw missing(file, "no such file");
+        const reason = codeOf(error);
         throw proverError("ARTIFACT_UNREACHABLE", `Could not read artifact ${file}: ${reason}.`, { file, reason });
       }
     },
   };
 }
 
-/** @param fetcher for tests, proxies and runtimes without a global fetch */
-export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fetch): ArtifactSource {
+/** The layout of `directory`, below an http(s) URL. @throws SottoError ARTIFACTS_SOURCE_INVALID */
+export function urlSource(baseUrl: string, options: HttpOptions): ArtifactSource {
   let base: URL;
   try {
     base = new URL(baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`);
@@ -64,49 +86,123 @@ export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fe
   if (base.protocol !== "https:" && base.protocol !== "http:") {
     throw proverError("ARTIFACTS_SOURCE_INVALID", `\`baseUrl\` must be http or https, found ${base.protocol}`);
   }
-  const locate = (path: string): string => new URL(path, base).href;
+  const locate = ({ path }: ArtifactFile): string => new URL(path, base).href;
   return {
     locate,
-    async read(path, maxBytes) {
-      const file = locate(path);
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      let response: Response;
-      try {
-        response = await fetcher(file, { signal });
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
-      }
-      if (response.status === 404 || response.status === 410) throw missing(file, `status ${response.status}`);
-      if (!response.ok || response.body === null) {
-        const reason = `status ${response.status}`;
-        throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
-      }
-      return readCapped(response, file, maxBytes, signal);
-    },
+    read: (file) => readHttp({ file, url: locate(file), redirect: "follow", size: async () => undefined, ...options }),
   };
 }
 
-async function readCapped(
-  response: Response,
-  file: string,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  try {
-    return await readBody(response, maxBytes, signal);
-  } catch (error) {
-    if (error instanceof SottoError) throw tooLarge(file, maxBytes, maxBytes + 1);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw proverError("ARTIFACT_UNREACHABLE", `Fetching artifact ${file} broke off: ${reason}.`, { file, reason });
+/** The files of a service, by their hashes (docs/api.md). @throws SottoError ARTIFACTS_SOURCE_INVALID */
+export function serviceSource(service: string, options: HttpOptions): ArtifactSource {
+  const base = toServiceUrl(service);
+  if (base === undefined)
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "`service` must be a service's base address, an http or https URL.");
+  const { fetch: send = globalThis.fetch, signal } = options;
+  let served: Promise<ServedFiles | undefined> | undefined;
+  const locate = ({ sha256: hash }: ArtifactFile): string => `${base}/artifacts/${hash}`;
+  const size = async (file: ArtifactFile): Promise<number | undefined> => {
+    served ??= readServedFiles(base, send, signal);
+    const known = await served;
+    if (known === undefined) served = undefined;
+    const found = known?.sizes.get(file.sha256);
+    if (known !== undefined && found === undefined)
+      throw missing(locate(file), `the service has the set ${known.set}, which lacks ${file.path}`);
+    if (found !== undefined && found > file.maxBytes) throw tooLarge(locate(file), file.maxBytes, found);
+    return found;
+  };
+  return {
+    locate,
+    read: (file) => readHttp({ file, url: locate(file), redirect: "error", size, ...options }),
+  };
+}
+
+interface HttpRead extends HttpOptions {
+  file: ArtifactFile;
+  url: string;
+  redirect: "follow" | "error";
+  /** The file's bytes, if the server says. */
+  size: (file: ArtifactFile) => Promise<number | undefined>;
+}
+
+/** Bytes of a download between two writes to the cache. */
+const PART_BYTES = 1 << 19;
+
+/** Reads a file from the cache or, if it has none with the right hash, downloads and caches it. */
+async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Promise<Uint8Array> {
+  const { fetch: send = globalThis.fetch, onProgress, signal } = options;
+  const { circuit, kind, maxBytes } = file;
+  const name = `${file.sha256}.${kind}`;
+  const cache = new Failsafe(options.cache, options.onCacheError);
+  const accept = async (bytes: Uint8Array): Promise<boolean> => (await sha256(bytes)) === file.sha256;
+  const cached = await cache.use((entries) => entries.read(name, maxBytes));
+  if (cached !== undefined) {
+    if (await accept(cached)) return cached;
+    await cache.use((entries) => entries.remove(name));
   }
+  const part = await cache.use((entries) => entries.readPart(name, maxBytes));
+  let stored = part?.length ?? 0;
+  const keep = async (received: Uint8Array): Promise<void> => {
+    if (received.length < stored) {
+      // The download began again, because the server sends no ranges or the part was of another file.
+      await cache.use((entries) => entries.remove(name));
+      stored = 0;
+    }
+    const offset = stored;
+    stored = received.length;
+    await cache.use((entries) => entries.writePart(name, offset, received.subarray(offset)));
+  };
+  let received: Uint8Array = new Uint8Array(0);
+  let downloaded: Downloaded;
+  try {
+    downloaded = await download({
+      url,
+      fetch: send,
+      redirect,
+      maxBytes,
+      size: await size(file),
+      part,
+      accept,
+      signal,
+      onBytes: async (all, total) => {
+        received = all;
+        onProgress?.({ circuit, kind, received: all.length, total });
+        if (all.length < stored || all.length - stored >= PART_BYTES) await keep(all);
+      },
+    });
+  } catch (error) {
+    if (received.length > 0) await keep(received);
+    throw error;
+  }
+  const { bytes, accepted } = downloaded;
+  if (accepted) await cache.use((entries) => entries.write(name, bytes));
+  else await cache.use((entries) => entries.remove(name));
+  return bytes;
 }
 
-function missing(file: string, reason: string): SottoError {
-  return proverError("ARTIFACT_MISSING", `Artifact ${file} is missing (${reason}).`, { file, reason });
-}
+/** A cache that may be missing, full or read-only: the download works without it. */
+class Failsafe {
+  #cache: ArtifactCache | undefined;
+  readonly #onError: HttpOptions["onCacheError"];
 
-function tooLarge(file: string, maxBytes: number, found: number): SottoError {
-  const message = `Artifact ${file} is larger than the limit of ${maxBytes} bytes (at least ${found}).`;
-  return proverError("ARTIFACT_TOO_LARGE", message, { file, maxBytes, found });
+  constructor(cache: ArtifactCache | undefined, onError: HttpOptions["onCacheError"]) {
+    this.#cache = cache;
+    this.#onError = onError;
+  }
+
+  /** Uses the cache. After its first failure it is no longer used for this file. */
+  async use<T>(action: (cache: ArtifactCache) => Promise<T>): Promise<T | undefined> {
+    const cache = this.#cache;
+    if (cache === undefined) return undefined;
+    try {
+      return await action(cache);
+    } catch (cause) {
+      this.#cache = undefined;
+      const { location } = cache;
+      const reason = codeOf(cause) === "unknown" ? String(Object(cause).name ?? "unknown") : codeOf(cause);
+      const message = `The artifacts' cache ${location} cannot be used (${reason}); the download is not kept.`;
+      this.#onError?.(proverError("ARTIFACT_CACHE_FAILED", message, { location, reason }, cause));
+      return undefined;
+    }
+  }
 }

@@ -1,0 +1,65 @@
+import { Cleanup, isStore, type OpenOptions, parseOpenOptions } from "../open/defaults.ts";
+import { IndexedDbStore } from "../store/indexeddb.ts";
+import type { Store } from "../store/store.ts";
+import type { WalletProver } from "../wallet/core.ts";
+import { Wallet } from "../wallet/wallet.ts";
+import { connectProver, type ProverWorker } from "./connect-prover.ts";
+import { holdLock } from "./hold-lock.ts";
+
+export interface OpenWalletOptions extends OpenOptions {
+  /**
+   * The wallet's own store, or the name of an IndexedDB database, which one tab at a time can use. Default:
+   * `sotto-CHAIN-POOL-ID`.
+   */
+  store?: Store | string | undefined;
+  /**
+   * A worker that runs `serveProver(self)`, a port to one, or a prover. The caller ends its worker. Default: proves in this
+   * thread, which is busy meanwhile.
+   */
+  prover?: ProverWorker | WalletProver | undefined;
+}
+
+/**
+ * Opens a wallet with defaults that fit its chain, in a page or a worker. Nothing is downloaded before the first proof.
+ * @throws WalletError INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of `Wallet.open`
+ *   and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
+ */
+export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
+  const opening = parseOpenOptions(options);
+  const { wallet, service, set, name } = opening;
+  const cleanup = new Cleanup();
+  try {
+    const store = await openStore(options.store ?? `sotto-${name}`, cleanup);
+    const source = service === undefined ? undefined : { service, set };
+    const prover = await openProver(options, source, cleanup);
+    return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
+
+async function openStore(store: Store | string, cleanup: Cleanup): Promise<Store> {
+  if (isStore(store)) return store;
+  cleanup.add(await holdLock(store));
+  const opened = await IndexedDbStore.open(store);
+  cleanup.add(() => opened.close());
+  return opened;
+}
+
+async function openProver(
+  { prover, onDownload, onCacheError }: OpenWalletOptions,
+  source: { service: string; set: string } | undefined,
+  cleanup: Cleanup,
+): Promise<WalletProver | undefined> {
+  if (prover !== undefined && "prove" in prover) return prover;
+  if (prover !== undefined) return connectProver(prover, { source, onDownload, onCacheError });
+  if (source === undefined) return undefined;
+  // Loaded only by a program that proves in this thread.
+  const { createLocalProver } = await import("./local-prover.ts");
+  const closing = new AbortController();
+  const local = await createLocalProver(source, { onDownload, onCacheError, signal: closing.signal });
+  cleanup.add(() => local.close());
+  cleanup.add(() => closing.abort());
+  return local;
+}

@@ -1,0 +1,74 @@
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createProver, type LoadOptions, loadArtifacts, type Prover } from "@sotto/prover";
+import { Cleanup, isStore, type Opening, type OpenOptions, parseOpenOptions } from "../open/defaults.ts";
+import { SqliteStore } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
+import type { WalletProver } from "../wallet/core.ts";
+import { Wallet } from "../wallet/wallet.ts";
+import { lockFile } from "./lock-file.ts";
+
+/** Where the circuits' files come from, if not from the service. */
+export type ArtifactPlace = Pick<LoadOptions, "directory" | "baseUrl">;
+
+export interface OpenWalletOptions extends OpenOptions {
+  /** Folder of stores and downloaded files. Default: `.sotto` in the user's home. */
+  folder?: string | undefined;
+  /**
+   * The wallet's own store, or the path of an SQLite file, which one process at a time can use. Default:
+   * `wallets/CHAIN-POOL-ID.sqlite` in the folder.
+   */
+  store?: Store | string | undefined;
+  /** Default: the service, with a cache in the folder (`artifacts`). */
+  artifacts?: ArtifactPlace | undefined;
+  /** Default: one for the artifacts, which proves with a worker thread. */
+  prover?: WalletProver | undefined;
+}
+
+/**
+ * Opens a wallet with defaults that fit its chain. Nothing is downloaded before the first proof.
+ * @throws WalletError INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of `Wallet.open`
+ *   and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
+ */
+export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
+  const opening = parseOpenOptions(options);
+  const folder = resolve(options.folder ?? join(homedir(), ".sotto"));
+  const cleanup = new Cleanup();
+  try {
+    const store = openStore(options.store ?? join(folder, "wallets", `${opening.name}.sqlite`), cleanup);
+    const prover = options.prover ?? (await openProver(options, opening, join(folder, "artifacts"), cleanup));
+    const { wallet, service } = opening;
+    return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
+
+function openStore(store: Store | string, cleanup: Cleanup): Store {
+  if (isStore(store)) return store;
+  const path = resolve(store);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  cleanup.add(lockFile(`${path}.lock`));
+  const opened = new SqliteStore(path);
+  cleanup.add(() => opened.close());
+  return opened;
+}
+
+/** @returns undefined if there is neither a place of the artifacts nor a service */
+async function openProver(
+  { artifacts, onDownload, onCacheError }: OpenWalletOptions,
+  { service, set }: Opening,
+  cache: string,
+  cleanup: Cleanup,
+): Promise<Prover | undefined> {
+  if (artifacts === undefined && service === undefined) return undefined;
+  const closing = new AbortController();
+  const place = artifacts ?? { service };
+  const options = { set, cache, onProgress: onDownload, onCacheError, signal: closing.signal };
+  const prover = createProver(await loadArtifacts({ ...place, ...options }));
+  cleanup.add(() => prover.close());
+  cleanup.add(() => closing.abort());
+  return prover;
+}

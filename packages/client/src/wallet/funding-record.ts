@@ -1,0 +1,60 @@
+import type { DepositRequest } from "@sotto/chain/ethers";
+import { WalletError } from "../errors.ts";
+import type { Store, StoreValue } from "../store/store.ts";
+
+/** A deposit of `fund`, written before its authorization leaves the process and deleted when it is finished. */
+export interface FundingRecord {
+  /** 32 hex digits: random, or a hash of the caller's key. */
+  id: string;
+  /** Whether the caller gave a key. Such a record stays, so that the key is deposited once. */
+  keyed: boolean;
+  /** The depositor, lower-case. */
+  account: string;
+  /** Base units of each note of this wallet, without a sponsor's. */
+  amounts: string[];
+  /** Index of the notes' owner tag. */
+  keyIndex: number;
+  /** Milliseconds. */
+  created: number;
+  /** The signed authorization. Anyone may submit it, and it can be executed once. */
+  request: DepositRequest;
+  /** The outcome; null before. */
+  done: { transaction: string; block: number } | null;
+}
+
+const PREFIX = "fund/";
+
+/** The deposits in the store, oldest first. @throws WalletError STORE_DAMAGED */
+export async function listFundings(store: Store): Promise<FundingRecord[]> {
+  const records = (await store.list(PREFIX)).map(({ key, value }) => parseRecord(key, value));
+  return records.sort((a, b) => a.created - b.created);
+}
+
+/** @throws WalletError STORE_DAMAGED */
+export async function findFunding(store: Store, id: string): Promise<FundingRecord | undefined> {
+  if (!/^[0-9a-f]{32}$/.test(id)) return undefined;
+  const found = await store.get(PREFIX + id);
+  return found && parseRecord(found.key, found.value);
+}
+
+export function writeFunding(store: Store, record: FundingRecord): Promise<void> {
+  return store.put(PREFIX + record.id, record as unknown as StoreValue);
+}
+
+export function deleteFunding(store: Store, { id }: FundingRecord): Promise<void> {
+  return store.delete(PREFIX + id);
+}
+
+function parseRecord(key: string, value: StoreValue): FundingRecord {
+  const record = Object(value) as Partial<FundingRecord>;
+  const { id, account, amounts, keyIndex, created, request } = record;
+  const valid =
+    PREFIX + id === key &&
+    typeof account === "string" &&
+    Array.isArray(amounts) &&
+    Number.isSafeInteger(keyIndex) &&
+    Number.isFinite(created) &&
+    typeof request?.validBefore === "string";
+  if (!valid) throw new WalletError("STORE_DAMAGED", `record ${key} is not a deposit that this version wrote`, { key });
+  return record as FundingRecord;
+}

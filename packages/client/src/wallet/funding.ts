@@ -1,0 +1,317 @@
+import { delay, unlessAborted } from "@sotto/chain";
+import { LOCAL_CHAIN_IDS, parseAddress } from "@sotto/protocol";
+import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
+import { WalletError } from "../errors.ts";
+import { ServiceClientError } from "../service/errors.ts";
+import { SottoService } from "../service/service.ts";
+import { parseCount } from "./connect.ts";
+import type { WalletCore } from "./core.ts";
+import { parseDepositAmounts } from "./deposit.ts";
+import { type AuthorizeOptions, signedDeposit } from "./fund.ts";
+import { deleteFunding, type FundingRecord, findFunding, listFundings, writeFunding } from "./funding-record.ts";
+import type { WalletNote } from "./state.ts";
+import { describeWaiting, waitingOf } from "./waiting.ts";
+
+/**
+ * What a deposit is doing. signing: the account is asked to authorize it. submitting: the service gets it. settling: the
+ * service has queued or sent its transaction. confirming: its block lacks confirmations. appending: its notes wait for the
+ * append to the tree. spendable: finished.
+ */
+export type FundingStage = "signing" | "submitting" | "settling" | "confirming" | "appending" | "spendable";
+
+export interface FundingProgress {
+  stage: FundingStage;
+  /** Id of the deposit, for `resumeDeposit`; undefined while it is being signed. */
+  id: string | undefined;
+  /** Hash of its transaction, once it is known. */
+  transaction: string | undefined;
+}
+
+export interface ResumeDepositOptions {
+  /** The service that submits it, or its base address. Default: the wallet's. */
+  service?: SottoService | string | undefined;
+  /** `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. */
+  until?: "deposited" | "spendable" | undefined;
+  /** Maximum time to wait for the notes after the service settled the deposit, ms. Default: 600,000. */
+  timeoutMs?: number | undefined;
+  /** Called when the stage changes. */
+  onProgress?: ((progress: FundingProgress) => void) | undefined;
+  /** Stops waiting. A deposit that was submitted is executed nevertheless; the next equal call resumes it. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface FundOptions extends ResumeDepositOptions, Omit<AuthorizeOptions, "amounts"> {
+  /** Base units of one note. Give either `amount` or `amounts`. */
+  amount?: bigint | undefined;
+  /** Base units of each note, 1 to 64 notes. Parallel payments need one note each (`splitAmount`). */
+  amounts?: readonly bigint[] | undefined;
+  /** Names the deposit, 1 to 200 characters: one key is deposited at most once, forever. */
+  key?: string | undefined;
+}
+
+/** A finished deposit. */
+export interface Funded {
+  id: string;
+  /** Hash of the transaction that deposited the notes. */
+  transaction: string;
+  /** Its block. */
+  block: number;
+  /** Base units of each note. */
+  amounts: bigint[];
+}
+
+/** A deposit that was signed and is not finished. */
+export interface UnfinishedDeposit {
+  id: string;
+  /** The depositor, lower-case. */
+  account: string;
+  /** Base units of each note. */
+  amounts: bigint[];
+  /** Milliseconds. */
+  created: number;
+  /** Second before which it can be executed. */
+  validBefore: number;
+  /** Hash of its transaction, if the wallet saw it on chain at the last scan. */
+  transaction: string | undefined;
+}
+
+const TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const FIRST_POLL_MS = 250;
+const MAX_POLL_MS = 4_000;
+const MAX_KEY_LENGTH = 200;
+/**
+ * Seconds after an authorization's date when it is over on a local chain by this machine's clock. Such a chain may mine no
+ * block that would show it.
+ */
+const LOCAL_GRACE = 60;
+
+/**
+ * Asks the account for a signature, submits the deposit through the service and waits for its notes. The signed deposit is
+ * stored before it leaves the process. The next equal call (account and amounts, or key) resumes an unfinished one.
+ * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
+ *   DEPOSIT_MISMATCH, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
+ */
+export async function fund(core: WalletCore, options: FundOptions): Promise<Funded> {
+  const { amount, amounts: several, account: signer, key, ...rest } = Object(options) as FundOptions;
+  if ((amount === undefined) === (several === undefined))
+    throw new WalletError("INVALID_OPTION", "give either amount or amounts, the base units of one or of several notes");
+  const amounts = parseDepositAmounts(several ?? [amount], core.options.info);
+  if (typeof signer?.signTypedData !== "function")
+    throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
+  const id = idOf(key);
+  const follow = followOf(core, rest);
+  const account = parseAddress(await signer.getAddress(), "account");
+  const terms = { account, amounts: amounts.map(String) };
+  return core.fundings.claim(id, async (claim) => {
+    await core.lock.run(() => core.scan({ signal: follow.signal }));
+    const known = await findEqual(core, id, terms, claim);
+    if (known?.done) return fundedOf(known, known.done);
+    if (known !== undefined && (landed(core, known) !== undefined || !isOver(core, known)))
+      return finish(core, known, follow);
+    follow.report({ stage: "signing", id: undefined, transaction: undefined });
+    const { sponsor, validFor } = rest;
+    const asking = signedDeposit(core, { amounts, account: signer, sponsor, validFor });
+    // A signature that comes after an abort is dropped: it never leaves the process.
+    const { keyIndex, request } = await unlessAborted(asking, follow.signal);
+    const created = core.options.clock();
+    const fresh = { ...terms, id: id ?? hexlify(randomBytes(16)).slice(2), keyed: id !== undefined, keyIndex, created };
+    const record: FundingRecord = { ...fresh, request, done: null };
+    claim(record.id);
+    await writeFunding(core.options.store, record);
+    if (known !== undefined && known.id !== record.id) await deleteFunding(core.options.store, known);
+    return finish(core, record, follow);
+  });
+}
+
+/**
+ * Resumes a deposit that was signed. Needs no account.
+ * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time, and nothing was deposited; others as
+ *   `fund`
+ */
+export async function resumeDeposit(core: WalletCore, id: string, options: ResumeDepositOptions = {}): Promise<Funded> {
+  const follow = followOf(core, options);
+  return core.fundings.claim(String(id), async () => {
+    const record = await findFunding(core.options.store, String(id));
+    if (record === undefined) throw new WalletError("UNKNOWN_DEPOSIT", `this wallet has no unfinished deposit ${id}`);
+    if (record.done !== null) return fundedOf(record, record.done);
+    await core.lock.run(() => core.scan({ signal: follow.signal }));
+    if (landed(core, record) !== undefined || !isOver(core, record)) return finish(core, record, follow);
+    await deleteFunding(core.options.store, record);
+    throw new WalletError("DEPOSIT_EXPIRED", `the deposit ${id} was not executed in time, so nothing was deposited`, {
+      id,
+    });
+  });
+}
+
+/** The unfinished deposits, oldest first, without those that can no longer be executed. */
+export async function unfinishedDeposits(core: WalletCore): Promise<UnfinishedDeposit[]> {
+  const records = await listFundings(core.options.store);
+  return records.flatMap((record) => {
+    const notes = landed(core, record);
+    if (record.done !== null || (notes === undefined && isOver(core, record))) return [];
+    const { id, account, amounts, created, request } = record;
+    return {
+      id,
+      account,
+      amounts: amounts.map(BigInt),
+      created,
+      validBefore: Number(request.validBefore),
+      transaction: notes?.[0]?.transactionHash,
+    };
+  });
+}
+
+function idOf(key: unknown): string | undefined {
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || key === "" || key.length > MAX_KEY_LENGTH)
+    throw new WalletError("INVALID_OPTION", `key must be a string of 1 to ${MAX_KEY_LENGTH} characters`);
+  return keccak256(toUtf8Bytes(key)).slice(2, 34);
+}
+
+interface Follow {
+  service: SottoService;
+  until: "deposited" | "spendable";
+  timeoutMs: number;
+  signal: AbortSignal;
+  report: (progress: FundingProgress) => void;
+}
+
+/** @throws WalletError INVALID_OPTION; ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE */
+function followOf(core: WalletCore, options: ResumeDepositOptions): Follow {
+  const { until = "spendable", timeoutMs = TIMEOUT_MS, onProgress, signal } = options;
+  const service = options.service ?? core.options.service;
+  if (service === undefined)
+    throw new WalletError("INVALID_OPTION", "service is missing: the service that submits the deposit");
+  if (until !== "deposited" && until !== "spendable")
+    throw new WalletError("INVALID_OPTION", `until is ${String(until)}, expected deposited or spendable`);
+  let last: FundingStage | undefined;
+  return {
+    service: typeof service === "string" ? new SottoService(service, { chainId: core.options.info.chainId }) : service,
+    until,
+    timeoutMs: parseCount(timeoutMs, "timeoutMs", 0, MAX_TIMEOUT_MS),
+    signal: signal === undefined ? core.closing.signal : AbortSignal.any([signal, core.closing.signal]),
+    report(progress) {
+      if (progress.stage === last) return;
+      last = progress.stage;
+      onProgress?.(progress);
+    },
+  };
+}
+
+/**
+ * The stored deposit that a call resumes: the one with its key, or the oldest equal one that no other call works on.
+ * @throws WalletError DEPOSIT_MISMATCH
+ */
+async function findEqual(
+  core: WalletCore,
+  id: string | undefined,
+  terms: Pick<FundingRecord, "account" | "amounts">,
+  claim: (id: string) => boolean,
+): Promise<FundingRecord | undefined> {
+  const { store } = core.options;
+  const isEqual = ({ account, amounts }: FundingRecord): boolean =>
+    account === terms.account && String(amounts) === String(terms.amounts);
+  if (id === undefined)
+    return (await listFundings(store)).find((each) => !each.keyed && isEqual(each) && claim(each.id));
+  const known = await findFunding(store, id);
+  if (known !== undefined && !isEqual(known))
+    throw new WalletError("DEPOSIT_MISMATCH", "the deposit with this key has another account or other amounts", { id });
+  return known;
+}
+
+/** The notes of a deposit, if the chain has them. Its owner tag is used for nothing else. */
+function landed(core: WalletCore, { keyIndex, amounts }: FundingRecord): WalletNote[] | undefined {
+  const expected = [...amounts].sort().join();
+  const byTransaction = new Map<string, WalletNote[]>();
+  for (const note of core.notes())
+    if (note.keyIndex === keyIndex && note.origin === "deposit")
+      byTransaction.set(note.transactionHash, [...(byTransaction.get(note.transactionHash) ?? []), note]);
+  return [...byTransaction.values()].find(
+    (notes) =>
+      notes
+        .map((note) => String(note.amount))
+        .sort()
+        .join() === expected,
+  );
+}
+
+/** Whether a deposit that is not on chain can no longer be executed. */
+function isOver(core: WalletCore, { request }: FundingRecord): boolean {
+  const { clock, info } = core.options;
+  const validBefore = Number(request.validBefore);
+  if ((core.sync.confirmed?.timestamp ?? 0) >= validBefore) return true;
+  return LOCAL_CHAIN_IDS.includes(info.chainId) && clock() / 1000 >= validBefore + LOCAL_GRACE;
+}
+
+const fundedOf = ({ id, amounts }: FundingRecord, done: NonNullable<FundingRecord["done"]>): Funded => ({
+  id,
+  ...done,
+  amounts: amounts.map(BigInt),
+});
+
+/** Submits a stored deposit, unless it is on chain, and waits for its notes. */
+async function finish(core: WalletCore, record: FundingRecord, follow: Follow): Promise<Funded> {
+  const { service, signal, report, until } = follow;
+  const { id, request } = record;
+  if (landed(core, record) === undefined) {
+    report({ stage: "submitting", id, transaction: undefined });
+    const onPending = ({ txSignature }: { txSignature: string }) =>
+      report({ stage: "settling", id, transaction: txSignature === "0x" ? undefined : txSignature });
+    try {
+      await service.deposit(request, { signal, onPending });
+    } catch (error) {
+      if (!(error instanceof ServiceClientError)) throw error;
+      // Somebody else may have submitted it, or the service did before it failed.
+      await core.lock.run(() => core.scan({ signal }));
+      if (landed(core, record) === undefined) throw error;
+    }
+  }
+  const [note] = await waitForNotes(core, record, follow);
+  const done = { transaction: note.transactionHash, block: note.blockNumber };
+  const { store } = core.options;
+  await (record.keyed ? writeFunding(store, { ...record, done }) : deleteFunding(store, record));
+  if (until === "spendable") report({ stage: "spendable", id, transaction: done.transaction });
+  return fundedOf(record, done);
+}
+
+/** Scans until the notes of a deposit are on chain or, if asked, spendable. @throws WalletError TIMED_OUT */
+async function waitForNotes(
+  core: WalletCore,
+  record: FundingRecord,
+  { until, timeoutMs, signal, report }: Follow,
+): Promise<[WalletNote, ...WalletNote[]]> {
+  const { id } = record;
+  const end = Date.now() + timeoutMs;
+  let since: number | undefined;
+  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+    await core.lock.run(() => core.scan({ signal }));
+    const notes = landed(core, record);
+    const waiting = (notes ?? []).filter(({ state }) => state === "pending" || state === "queued");
+    if (notes !== undefined && (until === "deposited" || waiting.length === 0))
+      return notes as [WalletNote, ...WalletNote[]];
+    since ??= core.sync.height;
+    const transaction = notes?.[0]?.transactionHash;
+    const stage = notes === undefined || waiting.some(({ state }) => state === "pending") ? "confirming" : "appending";
+    report({ stage, id, transaction });
+    if (Date.now() + pause > end) throw timedOut(core, record, since, transaction);
+    await delay(pause, signal);
+  }
+}
+
+function timedOut(
+  core: WalletCore,
+  { id }: FundingRecord,
+  since: number,
+  transaction: string | undefined,
+): WalletError {
+  if (transaction === undefined)
+    return new WalletError("TIMED_OUT", "the service settled the deposit, but the node does not show it yet", {
+      id,
+      cause: "NONE",
+    });
+  const waiting = waitingOf(core, since);
+  const { cause } = waiting;
+  const why = cause === "NONE" ? "" : `: ${describeWaiting(core, waiting)}`;
+  return new WalletError("TIMED_OUT", `the deposit's notes cannot be spent yet${why}`, { id, transaction, cause });
+}

@@ -1,0 +1,112 @@
+import { proverError } from "../errors.ts";
+import type { ArtifactCache } from "./cache.ts";
+import { codeOf, type FileHandle, type FileSystem, fileSystem, isMissing } from "./node-files.ts";
+
+/** Only the owner can read the files: the circuits that somebody uses are nobody else's concern. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/**
+ * A cache in a directory: `NAME`, and `NAME.part` of an interrupted download. Node only.
+ *
+ * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
+ */
+export function diskCache(directory: string): ArtifactCache {
+  const fs = fileSystem();
+  if (fs === undefined)
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "A directory can be the cache of artifacts under Node only.");
+  return new DiskCache(fs, directory.replace(/[\\/]+$/, ""));
+}
+
+class DiskCache implements ArtifactCache {
+  readonly location: string;
+  readonly #fs: FileSystem;
+
+  constructor(fs: FileSystem, location: string) {
+    this.#fs = fs;
+    this.location = location;
+  }
+
+  read(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    return this.#read(this.#path(name), maxBytes);
+  }
+
+  readPart(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    return this.#read(this.#part(name), maxBytes);
+  }
+
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    const part = this.#part(name);
+    const file = await this.#open(part);
+    try {
+      await writeAll(file, 0, bytes);
+      await file.truncate(bytes.length);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    try {
+      await this.#fs.rename(part, this.#path(name));
+    } catch (error) {
+      // Another process completed the same download, and renamed the part first.
+      if (!isMissing(error)) throw error;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#fs.rm(this.#path(name), { force: true });
+    await this.#fs.rm(this.#part(name), { force: true });
+  }
+
+  async writePart(name: string, offset: number, bytes: Uint8Array): Promise<void> {
+    const file = await this.#open(this.#part(name));
+    try {
+      // Another process has completed the file and removed the part: a new part must not begin with a gap.
+      if ((await file.stat()).size >= offset) await writeAll(file, offset, bytes);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #path(name: string): string {
+    return `${this.location}/${name}`;
+  }
+
+  #part(name: string): string {
+    return `${this.#path(name)}.part`;
+  }
+
+  async #read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    try {
+      if ((await this.#fs.stat(path)).size > maxBytes) return undefined;
+      const bytes = await this.#fs.readFile(path);
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Opens a file for writing at any position, and creates it and its directory if needed. */
+  async #open(path: string): Promise<FileHandle> {
+    await this.#fs.mkdir(this.location, { recursive: true, mode: FOLDER_MODE });
+    for (;;) {
+      try {
+        return await this.#fs.open(path, "r+", FILE_MODE);
+      } catch (error) {
+        if (codeOf(error) !== "ENOENT") throw error;
+      }
+      try {
+        return await this.#fs.open(path, "wx", FILE_MODE);
+      } catch (error) {
+        // Another process created it in between.
+        if (codeOf(error) !== "EEXIST") throw error;
+      }
+    }
+  }
+}
+
+async function writeAll(file: FileHandle, offset: number, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await file.write(bytes, at, bytes.length - at, offset + at)).bytesWritten;
+}

@@ -1,0 +1,48 @@
+/** Sizes of a service's files, for progress and to notice a connection that was closed early. */
+import { readBody } from "@sotto/protocol";
+
+/** Maximum bytes of the answer; a usual one has 10,000. */
+const MAX_RESPONSE_BYTES = 1 << 18;
+const TIMEOUT_MS = 30_000;
+
+/** What a service says about its files. Nothing of it is trusted: each file's hash is compared with the lock. */
+export interface ServedFiles {
+  /** Name of the service's set of keys. */
+  readonly set: string;
+  /** Bytes, by SHA-256. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** @returns undefined if the service does not answer, or not as docs/api.md says; downloading the file says why */
+export async function readServedFiles(
+  service: string,
+  send: typeof fetch,
+  signal: AbortSignal | undefined,
+): Promise<ServedFiles | undefined> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  try {
+    const response = await send(`${service}/circuits`, { redirect: "error", credentials: "omit", signal: either });
+    if (!response.ok) return undefined;
+    const bytes = await readBody(response, MAX_RESPONSE_BYTES, either);
+    return parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldsOf = (value: unknown): Record<string, unknown> => Object(value) as Record<string, unknown>;
+
+function parse(json: unknown): ServedFiles | undefined {
+  const { artifactSet, circuits } = fieldsOf(json);
+  const set = fieldsOf(artifactSet)["name"];
+  if (typeof set !== "string" || !/^[a-z0-9/-]{1,129}$/.test(set)) return undefined;
+  const sizes = new Map<string, number>();
+  for (const circuit of Object.values(fieldsOf(circuits)))
+    for (const file of Object.values(fieldsOf(fieldsOf(circuit)["files"]))) {
+      const { sha256, size } = fieldsOf(file);
+      if (typeof sha256 === "string" && Number.isSafeInteger(size) && (size as number) >= 0)
+        sizes.set(sha256, size as number);
+    }
+  return { set, sizes };
+}
