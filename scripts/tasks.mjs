@@ -1,15 +1,16 @@
-// What each script of package.json does, as commands run one after the other in the root of the checkout.
+// The commands behind each script of package.json. They run one after another in the root of the checkout.
 
 const command = (line, variables = {}) => {
   const [name, ...args] = line.split(" ");
   return { command: name, args, variables };
 };
 
-// Builds only what changed: turbo shows the output of what it builds and one line for what it takes from its cache.
+// Builds only what changed. turbo prints the output of each build, or one line for a result from its cache.
 const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
 const build = turbo("build contracts:build");
 const quietly = (step) => ({ ...step, quiet: true });
-// The command line names commands as they are typed: the launcher takes out what npm says about itself.
+// The command line suggests commands the way the user started it, for which it needs the variables that the launcher
+// removes.
 const asStarted = (step) => {
   const names = ["npm_lifecycle_event", "npm_config_user_agent"].filter((name) => process.env[name] !== undefined);
   return { ...step, variables: Object.fromEntries(names.map((name) => [name, process.env[name]])) };
@@ -31,7 +32,7 @@ export const tasks = {
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
-  // The contracts first: their ABI is among what a turn generates.
+  // The contracts come first, because a turn generates a file from their ABI.
   "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],

@@ -4,7 +4,7 @@ import { readR1csHeader } from "../circuits/r1cs-header.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Print } from "./main.ts";
 
-export const about = "R1CS constraints of each circuit, read from what the compiler wrote";
+export const about = "R1CS constraints of each circuit, read from the compiled circuits";
 
 export function run(print: Print): void {
   for (const name of circuitNames) {

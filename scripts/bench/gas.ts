@@ -1,10 +1,10 @@
-// `pnpm bench gas`: what each transaction of the pool costs on a local chain, with the verifiers of this tree.
+// `pnpm bench gas`: gas of each transaction of the pool on a local chain, with the verifiers of this tree.
 import { measureGas } from "../../test/contracts/support/gas.ts";
 import type { Print } from "./main.ts";
 
-export const about = "gas of settle, append, deposit and withdraw; none is the pool's very first";
+export const about = "gas of settle, append, deposit and withdraw, each after the pool's first use";
 
-/** Leaves one payment queues, of the 64 that one append moves. */
+/** Number of leaves that one payment queues; one append moves up to 64. */
 const LEAVES_PER_PAYMENT = 2;
 
 export async function run(print: Print): Promise<void> {

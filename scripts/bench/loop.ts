@@ -9,9 +9,9 @@ import type { Print } from "./main.ts";
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";
 
 const CIRCUIT = join(circuitsDirectory, "payment.circom");
-/** One more constraint in a group: it changes the r1cs, and every test accepts it. */
+/** A redundant constraint: it changes the r1cs, and all tests still pass. */
 const FIND = "    Bound()(changeHint);\n";
-/** Contains the time, so that no cached compilation matches. */
+/** The comment has the time, so that no cached compilation matches. */
 const REPLACE = `${FIND}    Bound()(changeHint); // ${Date.now()}\n`;
 
 const turn = (): void => {
@@ -23,7 +23,10 @@ const turn = (): void => {
 function assertUnchanged(): void {
   const changed = uncommitted();
   if (changed.length > 0)
-    throw new CommandError("TREE_CHANGED", `the bench changes these files; commit them first: ${changed.join(", ")}`);
+    throw new CommandError(
+      "TREE_CHANGED",
+      `the bench overwrites these files; commit them first: ${changed.join(", ")}`,
+    );
 }
 
 export function run(print: Print): void {
@@ -31,7 +34,10 @@ export function run(print: Print): void {
   turn();
   const before = readFileSync(CIRCUIT, "utf8");
   if (before.split(FIND).length !== 2)
-    throw new CommandError("LOOP_FAILED", `${CIRCUIT} has another form: adapt the bench`);
+    throw new CommandError(
+      "LOOP_FAILED",
+      `${CIRCUIT} no longer contains the line that the bench changes; adapt the bench`,
+    );
   try {
     writeFileSync(CIRCUIT, before.replace(FIND, REPLACE));
     const start = performance.now();

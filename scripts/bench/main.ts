@@ -7,12 +7,12 @@ import { CommandError, runCommand } from "../lib/command.ts";
 export type Print = (name: string, value: number, unit: string) => void;
 
 interface Bench {
-  /** One line on what is measured. */
+  /** What the bench measures, in one line. */
   readonly about: string;
   run(print: Print): void | Promise<void>;
 }
 
-/** Files of this directory that are not benches. */
+/** Files of this folder that are not benches. */
 const SUPPORT = ["main.ts"];
 const directory = import.meta.dirname;
 
@@ -32,7 +32,7 @@ function print(name: string, value: number, unit: string): void {
 }
 
 async function usage(): Promise<void> {
-  process.stderr.write("usage: pnpm bench NAME...   (or all)\n");
+  process.stderr.write("usage: pnpm bench NAME...   (or: all)\n");
   for (const name of names()) process.stderr.write(`  ${name.padEnd(12)} ${(await load(name)).about}\n`);
 }
 

@@ -7,7 +7,7 @@ import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
 
-export const about = "proving each circuit, witness and self-check included, beside snarkjs fullProve in the same run";
+export const about = "proving each circuit, including witness and self-check, and snarkjs fullProve in the same run";
 
 const RUNS = 5;
 /** Names of the figures. */
@@ -35,8 +35,8 @@ async function cost(action: () => Promise<unknown>): Promise<Cost> {
 const middle = (costs: readonly Cost[], of: keyof Cost): number => median(costs.map((one) => one[of]));
 
 /**
- * Measures both engines warm, after one proof that is not counted. They take turns, so that other load on the machine
- * affects both. snarkjs uses one thread per core, ours at most two.
+ * Measures both engines after a warm-up proof. They take turns, so that other load on the machine affects both. snarkjs
+ * uses one thread per core, ours at most two.
  */
 export async function run(print: Print): Promise<void> {
   const inputs = benchInputs();

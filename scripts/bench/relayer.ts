@@ -14,13 +14,13 @@ import {
 } from "../../test/relayer/support/service.ts";
 import type { Print } from "./main.ts";
 
-export const about = "a payment through the relayer, a node 40 ms away: beside 1,000 dead operations and without them";
+export const about = "payments through the relayer, with and without 1,000 dead operations; the node has 40 ms latency";
 
 const LATENCY_MS = 40;
 /** Minimum number of dead operations in the store during a measurement; each turn replaces those that have failed. */
 const DEAD = 1_000;
 const SPARE = 200;
-/** The relayer with dead operations and the one without take turns; each client settles one payment after the other. */
+/** The relayers with and without dead operations take turns; each client settles its payments one after another. */
 const TURNS = 15;
 const CLIENTS = 4;
 const PAYMENTS = 20;
@@ -28,7 +28,7 @@ const PAYMENTS = 20;
 const MNEMONIC = "test test test test test test test test test test test junk";
 const keyOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
 
-/** Forwards requests to a node at once, and its responses after the latency. */
+/** A proxy that forwards requests to a node at once, and its responses after the latency. */
 async function openDistantNode(target: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -50,8 +50,8 @@ async function openDistantNode(target: string): Promise<{ url: string; close(): 
 }
 
 /**
- * Replaces the dead operations that have failed with deposits of an account without tokens, half of which were in a
- * transaction before.
+ * Replaces the dead operations that have failed by new deposits from an account without tokens. Half of them are marked as
+ * sent before.
  */
 async function fill({ store }: Service, chain: TestChain): Promise<void> {
   const { queued } = await store.operations.counts();

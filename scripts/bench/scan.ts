@@ -14,12 +14,12 @@ import {
 import { RecordedChain } from "./inputs/recorded-chain.ts";
 import type { Print } from "./main.ts";
 
-export const about = "reading 100,000 notes of others, and restoring a wallet from a pool with as many notes";
+export const about = "scanning 100,000 notes of other wallets, and restoring a wallet from a pool with as many notes";
 
 const NOTES = 100_000;
-/** Payments per block, and notes that one call decrypts. */
+/** Number of payments per block, and of notes per call of the scanner. */
 const [PER_BLOCK, PER_CALL] = [50, 500];
-/** Number of different points R: making 100,000 would take longer than the measured scan, which caches none. */
+/** Number of different points R: creating 100,000 would take longer than the scan, which caches none of them. */
 const POINTS = 2_000;
 
 interface Delivered {
@@ -32,7 +32,7 @@ function seconds(since: number): number {
   return (performance.now() - since) / 1000;
 }
 
-/** Notes of others, which a scanner cannot tell from a random point and random numbers. */
+/** Notes of other wallets. They are random points and numbers, which a scanner cannot distinguish from real notes. */
 function notesOfOthers(count: number): Delivered[] {
   const step = multiplyPoint(BASE8, randomField() >> 4n);
   const points: Point[] = [step];
@@ -53,11 +53,11 @@ function scan(print: Print, notes: readonly Delivered[]): void {
     found += scanNotes(viewer, notes.slice(first, first + PER_CALL)).filter((note) => note !== null).length;
     if (first % 20_000 === 0) process.stderr.write(`  ${first} of ${notes.length} notes\n`);
   }
-  if (found !== 0) throw new Error("a note of somebody else was read");
+  if (found !== 0) throw new Error("the scanner accepted a note of another wallet");
   print("scan.perSecond", notes.length / seconds(start), "notes/s");
 }
 
-/** A wallet with one deposit, made before all the others' payments: two notes each, the recipient's and the change. */
+/** Restores a wallet whose one deposit is followed by other wallets' payments, which make two notes each. */
 async function restore(print: Print, payments: readonly Delivered[]): Promise<void> {
   const seed = randomSeed();
   const chain = new RecordedChain();
@@ -87,7 +87,7 @@ async function restore(print: Print, payments: readonly Delivered[]): Promise<vo
     },
   });
   const elapsed = seconds(start);
-  if (wallet.balance().spendable !== amount) throw new Error("the restored wallet has another balance");
+  if (wallet.balance().spendable !== amount) throw new Error("the restored wallet has a wrong balance");
   print("restore.100k.seconds", elapsed, "s");
 }
 

@@ -10,25 +10,26 @@ import { closeWorld, environment, openWorld, type World } from "../../test/world
 import { startProcess, stopProcess } from "../../test/world/service-process.ts";
 import type { Print } from "./main.ts";
 
-export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";
+export const about = "settling through the service (separate process, SQLite, local node): rate, times, gas";
 
-/** Payments to measure the rate: all are verified first, then submitted by as many clients at once. */
+/** Number of payments that measure the rate: all are verified first, then each is submitted by its own client at once. */
 const RATE = { payments: 256, clients: 64 };
-/** Payments to measure the times: each client settles one after the other. */
+/** Number of payments that measure the times: each client settles its payments one after another. */
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
 const WAITING = [1, 8, 32];
 
 type Request = Record<string, unknown>;
 
-/** Verified payments, ready to be settled. */
+/** Verifies payments. @returns the requests that settle them */
 async function prepare(world: World, url: string, count: number): Promise<Request[]> {
   const { root } = world;
   const requests: Request[] = [];
   for (let i = 0; i < count; i += 1) {
     const bundle = forgeBundle(world, { root });
     const { body } = await post(`${url}/verify`, bundle);
-    if (body["valid"] !== true) throw new Error(`a payment of the bench is refused: ${String(body["reason"])}`);
+    if (body["valid"] !== true)
+      throw new Error(`the service rejected a payment of the bench: ${String(body["reason"])}`);
     requests.push(settleRequest(bundle, body["paymentToken"]));
   }
   return requests;
@@ -42,7 +43,7 @@ async function settle(url: string, request: Request): Promise<{ hash: string; ms
   return { hash: String(body["txSignature"]), ms: performance.now() - start };
 }
 
-/** Settles all, each client one after another. @returns ms of each */
+/** Settles all payments; each client settles one after another. @returns the time of each, ms */
 async function load(url: string, requests: Request[], clients: number): Promise<number[]> {
   const left = [...requests];
   const times: number[] = [];
@@ -56,7 +57,7 @@ async function load(url: string, requests: Request[], clients: number): Promise<
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.ceil(q * sorted.length) - 1] ?? Number.NaN;
 
-/** Milliseconds from the response that a payment is settled until its change is in the tree. */
+/** Time from the response to settle until the payment's change is in the tree, ms. */
 async function untilSpendable(world: World, url: string, request: Request): Promise<number> {
   const { hash } = await settle(url, request);
   const start = performance.now();
@@ -74,7 +75,7 @@ async function queueOf({ provider, pool }: World, block?: number): Promise<{ siz
   return contract.getFunction("queue")(block === undefined ? {} : { blockTag: block });
 }
 
-/** Gas per payment if this many are sent together: they are submitted while no node answers. */
+/** Gas per payment if all are sent together, because no node answered while they were submitted. */
 async function gasWhenWaiting(world: World, url: string, node: FaultyNode, requests: Request[]): Promise<number> {
   node.mode = "breaksOff";
   const settling = requests.map((request) => settle(url, request));
@@ -83,7 +84,8 @@ async function gasWhenWaiting(world: World, url: string, node: FaultyNode, reque
   const hashes = new Set((await Promise.all(settling)).map(({ hash }) => hash));
   let gas = 0n;
   for (const hash of hashes) gas += (await world.provider.getTransactionReceipt(hash))!.gasUsed;
-  if (hashes.size !== 1) process.stderr.write(`  ${requests.length} waiting went out in ${hashes.size} transactions\n`);
+  if (hashes.size !== 1)
+    process.stderr.write(`  ${requests.length} waiting payments were sent in ${hashes.size} transactions\n`);
   return Number(gas) / requests.length;
 }
 

@@ -10,7 +10,8 @@ import { phase1Secrets } from "../setup/keys/secrets.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import type { Print } from "./main.ts";
 
-export const about = "development keys of all circuits, and against snarkjs groth16 setup of one, in the same run";
+export const about =
+  "development keys of all circuits, and of one circuit compared with snarkjs groth16 setup in the same run";
 
 /** The circuit whose artifacts every payer loads. */
 const COMPARED: CircuitName = "payment";
@@ -21,7 +22,7 @@ async function seconds(action: () => Promise<void>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-/** Makes zkeys and verification keys from the r1cs files, including the start and end of the threads. */
+/** Makes zkeys and verification keys from the r1cs files. The time includes starting and stopping the threads. */
 async function makeKeys(names: readonly CircuitName[], scratch: string): Promise<void> {
   const maker = await KeyMaker.start();
   try {
@@ -31,7 +32,7 @@ async function makeKeys(names: readonly CircuitName[], scratch: string): Promise
   }
 }
 
-/** A prepared powers-of-tau file of the known secrets. snarkjs's own preparation takes minutes and is not counted. */
+/** A prepared powers-of-tau file from the known secrets. snarkjs's own preparation takes minutes and is not measured. */
 async function writePtau(r1cs: string, path: string): Promise<void> {
   const maker = await KeyMaker.start();
   try {

@@ -8,10 +8,10 @@ import { proveWithTrapdoor } from "../setup/trapdoor.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import type { Print } from "./main.ts";
 
-export const about = "verifying the two proofs of a payment, alone and under load, beside snarkjs in the same run";
+export const about = "verifying the two proofs of a payment, alone and under load, and snarkjs in the same run";
 
 const CIRCUITS = ["payment", "elgamal_range"] as const;
-/** Pairs verified one after the other, in each turn; pairs that arrive together; those of them for snarkjs; turns. */
+/** Per turn: pairs verified one after another, pairs that arrive together, and how many of the latter snarkjs gets. */
 const [ALONE, TOGETHER, TOGETHER_SNARKJS, TURNS] = [8, 64, 16, 5];
 
 interface Claim {
@@ -22,7 +22,7 @@ interface Claim {
 type Pair = readonly Claim[];
 type Keys = Record<string, { readonly nPublic: number }>;
 
-/** Proofs forged with the development keys, which a verifier cannot tell from others. */
+/** Proofs forged with the development keys; a verifier cannot distinguish them from others. */
 function makePairs(keys: Keys, count: number): Pair[] {
   return Array.from({ length: count }, (_, pair) =>
     CIRCUITS.map((circuit) => {
@@ -53,7 +53,7 @@ function snarkjsProof([ax, ay, bx0, bx1, by0, by1, cx, cy]: readonly string[]): 
 }
 
 function assertAllTrue(results: readonly boolean[]): void {
-  if (!results.every(Boolean)) throw new Error("a proof that holds was refused");
+  if (!results.every(Boolean)) throw new Error("a valid proof was rejected");
 }
 
 const withEngine = (engine: VerifyEngine) => (pair: Pair) =>
@@ -66,7 +66,7 @@ const withSnarkjs = (keys: Keys) => async (pair: Pair) => {
   return results;
 };
 
-/** Pairs a second. */
+/** Pairs per second. */
 async function rate(pairs: readonly Pair[], verify: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await verify();
@@ -84,8 +84,8 @@ function allAtOnce(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boole
 }
 
 /**
- * Both are warm and take turns on the same pairs, each alone and with many at once. snarkjs keeps its curve and the
- * curve's threads, one for each core, and shares the pairings of one proof among them.
+ * Both verifiers are warm and take turns on the same pairs, one at a time and many at once. snarkjs keeps its curve and its
+ * threads, one for each core, and distributes the pairings of one proof among them.
  */
 export async function run(print: Print): Promise<void> {
   const keys: Keys = Object.fromEntries(

@@ -1,5 +1,5 @@
-// Reads section 10 of a zkey, the contributions to its delta, without snarkjs: a transcript then records what the file
-// contains, not what a tool prints.
+// Reads section 10 of a zkey, the contributions to its delta. It does so without snarkjs, so that the transcript records
+// the file's content and not the output of a tool.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { Curve } from "ffjavascript";
@@ -8,9 +8,9 @@ import { CommandError } from "../lib/command.ts";
 /** One contribution, or the beacon at the end. */
 export interface Contribution {
   readonly name: string;
-  /** BLAKE2b-512 of its public key and transcript: what snarkjs prints as contribution hash, and contributors publish. */
+  /** BLAKE2b-512 of its public key and transcript, hex: snarkjs prints it as the contribution hash. */
   readonly hash: string;
-  /** Of a beacon: the bytes it was drawn from (hex), hashed 2^iterations times. */
+  /** Only for the beacon: its public bytes (hex), and the exponent: they are hashed 2^iterations times. */
   readonly beacon?: { readonly hash: string; readonly iterations: number };
 }
 
@@ -26,7 +26,7 @@ const [G1, G2] = [64, 128];
 /** snarkjs's numbers for kinds and parameters of a contribution. */
 const KIND = { contribution: 0, beacon: 1 } as const;
 const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
-/** Far above any ceremony's size: protects the memory from a damaged length. */
+/** Limits the memory that a damaged length can allocate; no real ceremony comes near it. */
 const MAX_INPUT_BYTES = 16 << 20;
 
 async function readSection(path: string): Promise<Buffer> {
@@ -38,7 +38,7 @@ async function readSection(path: string): Promise<Buffer> {
       return (await file.read(Buffer.alloc(length), 0, length, position)).buffer;
     };
     const head = await read(0, 12);
-    if (head.toString("latin1", 0, 4) !== "zkey") throw new Error("not a zkey");
+    if (head.toString("latin1", 0, 4) !== "zkey") throw new Error("the file does not begin with zkey");
     let found: Buffer | undefined;
     let position = 12;
     for (let section = head.readUInt32LE(8); section > 0; section -= 1) {
@@ -47,19 +47,19 @@ async function readSection(path: string): Promise<Buffer> {
       if (position + 12 + length > size) throw new Error("truncated");
       if (entry.readUInt32LE(0) === SECTION) {
         if (found !== undefined || length > MAX_INPUT_BYTES)
-          throw new Error("two contribution sections, or one that is too large");
+          throw new Error("it has two contribution sections, or one that is too large");
         found = await read(position + 12, length);
       }
       position += 12 + length;
     }
-    if (found === undefined || position !== size) throw new Error("truncated, or without contributions");
+    if (found === undefined || position !== size) throw new Error("it is truncated, or has no contributions section");
     return found;
   } finally {
     await file.close();
   }
 }
 
-/** Reads forward; a step beyond the end throws. */
+/** Reads a buffer from start to end; throws on a read beyond the end. */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -86,10 +86,10 @@ function parseParameters(bytes: Buffer): { name: string; iterations?: number; be
     if (type === PARAMETER.name) found.name = reader.take(reader.byte()).toString("utf8");
     else if (type === PARAMETER.iterations) found.iterations = reader.byte();
     else if (type === PARAMETER.beacon) found.beacon = reader.take(reader.byte()).toString("hex");
-    else throw new Error(`a parameter of type ${type}`);
+    else throw new Error(`unknown parameter type ${type}`);
   }
-  // The name is shown in terminals, which obey control characters.
-  if (/\p{C}/u.test(found.name)) throw new Error("a contributor's name with control characters");
+  // The name is printed, and a terminal would execute its control characters.
+  if (/\p{C}/u.test(found.name)) throw new Error("the contributor's name has control characters");
   return found;
 }
 
@@ -107,8 +107,8 @@ function parseContribution(reader: Reader, curve: Curve): Contribution {
   const { name, iterations, beacon } = parseParameters(reader.take(reader.word()));
   const common = { name, hash: hash.digest("hex") };
   if (kind === KIND.contribution) return common;
-  if (kind !== KIND.beacon) throw new Error("a contribution of unknown kind");
-  if (iterations === undefined || beacon === undefined) throw new Error("a beacon without its source");
+  if (kind !== KIND.beacon) throw new Error("a contribution has an unknown kind");
+  if (iterations === undefined || beacon === undefined) throw new Error("the beacon has no source");
   return { ...common, beacon: { hash: beacon, iterations } };
 }
 
@@ -120,7 +120,7 @@ export async function readContributions(path: string, curve: Curve): Promise<Con
     const count = reader.word();
     const list: Contribution[] = [];
     for (let i = 0; i < count; i += 1) list.push(parseContribution(reader, curve));
-    if (!reader.ended) throw new Error("bytes after the last contribution");
+    if (!reader.ended) throw new Error("there are bytes after the last contribution");
     return { circuitHash, list };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { CommandError } from "../lib/command.ts";
 import { blake2bFile } from "./ptau.ts";
 
-/** Called with the bytes so far, and the total if the server sends it. */
+/** Called with the bytes received so far, and the total if the server sends its length. */
 export type Progress = (bytes: number, total: number | undefined) => void;
 
 const failed = (url: string, why: string, cause?: unknown): CommandError =>
@@ -18,19 +18,20 @@ async function request(url: string, from: number): Promise<Response> {
   }
 }
 
-/** Bytes that earlier runs have downloaded. */
+/** Size in bytes of what earlier runs have downloaded. */
 const sizeOf = (part: string): number => (existsSync(part) ? statSync(part).size : 0);
 
 /**
- * Downloads a file and checks its BLAKE2b before renaming it. An interrupted download is resumed.
- * @throws CommandError DOWNLOAD_FAILED, PTAU_UNKNOWN (another file arrived; it is deleted)
+ * Downloads to `to`.part, resuming an interrupted download, and renames the file after checking its hash.
+ * @param blake2b expected BLAKE2b-512, hex
+ * @throws CommandError DOWNLOAD_FAILED; PTAU_UNKNOWN, after deleting a file with another hash
  */
 export async function download(url: string, to: string, blake2b: string, progress: Progress = () => {}): Promise<void> {
   if (existsSync(to) && (await blake2bFile(to)) === blake2b) return;
   const part = `${to}.part`;
   let start = sizeOf(part);
   const response = await request(url, start);
-  // 416: the file is complete. A server without ranges sends the whole file again.
+  // 416: the partial file is complete. A server without range support sends the whole file again.
   const complete = start > 0 && response.status === 416;
   if (!complete && !response.ok) throw failed(url, `status ${response.status}`);
   if (response.status !== 206 && !complete) start = 0;
@@ -39,7 +40,10 @@ export async function download(url: string, to: string, blake2b: string, progres
   const found = await blake2bFile(part);
   if (found !== blake2b) {
     rmSync(part);
-    throw new CommandError("PTAU_UNKNOWN", `${url} is another file: BLAKE2b ${found}, expected ${blake2b}; deleted`);
+    throw new CommandError(
+      "PTAU_UNKNOWN",
+      `${url} has BLAKE2b ${found}, expected ${blake2b}; the download was deleted`,
+    );
   }
   renameSync(part, to);
 }
@@ -61,7 +65,7 @@ async function receive(
       done(null, chunk);
     },
   });
-  if (response.body === null) throw failed(url, "an empty response");
+  if (response.body === null) throw failed(url, "the response is empty");
   const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
   try {
     await pipeline(body, count, createWriteStream(part, { flags: start === 0 ? "w" : "a" }));

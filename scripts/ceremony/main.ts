@@ -1,4 +1,4 @@
-// `pnpm ceremony COMMAND`: keys that deserve trust. docs/ceremony.md says who does what, and why.
+// `pnpm ceremony COMMAND`: makes production keys. docs/ceremony.md describes the roles and steps.
 import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { buildBn128 } from "ffjavascript";
@@ -18,40 +18,40 @@ import { ceremonyFile, readCeremony } from "../setup/sets.ts";
 import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "./ceremony.ts";
-import { assertCompiled, assertTheseCircuits } from "./circuits.ts";
+import { assertCircuitsMatch, assertCompiled } from "./circuits.ts";
+import { openCeremony, roundFolder } from "./context.ts";
 import { download } from "./download.ts";
-import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
-import { assertOwnNames } from "./names.ts";
-import { openCeremony, roundFolder } from "./place.ts";
+import { type FinalContext, finalize, verifyCeremony } from "./finalize.ts";
 import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
-import type { Transcript } from "./shape.ts";
 import { setName, writeTranscript } from "./transcript.ts";
+import type { Transcript } from "./transcript-schema.ts";
+import { assertUniqueVerifierNames } from "./verifier-names.ts";
 
 const WORK = join(root, ".sotto", "ceremony");
-/** What the largest circuit, withdrawal, needs. */
+/** log2 of the phase 1 size that the largest circuit, withdrawal, needs. */
 const POWER = 16;
 const DEFAULT_PTAU = join(WORK, ptauFileName(POWER));
 
 const USAGE = `usage: pnpm ceremony COMMAND
-  ptau [--power 16] [--url ADDRESS] [--to FILE]      downloads phase 1 and checks it
-  practice --to FILE [--power 16]                    a worthless phase 1, for rehearsals
-  new NAME [--ptau FILE] [--rehearsal yes]           begins: keys from phase 1
-  contribute --by "YOUR NAME" --from FOLDER --to FOLDER   on any machine; FOLDER holds NAME.zkey of each circuit
-  accept NAME --from FOLDER [--ptau FILE]            checks a contribution and writes it down
-  beacon NAME --hash HEX --iterations N --source TEXT     ends the contributions
-  finalise NAME [--ptau FILE]                        artifacts, verifiers, lock and transcript of the new set
-  verify NAME [--ptau FILE] [--artifacts FOLDER]     checks a finished set from its transcript alone
+  ptau [--power 16] [--url ADDRESS] [--to FILE]      downloads phase 1 and checks its hash
+  practice --to FILE [--power 16]                    makes an insecure phase 1 for rehearsals
+  new NAME [--ptau FILE] [--rehearsal yes]           starts a ceremony: makes the keys without contributions
+  contribute --by "YOUR NAME" --from FOLDER --to FOLDER   adds a contribution to each CIRCUIT.zkey in FOLDER
+  accept NAME --from FOLDER [--ptau FILE]            checks a contribution and records it
+  beacon NAME --hash HEX --iterations N --source TEXT     applies the beacon; ends the contributions
+  finalize NAME [--ptau FILE]                        writes artifacts, verifiers, lock and transcript
+  verify NAME [--ptau FILE] [--artifacts FOLDER]     checks a finished ceremony
 `;
 
-const tell = (line: string): void => console.error(`ceremony: ${line}`);
+const report = (line: string): void => console.error(`ceremony: ${line}`);
 
-async function placeOf(name: string): Promise<FinalPlace> {
+async function contextOf(name: string): Promise<FinalContext> {
   return {
     folder: join(WORK, name),
     circuits: circuitNames.map((circuit) => ({ name: circuit, r1cs: artifactPaths(circuit).r1cs })),
     curve: await buildBn128(true),
-    tell,
+    report,
     verifier: (circuit, zkey, set) => renderVerifier(circuit as CircuitName, set, zkey),
   };
 }
@@ -79,7 +79,7 @@ const required = (options: Options, name: keyof Options): string => {
 
 const artifactsOf = (set: string): string => join(buildDirectory, ...set.split("/"));
 const publishedAt = (set: string): string => join(circuitsDirectory, ceremonyFile(set));
-/** As a user types it here. */
+/** The path as the user would type it in the working directory. */
 const shown = (path: string): string => (relative(".", path).startsWith("..") ? path : relative(".", path));
 
 async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<void> {
@@ -91,28 +91,29 @@ async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<v
     const now = Math.floor(bytes / 1e6);
     if (now - last < 10) return;
     last = now;
-    tell(`${now} MB${total === undefined ? "" : ` of ${Math.ceil(total / 1e6)} MB`}`);
+    report(`${now} MB${total === undefined ? "" : ` of ${Math.ceil(total / 1e6)} MB`}`);
   });
-  tell(`${shown(target)} is the file of the public ceremony`);
+  report(`${shown(target)} matches the public ceremony's hash`);
 }
 
-/** Writes the artifacts, and what the tree keeps of a ceremony. */
-async function finish(place: FinalPlace, name: string, ptau: string): Promise<void> {
-  const { set } = openCeremony(place);
-  assertOwnNames(set);
+/** Writes the artifacts, and the files to commit: transcript, verifiers and lock. */
+async function finish(context: FinalContext, name: string, ptau: string): Promise<void> {
+  const { set } = openCeremony(context);
+  assertUniqueVerifierNames(set);
   const to = artifactsOf(set);
-  const { transcript, verifiers } = await finalise(place, ptau, to);
+  const { transcript, verifiers } = await finalize(context, ptau, to);
   writeTranscript(publishedAt(set), transcript);
-  tell(`artifacts in ${shown(to)}, transcript in ${shown(publishedAt(set))}`);
+  report(`artifacts in ${shown(to)}, transcript in ${shown(publishedAt(set))}`);
   for (const [circuit, source] of Object.entries(verifiers))
     writeAtomically(verifierPath(circuit as CircuitName, set)!, source);
-  tell(`lock: ${await generate([generateLock], false)}`);
-  if (set.startsWith("rehearsal/")) return tell("a rehearsal: its keys are worth nothing; commit none of it");
-  tell(`check it as everybody will, from the circuits on: pnpm ceremony verify ${name}; only then`);
-  tell("commit the transcript, the verifiers and the generated lock, and publish the artifacts");
+  report(`lock: ${await generate([generateLock], false)}`);
+  if (set.startsWith("rehearsal/"))
+    return report("this was a rehearsal: the keys are insecure; do not commit these files");
+  report(`check the result: pnpm ceremony verify ${name}`);
+  report("then commit the transcript, the verifiers and the generated lock, and publish the artifacts");
 }
 
-/** The tree's transcript of a finished set. */
+/** Reads a finished ceremony's committed transcript. */
 function finished(name: string): Transcript {
   const [ceremony, rehearsal] = [publishedAt(setName(name, false)), publishedAt(setName(name, true))];
   return readCeremony(existsSync(rehearsal) && !existsSync(ceremony) ? rehearsal : ceremony);
@@ -123,56 +124,56 @@ async function command(action: string | undefined, args: string[]): Promise<void
   if (name !== undefined) setName(name, false);
   const options = parseOptions(name === undefined ? args : args.slice(1), OPTIONS);
   const ptau = resolve(options.ptau ?? DEFAULT_PTAU);
-  const place = async (): Promise<FinalPlace> => {
+  const context = async (): Promise<FinalContext> => {
     if (name === undefined) throw new CommandError("OPTION_MISSING", `the ceremony's name is missing\n${USAGE}`);
-    return placeOf(name);
+    return contextOf(name);
   };
   switch (action) {
     case "ptau":
       return fetchPtau(options);
     case "practice": {
       const to = resolve(required(options, "to"));
-      tell("making a phase 1 that is worth nothing: about half a minute");
+      report("making an insecure phase 1, about half a minute");
       await makePracticePtau(Number(options.power ?? POWER), to);
-      return tell(`${shown(to)} is there, for rehearsals`);
+      return report(`wrote ${shown(to)}, for rehearsals only`);
     }
     case "new": {
-      const begun = await place();
+      const begun = await context();
       const set = setName(name!, options.rehearsal === "yes");
-      assertOwnNames(set);
+      assertUniqueVerifierNames(set);
       assertCompiled();
       await beginCeremony(begun, set, ptau);
-      return tell(`send ${shown(roundFolder(begun, 0))} to the first contributor`);
+      return report(`send ${shown(roundFolder(begun, 0))} to the first contributor`);
     }
     case "contribute": {
       const [from, to] = [resolve(required(options, "from")), resolve(required(options, "to"))];
-      const hashes = await contributeTo(from, to, required(options, "by"), await placeOf("contributor"));
+      const hashes = await contributeTo(from, to, required(options, "by"), await contextOf("contributor"));
       for (const [circuit, hash] of Object.entries(hashes)) console.log(`${circuit} ${hash}`);
-      return tell(`publish these hashes, and send ${shown(to)} back`);
+      return report(`publish these hashes, and send ${shown(to)} back`);
     }
     case "accept": {
-      const ceremony = await place();
+      const ceremony = await context();
       const round = await acceptRound(ceremony, ptau, resolve(required(options, "from")));
       const next = roundFolder(ceremony, openCeremony(ceremony).rounds.length);
-      return tell(`${round.contributor}'s contribution is in; the next one begins with ${shown(next)}`);
+      return report(`accepted the contribution of ${round.contributor}; send ${shown(next)} to the next contributor`);
     }
     case "beacon": {
       const [hash, source] = [required(options, "hash"), required(options, "source")];
-      await endWithBeacon(await place(), { hash, source, iterations: Number(required(options, "iterations")) });
-      return tell(`no more contributions: pnpm ceremony finalise ${name}`);
+      await endWithBeacon(await context(), { hash, source, iterations: Number(required(options, "iterations")) });
+      return report(`applied the beacon; next: pnpm ceremony finalize ${name}`);
     }
-    case "finalise":
+    case "finalize":
       assertCompiled();
-      return finish(await place(), name!, ptau);
+      return finish(await context(), name!, ptau);
     case "verify": {
-      const ceremony = await place();
+      const ceremony = await context();
       const transcript = finished(name!);
       const { set, rounds } = transcript;
-      assertTheseCircuits(transcript);
+      assertCircuitsMatch(transcript);
       await verifyCeremony(ceremony, transcript, ptau, resolve(options.artifacts ?? artifactsOf(set)));
-      tell(`${set}: every key follows from its circuit; one of these, at least, has to be honest:`);
+      report(`${set} is valid. Its keys are secure if at least one of these contributors was honest:`);
       for (const { contributor, beacon } of rounds)
-        tell(beacon === undefined ? contributor : `then the beacon ${beacon.hash}: ${beacon.source}`);
+        report(beacon === undefined ? contributor : `beacon ${beacon.hash}: ${beacon.source}`);
       return;
     }
     default:

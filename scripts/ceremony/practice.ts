@@ -10,14 +10,14 @@ import { phase1Secrets } from "../setup/keys/secrets.ts";
 const PRACTICE_SEED = "practice: these powers of tau are worth nothing";
 
 /**
- * Writes a prepared phase 1 file for rehearsals, where the public one cannot be downloaded.
- * @param power of the largest circuit's domain
+ * Writes a prepared phase 1 file for rehearsals on machines that cannot download the public one.
+ * @param power log2 of the largest circuit's domain, 2 to 17
  * @throws CommandError PTAU_POWER_UNKNOWN, FILE_EXISTS
  */
 export async function makePracticePtau(power: number, to: string): Promise<void> {
   if (!Number.isInteger(power) || power < 2 || power > 17)
-    throw new CommandError("PTAU_POWER_UNKNOWN", `2^${power} powers: a practice file has 2^2 to 2^17`);
-  if (existsSync(to)) throw new CommandError("FILE_EXISTS", `${to} is there already`);
+    throw new CommandError("PTAU_POWER_UNKNOWN", `--power is ${power}; a practice file has 2^2 to 2^17 powers`);
+  if (existsSync(to)) throw new CommandError("FILE_EXISTS", `${to} already exists; choose another file`);
   mkdirSync(dirname(to), { recursive: true });
   const maker = await KeyMaker.start();
   const part = `${to}.part`;

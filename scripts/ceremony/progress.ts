@@ -1,26 +1,28 @@
 import { statSync } from "node:fs";
-import type { Progress } from "./listener.ts";
+import type { Progress } from "./snarkjs-logger.ts";
 
-/** A circuit whose keys are made. */
+/** A circuit of the ceremony. */
 export interface CeremonyCircuit {
   readonly name: string;
-  /** Compiled. */
+  /** Path of the compiled circuit. */
   readonly r1cs: string;
 }
 
-/** Told of what is going on, a line at a time. */
-export type Tell = (line: string) => void;
+/** Prints one line of progress. */
+export type Report = (line: string) => void;
 
 const seconds = (start: number): number => (performance.now() - start) / 1000;
 
-/** Does a step for each circuit in turn, and tells which it is, how much of all is left, and how long it took. */
+/**
+ * Runs a step for each circuit in turn. Reports the circuit, the share of all circuits that is done, and the time taken.
+ */
 export async function forEach(
   circuits: readonly CeremonyCircuit[],
-  tell: Tell,
+  report: Report,
   step: string,
   action: (circuit: CeremonyCircuit, progress: Progress) => Promise<void>,
 ): Promise<void> {
-  // What a circuit takes grows with it.
+  // The time for a circuit is roughly proportional to its size.
   const sizes = circuits.map(({ r1cs }) => statSync(r1cs).size);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const start = performance.now();
@@ -29,14 +31,14 @@ export async function forEach(
     const what = `${circuit.name} (${index + 1} of ${circuits.length}): ${step}`;
     const size = sizes[index]!;
     const began = performance.now();
-    tell(what);
+    report(what);
     await action(circuit, (part) => {
       const share = (done + part * size) / all;
       if (share === 0) return;
       const minutes = Math.ceil((seconds(start) / 60) * (1 / share - 1));
-      tell(`${what}: ${Math.floor(100 * share)} % of all circuits, about ${minutes} min left`);
+      report(`${what}: ${Math.floor(100 * share)} % of all circuits, about ${minutes} min left`);
     });
-    tell(`${what}: ${seconds(began).toFixed(1)} s`);
+    report(`${what}: ${seconds(began).toFixed(1)} s`);
     done += size;
   }
 }

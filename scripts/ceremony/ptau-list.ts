@@ -1,5 +1,6 @@
 // Phase 1: the prepared powers of tau of the public ceremony of 2020 to 2021 ("Perpetual Powers of Tau", 54 contributions
-// and a beacon, prepared by Hermez), as snarkjs's README lists them. Whoever gets a file from anywhere compares with this.
+// and a beacon, prepared by Hermez), as snarkjs's README lists them. Every phase 1 file, from any source, is compared with
+// this list.
 import { CommandError } from "../lib/command.ts";
 
 /** BLAKE2b-512 of the file with 2^power powers, by power. */
@@ -27,12 +28,15 @@ export const PTAU_HASHES: Readonly<Record<number, string>> = {
   28: "55c77ce8562366c91e7cda394cf7b7c15a06c12d8c905e8b36ba9cf5e13eb37d1a429c589e8eaba4c591bc4b88a0e2828745a53e170eac300236f5c1a326f41a",
 };
 
-/** Where the files are published; any mirror will do, since the hash decides. */
+/** Where the files are published. Any mirror works too, because the hash is checked. */
 export const PTAU_ADDRESS = "https://storage.googleapis.com/zkevm/ptau";
 
-/** @throws CommandError PTAU_POWER_UNKNOWN */
+/** @param power log2 of the number of powers, 8 to 28 @throws CommandError PTAU_POWER_UNKNOWN */
 export function ptauFileName(power: number): string {
   if (PTAU_HASHES[power] === undefined)
-    throw new CommandError("PTAU_POWER_UNKNOWN", `there is no public file of 2^${power} powers; there are 8 to 28`);
+    throw new CommandError(
+      "PTAU_POWER_UNKNOWN",
+      `there is no public file of 2^${power} powers; choose a power from 8 to 28`,
+    );
   return `powersOfTau28_hez_final${power === 28 ? "" : `_${String(power).padStart(2, "0")}`}.ptau`;
 }

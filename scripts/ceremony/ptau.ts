@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CommandError } from "../lib/command.ts";
 import { PTAU_HASHES } from "./ptau-list.ts";
-import type { Phase1 } from "./shape.ts";
+import type { Phase1 } from "./transcript-schema.ts";
 
 /** BLAKE2b-512 of a file, hex. */
 export async function blake2bFile(path: string): Promise<string> {
@@ -14,14 +14,14 @@ export async function blake2bFile(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** The power in the header: magic, version, sections, then section 1 with field size, modulus and power. */
+/** Reads the power from the header: magic, version, section count; then section 1: field size, modulus, power. */
 async function readPower(path: string): Promise<number> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
     const modulus = bytesRead === 64 && buffer.toString("latin1", 0, 4) === "ptau" ? buffer.readUInt32LE(24) : 0;
     if (buffer.readUInt32LE(12) !== 1 || modulus !== 32)
-      throw new CommandError("PTAU_DAMAGED", `${path} is no powers of tau file of BN254 that snarkjs wrote`);
+      throw new CommandError("PTAU_DAMAGED", `${path} is not a powers of tau file of BN254 written by snarkjs`);
     const power = await file.read(Buffer.alloc(4), 0, 4, 28 + modulus);
     return power.bytesRead === 4 ? power.buffer.readUInt32LE(0) : 0;
   } finally {
@@ -30,9 +30,9 @@ async function readPower(path: string): Promise<number> {
 }
 
 /**
- * Checks a powers of tau file.
- * @param rehearsal takes any file: what comes out is worth nothing, and marked so
- * @throws CommandError PTAU_MISSING, PTAU_DAMAGED, PTAU_UNKNOWN where it is not on the public ceremony's list
+ * Reads a powers of tau file and compares its hash with the public ceremony's list.
+ * @param rehearsal accepts any file: a rehearsal's keys are marked as insecure
+ * @throws CommandError PTAU_MISSING, PTAU_DAMAGED; PTAU_UNKNOWN if it is not on the list
  */
 export async function checkPtau(path: string, rehearsal: boolean): Promise<Phase1> {
   let power: number;
@@ -48,6 +48,6 @@ export async function checkPtau(path: string, rehearsal: boolean): Promise<Phase
   throw new CommandError(
     "PTAU_UNKNOWN",
     `${path} (2^${power}) is not the file of the public ceremony: BLAKE2b ${phase1.blake2b}, ` +
-      `expected ${expected ?? "one of 2^8 to 2^28"}. Only a rehearsal takes another`,
+      `expected ${expected ?? "one of 2^8 to 2^28"}. Only a rehearsal accepts another file`,
   );
 }

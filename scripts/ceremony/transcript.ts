@@ -1,19 +1,19 @@
-// What a ceremony was, in one file: everything that has to be compared to check its keys, and nothing secret.
+// The transcript: the public record of a ceremony, with every hash that is needed to check its keys. It has no secrets.
 import { existsSync, readFileSync } from "node:fs";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Contributions } from "./contributions.ts";
-import { assertTranscript, type Round, type Transcript } from "./shape.ts";
+import { assertTranscript, type Round, type Transcript } from "./transcript-schema.ts";
 
-/** It also becomes part of the names of contracts. */
+/** Strict, because the name becomes part of paths and of contract names. */
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
-/** @throws CommandError NAME_INVALID */
+/** @returns the set's name, `ceremony/NAME` or `rehearsal/NAME` @throws CommandError NAME_INVALID */
 export function setName(name: string, rehearsal: boolean): string {
   if (!NAME.test(name))
     throw new CommandError(
       "NAME_INVALID",
-      `"${name}" is no name of a ceremony: a to z, 0 to 9 and -, a letter first, at most 40`,
+      `"${name}" is not a name for a ceremony: expected a to z, 0 to 9 and -, a letter first, at most 40 characters`,
     );
   return `${rehearsal ? "rehearsal" : "ceremony"}/${name}`;
 }
@@ -24,40 +24,41 @@ export function readTranscript(path: string): Transcript {
   try {
     return assertTranscript(JSON.parse(readFileSync(path, "utf8")));
   } catch (cause) {
-    // It may quote what it read, and that command the terminal.
+    // The message may quote the file, whose control characters must not reach the terminal.
     const why = (cause as Error).message.replace(/\p{C}/gu, "?");
-    throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is no transcript: ${why}`, { cause });
+    throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is not a valid transcript: ${why}`, { cause });
   }
 }
 
-/** As JSON, and beside it as a page to be read. */
+/** Writes the transcript as JSON, and beside it as a Markdown page. */
 export function writeTranscript(path: string, transcript: Transcript): void {
   writeAtomically(path, toJson(transcript));
   writeAtomically(path.replace(/\.json$/, ".md"), asMarkdown(transcript));
 }
 
 /**
- * Compares what a zkey says of itself with the rounds of a transcript.
- * @throws CommandError TRANSCRIPT_MISMATCH, naming circuit and round
+ * Compares the contributions listed in a zkey with the rounds of a transcript.
+ * @throws CommandError TRANSCRIPT_MISMATCH, with circuit and round
  */
 export function compareContributions(circuit: string, found: Contributions, transcript: Transcript): void {
   const fail = (what: string): never => {
     throw new CommandError("TRANSCRIPT_MISMATCH", `${circuit}: ${what}`);
   };
-  if (found.circuitHash !== transcript.circuits[circuit]?.circuitHash) fail("it began from other keys");
+  if (found.circuitHash !== transcript.circuits[circuit]?.circuitHash)
+    fail("the zkey was made from other initial keys");
   const { rounds } = transcript;
   if (found.list.length !== rounds.length)
-    fail(`${found.list.length} contributions, the transcript has ${rounds.length}`);
+    fail(`the zkey has ${found.list.length} contributions, the transcript ${rounds.length}`);
   for (const [index, { name, hash, beacon }] of found.list.entries()) {
     const round = rounds[index]!;
     const same = name === round.contributor && hash === round.hashes[circuit]?.contribution;
     const drawn = beacon?.hash === round.beacon?.hash && beacon?.iterations === round.beacon?.iterations;
-    if (!same || !drawn) fail(`contribution ${index + 1}, ${hash}, is not the transcript's`);
+    if (!same || !drawn) fail(`contribution ${index + 1}, ${hash}, is not the one in the transcript`);
   }
 }
 
 function asMarkdown({ set, phase1, circuits, rounds, final }: Transcript): string {
-  const worth = set.startsWith("rehearsal/") ? "\nA rehearsal: these keys are worth nothing.\n" : "";
+  const worth = set.startsWith("rehearsal/") ? "\nThis was a rehearsal: these keys are worth nothing.\n" : "";
   const parts = [
     `# Transcript of ${set}\n${worth}`,
     `## Phase 1\n\n\`${phase1.file}\`, 2^${phase1.power} powers, BLAKE2b-512\n\n    ${phase1.blake2b}\n`,

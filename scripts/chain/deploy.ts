@@ -1,7 +1,7 @@
 // `pnpm deploy:local [--url http://127.0.0.1:8545]`: deploys the contracts on the chain of `pnpm chain`.
 import { relative } from "node:path";
 import { toJson, writeAtomically } from "../circuits/files.ts";
-import { localManifest } from "../deploy/places.ts";
+import { localManifest } from "../deploy/manifest-paths.ts";
 import { parseOptions, runCommand } from "../lib/command.ts";
 import { deployLocal } from "./deployment.ts";
 
@@ -10,6 +10,6 @@ await runCommand(async () => {
   const manifest = await deployLocal(url);
   writeAtomically(localManifest, toJson(manifest));
   console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${manifest.set}`);
-  console.log(`manifest ${relative(process.cwd(), localManifest)}; it lasts as long as the chain does`);
+  console.log(`manifest ${relative(process.cwd(), localManifest)}; valid until the chain stops`);
   console.log("Next: npm run service");
 });

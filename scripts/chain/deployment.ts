@@ -1,5 +1,5 @@
-// Deploys the test dollar and a pool for it on a local chain, as on any network, but deletes the journal, which would
-// outlive the chain.
+// Deploys the test dollar and a pool for it on a local chain, like on any network, but then deletes Ignition's journal,
+// because it is useless once the chain stops.
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,14 +11,14 @@ import { CommandError } from "../lib/command.ts";
 
 /**
  * @param url JSON-RPC endpoint of a local chain with Hardhat's unlocked accounts
- * @throws CommandError INVALID_URL; as `deployPool`
+ * @throws CommandError INVALID_URL; the errors of `deployPool`
  */
 export async function deployLocal(url: string): Promise<DeploymentManifest> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new CommandError("INVALID_URL", `"${url}" is not an http address of a JSON-RPC node`);
+    throw new CommandError("INVALID_URL", `"${url}" is not an http or https URL of a JSON-RPC node`);
   const connection = await hre.network.create({ network: "localhost", override: { url } });
   const network = `local-${randomUUID().slice(0, 13)}`;
-  const node = `what is at ${url} (npm run chain starts a local chain)`;
+  const node = `the server at ${url} (npm run chain starts a local chain)`;
   try {
     const manifest = await deployPool(connection, { network, set: DEVELOPMENT_SET, token: undefined, node });
     return { ...manifest, network: "local" };

@@ -1,4 +1,4 @@
-// Starts the local chain as a child process and ends it again.
+// Starts the local chain as a child process, and stops it.
 import { fork } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { NodeOptions, ServerMessage } from "./server.ts";
 
 export interface LocalNode {
   readonly url: string;
-  /** Stops the node and waits for its end. May be called more than once. */
+  /** Stops the node and waits until it has exited. May be called more than once. */
   stop(): Promise<void>;
 }
 
@@ -15,7 +15,8 @@ export interface LocalNode {
 const START_TIMEOUT_MS = 300_000;
 
 /**
- * @param port 0 (the default) for any free one
+ * Starts a local chain.
+ * @param port 0 (the default) for any free port
  * @throws CommandError PORT_BUSY, NODE_FAILED
  */
 export async function startNode(port = 0, options: NodeOptions = {}): Promise<LocalNode> {
@@ -39,7 +40,7 @@ export async function startNode(port = 0, options: NodeOptions = {}): Promise<Lo
     const timer = setTimeout(() => fail("the local chain did not start in five minutes"), START_TIMEOUT_MS);
     child.once("message", (received: ServerMessage) => resolve(received));
     child.once("error", (error) => fail(error.message));
-    void closed.then(() => fail(`the local chain ended while it started: ${output.trim()}`));
+    void closed.then(() => fail(`the local chain exited while starting: ${output.trim()}`));
     void closed.then(() => clearTimeout(timer));
     child.once("message", () => clearTimeout(timer));
   });
@@ -47,7 +48,7 @@ export async function startNode(port = 0, options: NodeOptions = {}): Promise<Lo
     await stop();
     throw new CommandError(message.error.code, message.error.message);
   }
-  // The child does not keep a parent alive that ends without stop(), and ends with it.
+  // The child does not keep the parent alive, and exits with it, even if the parent never calls stop().
   child.unref();
   child.channel?.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();

@@ -9,7 +9,7 @@ const HOST = "127.0.0.1";
 
 /** Differences from the local chain of `pnpm chain`. */
 export interface NodeOptions {
-  /** One of the local chains' ids. */
+  /** One of the ids of local chains. */
   readonly chainId?: number;
   /** Milliseconds between blocks; default: one block per transaction. */
   readonly blockTimeMs?: number;
@@ -21,9 +21,9 @@ export type ServerMessage =
 
 /**
  * Listens on a port.
- * @param port 0 for any free one
+ * @param port 0 for any free port
  * @returns the port it listens on
- * @throws CommandError PORT_BUSY
+ * @throws CommandError PORT_BUSY, PORT_DENIED
  */
 export async function serve(port: number, { chainId, blockTimeMs }: NodeOptions = {}): Promise<number> {
   // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
@@ -44,11 +44,11 @@ function probe(port: number): Promise<void> {
         error.code === "EADDRINUSE"
           ? new CommandError(
               "PORT_BUSY",
-              `port ${port} is in use; end what listens there or choose another with --port`,
+              `port ${port} is in use; stop the program that listens there, or choose another port with --port`,
             )
           : new CommandError(
               "PORT_DENIED",
-              `port ${port} cannot be opened (${error.code}); choose another with --port`,
+              `port ${port} cannot be opened (${error.code}); choose another port with --port`,
             ),
       );
     });

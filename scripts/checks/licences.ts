@@ -1,13 +1,13 @@
-// Checks that every dependency's licence can be combined with GPL-3.0-or-later, this project's licence (circomlib and snarkjs
-// are GPL-3.0). It prints the others and exits with 1.
+// Checks that every dependency's licence is compatible with GPL-3.0-or-later, this project's licence (circomlib and snarkjs
+// are GPL-3.0). It prints the dependencies that are not, and exits with 1.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { isCompatible } from "./spdx.ts";
 
-/** What `pnpm licenses list --json` says: licence -> packages. */
+/** The output of `pnpm licenses list --json`: packages by licence. */
 type Licences = Record<string, { name: string; versions: string[] }[]>;
 
-/** Packages without an SPDX identifier in package.json, with the licence of their licence text. */
+/** Packages without an SPDX identifier in package.json, with the licence that their licence text states. */
 const READ_BY_HAND: Record<string, string> = {
   esprima: "BSD-2-Clause",
 };
@@ -31,7 +31,7 @@ if (import.meta.main) {
   const found = offenders(licences);
   // An empty list would pass the check, but the tools alone are hundreds of packages.
   if (count < 100) found.push(`pnpm listed only ${count} packages`);
-  for (const line of found) console.error(`not known to fit GPL-3.0-or-later: ${line}`);
-  console.log(`${count} dependencies, ${found.length} with a licence that does not fit`);
+  for (const line of found) console.error(`not known to be compatible with GPL-3.0-or-later: ${line}`);
+  console.log(`${count} dependencies, ${found.length} with an incompatible licence`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

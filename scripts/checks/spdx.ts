@@ -1,4 +1,4 @@
-// The little of SPDX licence expressions that package.json files use: identifiers, AND, OR, WITH and parentheses.
+// Evaluates SPDX licence expressions as far as package.json files use them: identifiers, AND, OR, WITH and parentheses.
 
 /** Compatible with GPL-3.0-or-later, by the list of the Free Software Foundation (Apache-2.0 is, with version 3). */
 const COMPATIBLE = new Set([
@@ -7,7 +7,7 @@ const COMPATIBLE = new Set([
   "Apache-2.0 WITH LLVM-exception",
   "BSD-2-Clause",
   "BSD-3-Clause",
-  // Permissive: the one condition is to pass on its text.
+  // Permissive: the only condition is to include the licence text.
   "BlueOak-1.0.0",
   "CC0-1.0",
   "GPL-3.0",
@@ -28,7 +28,8 @@ const COMPATIBLE = new Set([
 
 /**
  * @param expression an SPDX expression, such as "(MIT OR Apache-2.0) AND ISC"
- * @returns whether some reading of it may be combined with GPL-3.0-or-later; false for anything that cannot be read
+ * @returns whether a choice of its alternatives is compatible with GPL-3.0-or-later; false for an expression that cannot be
+ *   parsed
  */
 export function isCompatible(expression: string): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];

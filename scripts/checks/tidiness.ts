@@ -1,5 +1,5 @@
-// Finds what no file of the project may contain: forgotten notes, disabled tests, large files, and paths of one machine. It
-// reads every file that git tracks or would track.
+// Checks every file that git tracks or would track for notes to do something later, disabled tests, paths of one machine
+// and excessive size; and checks that docs/architecture.md names every source folder.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -7,7 +7,7 @@ import { circuitsDirectory } from "./paths.ts";
 export interface SignalEntry {
   name: string;
   size: number;
-  /** Names of an array's elements, for those who read them one by one. */
+  /** Names of an array's elements, for code that reads single elements. */
   elements?: string[] | undefined;
   description: string;
 }
@@ -78,7 +78,10 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
   };
 }
 
-/** Reads circuits.json, the one place of signal names, order, parameters and exact constraint counts. */
+/**
+ * Reads circuits.json, which defines signal names, order, parameters and exact constraint counts.
+ * @throws CommandError CIRCUITS_JSON_INVALID
+ */
 export function readCircuitTable(path = join(circuitsDirectory, "circuits.json")): CircuitTable {
   if (!existsSync(path)) return fail("is missing");
   let document: unknown;
@@ -93,6 +96,6 @@ export function readCircuitTable(path = join(circuitsDirectory, "circuits.json")
   );
 }
 
-/** How many field elements a circuit's public signals are. */
+/** Number of field elements in a circuit's public signals. */
 export const publicSignalCount = (circuit: CircuitEntry): number =>
   circuit.publicSignals.reduce((total, { size }) => total + size, 0);

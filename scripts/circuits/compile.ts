@@ -10,10 +10,10 @@ import type { R1csHeader } from "./r1cs-header.ts";
 /** Each compiler process takes a core and up to a few hundred megabytes. */
 const PARALLEL = 2;
 
-/** Throws CIRCUITS_JSON_STALE if circuits.json contradicts a circuit's r1cs. */
+/** Compares a circuit's entry in circuits.json with its r1cs. @throws CommandError CIRCUITS_JSON_STALE */
 export function checkCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
   const compare = (what: string, expected: number, actual: number) =>
-    expected === actual ? [] : [`${name}: circuits.json says ${expected} ${what}, compiled ${actual}`];
+    expected === actual ? [] : [`${name}: circuits.json has ${expected} ${what}, the compiled circuit ${actual}`];
   const wrong =
     entry === undefined
       ? [`${name}: not in circuits.json`]
@@ -24,7 +24,7 @@ export function checkCounts(name: string, entry: CircuitEntry | undefined, compi
           ...compare("public outputs", 0, compiled.publicOutputs),
         ];
   if (wrong.length === 0) return;
-  const advice = "if the circuit was changed on purpose, npm run circuits:build writes its counts";
+  const advice = "if you changed the circuit on purpose, run npm run circuits:build to write the new counts";
   throw new CommandError("CIRCUITS_JSON_STALE", [...wrong, advice].join("\n"), { inLines: true });
 }
 
@@ -59,7 +59,7 @@ export async function compileOnly(names: readonly CircuitName[]): Promise<Map<Ci
   return new Map(names.map((name) => [name, results.get(name)!]));
 }
 
-/** Throws CIRCUITS_JSON_STALE if circuits.json does not describe the compiled circuits. */
+/** Compares circuits.json with the compiled circuits. @throws CommandError CIRCUITS_JSON_STALE */
 export function checkTable(results: ReadonlyMap<CircuitName, Compilation>): void {
   const table = readCircuitTable();
   for (const [name, compiled] of results) checkCounts(name, table[name], compiled);

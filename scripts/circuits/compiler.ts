@@ -13,21 +13,22 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
 export interface Compilation extends R1csHeader {
   paths: ReturnType<typeof artifactPaths>;
-  /** Taken from an earlier run with the same sources, compiler and flags. */
+  /** Whether the files are from an earlier run with the same sources, compiler and flags. */
   cached: boolean;
   seconds: number;
 }
 
 interface CompileOptions {
-  /** Called if there is something to compile, which can take a minute. */
+  /** Called before a compilation, which can take a minute; not called if the result is cached. */
   onStart?: () => void;
-  /** Ends the compiler: nobody needs what it makes any more. */
+  /** Kills the compiler. */
   stop?: AbortSignal;
 }
 
 /**
- * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), once for one content of its sources.
- * Throws CIRCOM_FAILED with circom's own message, which names file and line.
+ * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), unless the files there are from the same
+ * sources, compiler and flags.
+ * @throws CommandError SOURCE_MISSING, INCLUDE_MISSING; CIRCOM_FAILED with circom's message, which names file and line
  */
 export async function compileCircuit(
   source: string,
@@ -62,10 +63,10 @@ export async function compileCircuit(
   return { ...readR1csHeader(paths.r1cs), paths, cached, seconds: (performance.now() - start) / 1000 };
 }
 
-/** A child process each: the compiler is synchronous WASM and exits its process on an error. */
+/** Runs circom in a child process, because it is synchronous WASM and exits its process on an error. */
 async function runCircom(source: string, options: string[], stop?: AbortSignal): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
-  // The sandbox sees paths relative to where it was started, and circom quotes them in its messages.
+  // The sandbox resolves paths relative to the working directory, and circom prints them in its messages.
   const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
   const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
     cwd: root,

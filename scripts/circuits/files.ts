@@ -10,7 +10,7 @@ export const sha256 = (...parts: (Uint8Array | string)[]): string => {
 
 export const sha256File = (path: string): string => sha256(readFileSync(path));
 
-/** Whole or not at all: an interrupted write leaves the old file, and readers never see half of a new one. */
+/** Replaces a file atomically: an interrupted write leaves the old file, and readers never see a partial one. */
 export function writeAtomically(path: string, ...parts: (Uint8Array | string)[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
@@ -18,13 +18,13 @@ export function writeAtomically(path: string, ...parts: (Uint8Array | string)[])
     writeFileSync(temporary, Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part))));
     renameSync(temporary, path);
   } catch (error) {
-    // On a full disk it would keep what is left of it.
+    // On a full disk, the partial file would take up the remaining space.
     rmSync(temporary, { force: true });
     throw error;
   }
 }
 
-/** Writes only what differs, so that nothing downstream is built again; true if it did. */
+/** Writes a file only if its content differs, so that its dependents are not rebuilt. @returns whether it was written */
 export function writeIfChanged(path: string, content: string): boolean {
   if (existsSync(path) && readFileSync(path, "utf8") === content) return false;
   writeAtomically(path, content);

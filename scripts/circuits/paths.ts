@@ -11,7 +11,7 @@ export const buildDirectory = join(circuitsDirectory, "build");
 export const circuitNames = ["payment", "elgamal_range", "withdrawal", "note_append"] as const;
 export type CircuitName = (typeof circuitNames)[number];
 
-/** Everything built for one circuit; `directory` need not exist yet. */
+/** Paths of all files built for one circuit; `directory` need not exist yet. */
 export function artifactPaths(name: string, directory = join(buildDirectory, name)) {
   const file = (extension: string) => join(directory, `${name}.${extension}`);
   return {
@@ -25,7 +25,7 @@ export function artifactPaths(name: string, directory = join(buildDirectory, nam
   };
 }
 
-/** Circuit names from a command line: all when none is given. */
+/** Parses circuit names from a command line; no names mean all circuits. @throws CommandError CIRCUIT_UNKNOWN */
 export function parseCircuitNames(names: string[]): CircuitName[] {
   if (names.length === 0) return [...circuitNames];
   return names.map((name) => {
@@ -40,14 +40,14 @@ export function parseCircuitNames(names: string[]): CircuitName[] {
 }
 
 /**
- * The folder to give circom with -l, so that a source says `include "circomlib/circuits/poseidon.circom"`. The compiler
- * is sandboxed WASM and follows no symlink, and pnpm's node_modules/circomlib is one: so the real path.
+ * The library folder for circom's option -l, so that a source can `include "circomlib/circuits/poseidon.circom"`. It is the
+ * real path, because the compiler is sandboxed WASM that follows no symlinks, and pnpm's node_modules/circomlib is one.
  */
 export function circomLibraryDirectory(): string {
   return dirname(realpathSync(join(root, "node_modules", "circomlib")));
 }
 
-/** The exact version of an installed package, from its own manifest. */
+/** The exact version of an installed package, from its package.json. @throws CommandError PACKAGE_DAMAGED */
 export function packageVersion(name: string): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"));
   if (typeof manifest !== "object" || manifest === null || !("version" in manifest))

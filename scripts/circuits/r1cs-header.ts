@@ -12,7 +12,10 @@ export interface R1csHeader {
 const MAGIC = 0x73633172; // "r1cs", little endian
 const HEADER_SECTION = 1;
 
-/** Reads the counts of an .r1cs file (format: iden3/r1csfile) without loading its constraints. */
+/**
+ * Reads the counts of an .r1cs file (format: iden3/r1csfile) without loading its constraints.
+ * @throws CommandError R1CS_DAMAGED
+ */
 export function readR1csHeader(path: string): R1csHeader {
   const descriptor = openSync(path, "r");
   try {

@@ -6,7 +6,11 @@ import { root } from "./paths.ts";
 
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 
-/** Every file a circom source is made of, itself first, found the way circom finds it: beside the includer, then in -l. */
+/**
+ * A circom source and all files it includes, itself first. Includes are resolved like circom does: relative to the
+ * including file, then in the library folders.
+ * @throws CommandError INCLUDE_MISSING
+ */
 export function sourceFiles(main: string, libraries: string[]): string[] {
   const found = new Set<string>();
   const queue = [main];
@@ -27,7 +31,9 @@ export function sourceFiles(main: string, libraries: string[]): string[] {
   return [...found];
 }
 
-/** Names the result of a compilation: same sources, compiler and flags, same hash. Paths of libraries do not enter. */
+/**
+ * Hash of a compilation's inputs: source contents, and `settings` (compiler, flags). It does not depend on library paths.
+ */
 export function sourceHash(main: string, libraries: string[], settings: string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(settings));
   const contents = sourceFiles(main, libraries).map((file) =>

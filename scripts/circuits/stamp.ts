@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { sha256File, toJson, writeAtomically } from "./files.ts";
 
-/** What a build step wrote last time: a hash of everything it depends on, and of each file it wrote. */
+/** The record of a build step's last run: a hash of all its inputs, and of each file it wrote. */
 interface Stamp {
   inputs: string;
   outputs: string[];
@@ -11,12 +11,12 @@ function readStamp(path: string): Partial<Stamp> {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {
-    // None yet, or half a one: the step is done again.
+    // The stamp is missing or incomplete: the step runs again.
     return {};
   }
 }
 
-/** Whether the step of this stamp ran for the same inputs and its outputs are still what it wrote, undamaged. */
+/** Whether the step last ran with the same inputs and its output files are unchanged since. */
 export function isFresh(stamp: string, inputs: string, outputs: string[]): boolean {
   const known = readStamp(stamp);
   return (
@@ -25,7 +25,7 @@ export function isFresh(stamp: string, inputs: string, outputs: string[]): boole
   );
 }
 
-/** To be called last, with inputs hashed before the step began: a source edited meanwhile makes the stamp stale. */
+/** Call it last, with inputs hashed before the step began: then a source edited meanwhile makes the stamp stale. */
 export function writeStamp(stamp: string, inputs: string, outputs: string[]): void {
   writeAtomically(stamp, toJson({ inputs, outputs: outputs.map(sha256File) } satisfies Stamp));
 }

@@ -4,14 +4,14 @@ import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
 const DECIMALS = 6;
 const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMALS);
 
-/** What the payer's account owns at the start. */
+/** Balance of the payer's account at the start. */
 export const MINTED = dollars("20.00");
 export const DEPOSITED = dollars("12.00");
 /** The number of notes of the deposit. */
 export const NOTES = 8;
 export const MAX_PER_REQUEST = dollars("0.10");
 export const MAX_PER_DAY = dollars("1.00");
-/** What the payer pays to the phone number. */
+/** The payment to the phone number. */
 export const TIP = dollars("1.00");
 export const WITHDRAWN = dollars("1.50");
 /** The relayer's fee for the withdrawal. */

@@ -1,4 +1,4 @@
-// The end of the demo: every balance, as expected and as found.
+// The end of the demo: compares every balance with the expected one.
 import { DEPOSITED, MINTED, RELAYER_FEE, TIP, usdc, WITHDRAWN } from "./amounts.ts";
 import { paint, type Screen, table } from "./terminal.ts";
 import type { World } from "./world.ts";
@@ -41,7 +41,7 @@ export async function readBalances(world: World): Promise<Balance[]> {
   ];
 }
 
-/** Prints the balances. @returns those that differ from what is expected */
+/** Prints the balances. @returns those that differ from the expected ones */
 export function printBalances(screen: Screen, balances: readonly Balance[]): Balance[] {
   const text = (amount: bigint, unit: Balance["unit"]) =>
     unit === "wei" || amount < 0n ? `${amount} ${unit}` : usdc(amount);

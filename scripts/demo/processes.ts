@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { CommandError } from "../lib/command.ts";
 
-/** Actions to run at the end, the last one first. */
+/** Cleanup actions; they run in reverse order. */
 export class Cleanup {
   readonly #actions: (() => Promise<void>)[] = [];
   add(action: () => Promise<void>): void {
@@ -16,14 +16,14 @@ export class Cleanup {
   }
 }
 
-/** A child's only message: that it has started, or why it has not. */
+/** The only message of a child: it has started, or the error that prevented it. */
 export type ChildMessage<Started> =
   | { readonly started: Started }
   | { readonly error: { readonly code: string; readonly message: string } };
 
 export interface ChildOptions {
   readonly environment: Record<string, string>;
-  /** Sent over the IPC channel, because it contains secrets that do not belong into an environment. */
+  /** Sent over the IPC channel, because it contains secrets that must not be in the environment. */
   readonly order?: object | undefined;
 }
 
@@ -51,11 +51,11 @@ export async function startChild<Started>(
     const fail = (text: string) => resolve({ error: { code: "CHILD_FAILED", message: text } });
     child.once("message", (received: ChildMessage<Started>) => resolve(received));
     child.once("error", (error) => fail(error.message));
-    void closed.then(() => fail(`${script} ended while it started`));
+    void closed.then(() => fail(`${script} exited while starting`));
     if (order !== undefined) child.send(order, (error) => error && fail(error.message));
   });
   if ("error" in message) throw new CommandError(message.error.code, message.error.message);
-  // Otherwise the children would keep a parent alive that ends without cleaning up.
+  // Otherwise the children would keep the parent alive if it ends without cleaning up.
   child.unref();
   child.channel?.unref();
   return message.started;
@@ -102,7 +102,7 @@ function settings({ deployment, chain, artifacts, relayerKey, folder }: ServiceO
     SOTTO_ARTIFACTS: artifacts,
     SOTTO_STORE: "sqlite::memory:",
     SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
-    // The demo sends few payments at a time; more threads would only start more slowly.
+    // The demo sends few payments at a time, and more threads would take longer to start.
     SOTTO_VERIFY_WORKERS: "1",
     SOTTO_PHONE_REGISTRY: "on",
     SOTTO_PHONE_STORE: "sqlite::memory:",

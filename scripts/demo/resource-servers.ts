@@ -24,20 +24,20 @@ export interface ResourceServer {
   readonly framework: string;
   /** The line of code that charges for requests. */
   readonly line: string;
-  /** In whole tokens, for every request. */
+  /** Price of every request, in whole tokens. */
   readonly price: string;
   readonly origin: string;
 }
 
 interface Kind extends Omit<ResourceServer, "origin"> {
-  /** @returns closes the server */
+  /** @returns a function that closes the server */
   open(options: PaywallOptions, port: number): Promise<() => Promise<void>>;
 }
 
 /** The body of a paid response. */
 export interface Sale {
   readonly goods: string;
-  /** What the server has read with its viewing key, in base units. */
+  /** Sum of the payments that the server has read with its viewing key, in base units. */
   readonly paid: string;
 }
 

@@ -4,7 +4,7 @@ import { columns, paint, type Screen, say } from "./terminal.ts";
 import { observe, seenInRequests } from "./views.ts";
 import type { World } from "./world.ts";
 
-/** What payer and merchant learned from a step, one fact per text. Chain and requests show what the others learned. */
+/** What payer and merchant learned from a step, one fact per text. What others learned is read from chain and requests. */
 export interface Scene {
   readonly payer?: readonly string[];
   readonly merchant?: readonly string[];

@@ -1,12 +1,12 @@
-// What others learn from the demo's payments: an observer of the chain from the transactions' receipts, and the service
-// from its requests. Nothing else is read.
+// What others learn from the demo's payments: the observer of the chain from the transactions' receipts, the service from
+// its requests. This file reads nothing else.
 import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/client";
 import { rangeSignals, type WireBundle, type WithdrawalCall, withdrawalSignals } from "@sotto/protocol";
 import { hexlify, id, sha256, type TransactionReceipt, toUtf8Bytes } from "ethers";
 import { TIP, usdc } from "./amounts.ts";
 import { PHONE, type SeenRequest, type World } from "./world.ts";
 
-/** Up to this number, payments or requests of one step are described one by one. */
+/** Maximum number of payments or requests in a step that are described one by one. */
 const MAX_SINGLE = 2;
 const TRANSFER = id("Transfer(address,address,uint256)");
 
@@ -125,7 +125,7 @@ function seenInWithdrawal({ signals, recipient, fee }: WithdrawalCall): string {
   return `a valid proof that spends ${countNotes(spent)}; ${leaves}`;
 }
 
-/** A value that no public part of a payment may contain. */
+/** A value that must not be in any public part of a payment. */
 interface Secret {
   readonly what: string;
   /** Lower-case hex without 0x, as the chain would show it. */

@@ -1,4 +1,5 @@
-// The demo's world: a local chain, the service, and the wallets of a payer and a merchant. Only the relayer owns ETH.
+// Everything the demo runs on: a local chain, the service, and the wallets of a payer and a merchant. Only the relayer has
+// ETH.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ interface Parties {
   readonly payer: { readonly account: HDNodeWallet; readonly words: string; wallet: Wallet };
   /** The owner's wallet, and a server that has only the viewing key. */
   readonly merchant: { readonly account: HDNodeWallet; readonly wallet: Wallet; readonly server: ViewingWallet };
-  /** Opens a wallet on an empty store: all it knows comes from the seed and the chain. */
+  /** Opens a wallet on an empty store, so that it restores everything from the seed and the chain. */
   openWallet(words: string): Promise<Wallet>;
 }
 
@@ -78,7 +79,7 @@ export function assertSet<T>(value: T | undefined, what: string): T {
 }
 
 export interface WorldOptions {
-  /** Port of the chain; 0 for any free one. */
+  /** Port of the chain; 0 for any free port. */
   readonly port: number;
   /** Folder with the circuits' artifacts. */
   readonly artifacts: string;

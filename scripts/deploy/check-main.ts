@@ -6,7 +6,7 @@ import { JsonRpcProvider } from "ethers";
 import hre from "hardhat";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { assertSame, compareDeployment, differs } from "./check.ts";
-import { localManifest, manifestOf, parseNetwork } from "./places.ts";
+import { localManifest, manifestOf, parseNetwork } from "./manifest-paths.ts";
 import { explain } from "./preflight.ts";
 
 function readManifest(path: string) {
@@ -29,7 +29,10 @@ async function configuredAddress(): Promise<string> {
   });
 }
 
-/** The URL of --rpc, of the local chain, or of the setting. */
+/**
+ * The URL from --rpc, of the local chain, or from SOTTO_DEPLOY_RPC_URL.
+ * @throws CommandError INVALID_URL, SETTING_INVALID
+ */
 async function nodeAddress(given: string | undefined, local: boolean): Promise<string> {
   const rpc = given ?? (local ? "http://127.0.0.1:8545" : undefined);
   if (rpc === undefined) return configuredAddress();
@@ -49,7 +52,7 @@ await runCommand(async () => {
     .catch((cause: unknown) => {
       throw new CommandError(
         "NODE_UNREACHABLE",
-        "the node does not answer, or not as expected; choose another one with --rpc",
+        "the node does not answer, or its answers are invalid; choose another one with --rpc",
         { cause },
       );
     })

@@ -4,8 +4,8 @@ import { lockOf } from "@sotto/prover";
 import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from "ethers";
 import hre from "hardhat";
 import { CommandError } from "../lib/command.ts";
-import { countsBlocksAlike } from "./blocks.ts";
-import { contractNames, isCompiled } from "./code.ts";
+import { hasSameBlockNumbers } from "./block-numbers.ts";
+import { contractNames, isCompiled } from "./bytecode.ts";
 import { poolArguments } from "./verification.ts";
 
 const POOL = [
@@ -33,7 +33,7 @@ export function assertSame(results: readonly Comparison[]): void {
   throw new CommandError("DEPLOYMENT_DIFFERS", lines.join("; "));
 }
 
-/** A provider of ethers with raw requests. */
+/** An ethers provider that also sends raw requests. */
 export interface Node extends Provider {
   send(method: string, params: unknown[]): Promise<unknown>;
 }
@@ -46,9 +46,9 @@ interface BlockTransaction {
 }
 
 /**
- * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor made the pool from the
- * manifest's parts. The pool's code does not prove it: other creation code can leave the same code with another verifier as
- * an immutable, or with roots of notes that were never deposited in its storage.
+ * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor created the pool with the
+ * manifest's parts. The pool's code alone does not prove it: other creation code can leave the same code, but set another
+ * verifier as an immutable, or store roots of notes that were never deposited.
  */
 async function isConstructed(manifest: DeploymentManifest, provider: Node): Promise<boolean> {
   const params = [toQuantity(manifest.deploymentBlock + 1), true];
@@ -72,8 +72,10 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
   compare("chain id", manifest.chainId, BigInt(String(await provider.send("eth_chainId", []))));
   compare(
     "block numbers",
-    "one count",
-    (await countsBlocksAlike((...question) => provider.send(...question))) ? "one count" : "contracts see others",
+    "the same in contracts",
+    (await hasSameBlockNumbers((...request) => provider.send(...request)))
+      ? "the same in contracts"
+      : "different in contracts",
   );
   const names = contractNames(manifest.set);
   const codes = new Map<string, string>();
@@ -98,8 +100,8 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
     compare(`${name} of the pool`, manifest.contracts[name].address, await ask(name));
-  const constructed = "made by its constructor in the next";
-  const made = (await isConstructed(manifest, provider)) ? constructed : "not so";
+  const constructed = "created by its constructor in the next block";
+  const made = (await isConstructed(manifest, provider)) ? constructed : "not created there";
   compare(`pool at block ${manifest.deploymentBlock}`, constructed, made);
   for (const [circuit, { vkey }] of Object.entries(lockOf(manifest.set).circuits))
     compare(`verification key of ${circuit}`, manifest.verificationKeys[circuit], vkey);

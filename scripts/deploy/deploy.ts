@@ -19,14 +19,14 @@ import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
-import { assertOneCount, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
-import { resuming } from "./resume.ts";
+import { deployResumably } from "./lost-transactions.ts";
+import { assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
 
 export interface DeployOptions {
   /** Name of the deployment, its journal and its manifest. */
   readonly network: string;
   readonly set: string;
-  /** Address of an existing token; undefined: deploy a test dollar. */
+  /** Address of an existing token; undefined deploys a test dollar. */
   readonly token: string | undefined;
   /** In base units; default: 10,000. */
   readonly smallestDeposit?: bigint | undefined;
@@ -35,11 +35,12 @@ export interface DeployOptions {
   /** Whether Ignition shows its progress. */
   readonly displayUi?: boolean;
   /** Called before each step. */
-  readonly tell?: (line: string) => void;
+  readonly report?: (line: string) => void;
 }
 
 /**
- * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, CHAIN_UNSUITABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST, DEPLOYMENT_FAILED;
+ * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, CHAIN_UNSUITABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST,
+ *   DEPLOYMENT_FAILED;
  *   SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS
  */
 export async function deployPool(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
@@ -51,17 +52,17 @@ export async function deployPool(connection: NetworkConnection, options: DeployO
 }
 
 async function deploy(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
-  const { network, set, token, smallestDeposit, node = "SOTTO_DEPLOY_RPC_URL", displayUi = false, tell } = options;
+  const { network, set, token, smallestDeposit, node = "SOTTO_DEPLOY_RPC_URL", displayUi = false, report } = options;
   const lock = lockOf(set);
   const given = token === undefined ? undefined : parseAddress(token, "token");
   const chainId = await chainIdOf(connection, node);
-  // The verifiers' constructors check this as well; this check costs no gas.
+  // The verifiers' constructors check this too, but only after gas was spent.
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
-  await assertOneCount(connection);
-  const lacks = given === undefined ? undefined : await checkToken(connection, given);
-  if (lacks !== undefined) tell?.(lacks);
-  tell?.(`deploying on chain ${chainId} by ${account}, which has ${balance} ETH`);
+  await assertSameBlockNumbers(connection);
+  const warning = given === undefined ? undefined : await checkToken(connection, given);
+  if (warning !== undefined) report?.(warning);
+  report?.(`deploying on chain ${chainId} from ${account}, which has ${balance} ETH`);
   const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);
   const parameters = {
     [module.id]: {
@@ -71,7 +72,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   };
   const settings = { deploymentId: network, parameters, displayUi };
   const run = () => connection.ignition.deploy(module, settings);
-  const deployed = await resuming(connection.provider, journalOf(network), run);
+  const deployed = await deployResumably(connection.provider, journalOf(network), run);
   const pool = await connection.ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
   if ((await codeAt(connection, parseAddress(await pool.getAddress()))) === "0x")
     throw new CommandError(
@@ -96,7 +97,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
     set,
     chainId,
     pool: contracts.pool!.address,
-    // The requested values, so that the check finds a pool with others.
+    // The requested values, so that the check later finds a pool that has others.
     token: given ?? parseAddress(await pool.token()),
     deploymentBlock: blockBefore(network),
     smallestDeposit: String(smallestDeposit ?? (await pool.smallestDeposit())),

@@ -10,7 +10,7 @@ import { root } from "../circuits/paths.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { assertSame, compareDeployment } from "./check.ts";
 import { deployPool, journalOf } from "./deploy.ts";
-import { manifestOf, parseNetwork, sourcesOf } from "./places.ts";
+import { manifestOf, parseNetwork, sourcesOf } from "./manifest-paths.ts";
 import { explain } from "./preflight.ts";
 import { prepareVerification } from "./verification.ts";
 
@@ -61,10 +61,13 @@ await runCommand(async () => {
     );
   const smallest = options["smallest-deposit"];
   if (smallest !== undefined && !/^[1-9]\d{0,18}$/.test(smallest))
-    throw new CommandError("OPTION_INVALID", `--smallest-deposit is ${smallest}, expected base units, 1 or more`);
+    throw new CommandError("OPTION_INVALID", `--smallest-deposit is ${smallest}; expected base units, 1 or more`);
   const { finality } = options;
   if (finality !== undefined && !(/^\d{1,4}$/.test(finality) && Number(finality) <= MAX_FINALITY))
-    throw new CommandError("OPTION_INVALID", `--finality is ${finality}, expected blocks from 0 to ${MAX_FINALITY}`);
+    throw new CommandError(
+      "OPTION_INVALID",
+      `--finality is ${finality}; expected a number of blocks from 0 to ${MAX_FINALITY}`,
+    );
   const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
   assertManifestWritable(file, network);
   // The node's URL and the key come from Hardhat's keystore or the environment: see hardhat.config.ts.
@@ -74,7 +77,7 @@ await runCommand(async () => {
   try {
     const smallestDeposit = smallest === undefined ? undefined : BigInt(smallest);
     // Without a terminal, Ignition's display would repeat every line.
-    const shown = { displayUi: process.stdout.isTTY, tell: console.log };
+    const shown = { displayUi: process.stdout.isTTY, report: console.log };
     const deployed = await deployPool(connection, { network, set, token, smallestDeposit, ...shown });
     const blocks = finality === undefined ? finalityIn(file) : Number(finality);
     const manifest = blocks === undefined ? deployed : { ...deployed, finality: blocks };

@@ -1,16 +1,16 @@
-// Checks before anything is sent, and translates Hardhat's errors: each gets a code, and none contains the node's URL, which
-// may include a provider's key.
+// Checks before anything is sent, and translates Hardhat's errors: each gets a code, and none contains the node's URL,
+// which may include a provider's key.
 import type {} from "@nomicfoundation/hardhat-ethers";
 import { type Address, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
-import { countsBlocksAlike } from "./blocks.ts";
+import { hasSameBlockNumbers } from "./block-numbers.ts";
 
 /** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
-const OF_SETTINGS = [7, 28, 30, 50_000];
+const SETTING_ERRORS = [7, 28, 30, 50_000];
 /** Hardhat's number for a missing setting. */
-const NOT_SET = 7;
+const MISSING_SETTING = 7;
 /** Hardhat's number for a deployment that was begun on another chain. */
 const OTHER_CHAIN = 10_900;
 
@@ -29,12 +29,12 @@ export function explain(error: unknown): unknown {
     messageArguments?: { name?: string };
   };
   const text = String(message).replace(/^HHE\d+: /, "");
-  if (number === NOT_SET) {
+  if (number === MISSING_SETTING) {
     const name = messageArguments?.name;
-    const advice = `npm run hardhat -- keystore set ${name}, or in the environment`;
+    const advice = `set it with npm run hardhat -- keystore set ${name}, or in the environment`;
     return new CommandError("SETTING_INVALID", `${name} is not set: ${advice}`, { cause: error });
   }
-  if (OF_SETTINGS.includes(number ?? 0)) return new CommandError("SETTING_INVALID", text, { cause: error });
+  if (SETTING_ERRORS.includes(number ?? 0)) return new CommandError("SETTING_INVALID", text, { cause: error });
   const otherwise = number === OTHER_CHAIN ? text : differences(text);
   const what =
     otherwise === undefined
@@ -43,20 +43,20 @@ export function explain(error: unknown): unknown {
   return new CommandError("DEPLOYMENT_FAILED", what, { cause: error });
 }
 
-/** @param node the node's name in errors @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */
+/** @param node the node's name in errors @returns the chain id @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */
 export async function chainIdOf({ provider }: NetworkConnection, node: string): Promise<number> {
   try {
     const answer = await provider.request({ method: "eth_chainId" });
     if (typeof answer === "string" && /^0x[0-9a-f]+$/i.test(answer)) return Number(answer);
   } catch (error) {
-    if (OF_SETTINGS.includes((error as { number?: number }).number ?? 0)) throw error;
+    if (SETTING_ERRORS.includes((error as { number?: number }).number ?? 0)) throw error;
   }
   throw new CommandError("NODE_UNREACHABLE", `${node} does not answer JSON-RPC requests; check its URL`);
 }
 
 /** @throws CommandError CHAIN_UNSUITABLE */
-export async function assertOneCount({ provider }: NetworkConnection): Promise<void> {
-  if (await countsBlocksAlike((method, params) => provider.request({ method, params }))) return;
+export async function assertSameBlockNumbers({ provider }: NetworkConnection): Promise<void> {
+  if (await hasSameBlockNumbers((method, params) => provider.request({ method, params }))) return;
   throw new CommandError(
     "CHAIN_UNSUITABLE",
     "contracts on this chain see other block numbers than its nodes report, so notes could not be appended to a pool here",
@@ -90,7 +90,11 @@ const TOKEN = new Interface([
   "function authorizationState(address, bytes32) view returns (bool)",
 ]);
 
-/** @returns a warning, if there is one @throws CommandError TOKEN_INVALID */
+/**
+ * Checks that the address is an ERC-20 token.
+ * @returns a warning if it lacks EIP-3009
+ * @throws CommandError TOKEN_INVALID
+ */
 export async function checkToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
   const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
     const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };

@@ -1,11 +1,11 @@
-// What explorers ask for to show a contract's source: the compiler's standard input and the constructor's arguments.
+// Writes the files that explorers need to show a contract's source: the compiler's input and the constructor's arguments.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { AbiCoder } from "ethers";
 import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
-import { contractNames } from "./code.ts";
+import { contractNames } from "./bytecode.ts";
 
 const POOL_ARGUMENTS = ["address", "address", "address", "address", "address", "uint64"];
 
@@ -14,7 +14,7 @@ interface BuildInfo {
   readonly input: object;
 }
 
-/** Of the ShieldedPool, ABI-encoded as explorers take it: hex without 0x. Its parts have no arguments. */
+/** The ShieldedPool's constructor arguments, ABI-encoded, hex without 0x. The other contracts have no arguments. */
 export function poolArguments({ contracts, token, smallestDeposit }: DeploymentManifest): string {
   const { paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher } = contracts;
   const parts = [paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher].map(({ address }) => address);
@@ -24,8 +24,8 @@ export function poolArguments({ contracts, token, smallestDeposit }: DeploymentM
 }
 
 /**
- * Writes, into `folder`, a file of standard input for each contract, and `verification.json`: what to enter for which
- * address.
+ * Writes into `folder` the compiler's standard JSON input of each contract, and `verification.json` with the values to
+ * enter in an explorer for each address.
  */
 export async function prepareVerification(manifest: DeploymentManifest, folder: string): Promise<void> {
   const names = contractNames(manifest.set);

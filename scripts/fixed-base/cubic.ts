@@ -1,6 +1,6 @@
 import { inverse, mod, P } from "./field.ts";
 
-/** Coefficients, the constant first, no leading zeros. */
+/** Coefficients in ascending order of degree, without zeros at the end. */
 type Polynomial = bigint[];
 
 function trim(polynomial: Polynomial): Polynomial {
@@ -51,7 +51,9 @@ function greatestCommonDivisor(a: Polynomial, b: Polynomial): Polynomial {
   return x.map((coefficient) => mod(coefficient * lead));
 }
 
-/** The roots of a product of different linear factors (Cantor and Zassenhaus, with 1, 2, 3 .. in place of chance). */
+/**
+ * The roots of a product of distinct linear factors (Cantor-Zassenhaus, with the shifts 1, 2, 3 .. instead of random ones).
+ */
 function split(product: Polynomial, shift = 1n): bigint[] {
   if (product.length <= 1) return [];
   if (product.length === 2) return [mod(-at(product, 0))];
@@ -61,7 +63,7 @@ function split(product: Polynomial, shift = 1n): bigint[] {
   return [...split(factor, shift + 1n), ...split(divide(product, factor).quotient, shift + 1n)];
 }
 
-/** All roots in the field of the cubic through (0, values[0]) .. (3, values[3]), the smallest first. */
+/** All roots in the field, in ascending order, of the cubic through (0, values[0]) .. (3, values[3]). */
 export function rootsOfCubic(values: [bigint, bigint, bigint, bigint]): bigint[] {
   const [f0, f1, f2, f3] = values;
   const second = f2 - 2n * f1 + f0;

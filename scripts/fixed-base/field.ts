@@ -1,4 +1,5 @@
-/** The BN254 scalar field, and the points of Baby Jubjub over it in Montgomery form, v^2 = u^3 + A u^2 + u. */
+// The BN254 scalar field, and points of Baby Jubjub over it in Montgomery form, v^2 = u^3 + A u^2 + u.
+
 export const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const A = 168698n;
 
@@ -40,7 +41,7 @@ export function add(a: MontgomeryPoint, b: MontgomeryPoint): MontgomeryPoint {
   return { u, v: mod(slope * (a.u - u) - a.v) };
 }
 
-/** (l + 1)/2 times a point of the prime-order subgroup: the point of the subgroup whose double it is. */
+/** Half of a point of the prime-order subgroup of order l: (l + 1)/2 times the point. */
 export function half(point: MontgomeryPoint): MontgomeryPoint {
   const factor = (2736030358979909402780800718157159386076813972158567259200215660948447373041n + 1n) / 2n;
   let sum = point;

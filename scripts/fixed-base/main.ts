@@ -1,11 +1,11 @@
-// node scripts/fixed-base/main.ts [--check]: writes circuits/lib/fixed_base_table.circom, or compares it with what it
-// would write. Takes some ten seconds: windows are searched for.
+// node scripts/fixed-base/main.ts [--check]: generates circuits/lib/fixed_base_table.circom; with --check it compares the
+// file instead. It takes about ten seconds to search for windows.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { add, edwards, half, type MontgomeryPoint, negate, P } from "./field.ts";
 import { partition, powerOfTwo } from "./partition.ts";
 
-/** Exponents below 63 get windows among themselves (an amount uses these alone), the others up to 248 as well. */
+/** Ranges of exponents that share windows: below 63, which are the only ones an amount uses, and from 63 to 248. */
 const BLOCKS: [number, number][] = [
   [0, 63],
   [63, 249],
@@ -66,4 +66,4 @@ function MINUS_HALF_BASE8() {
 }
 `;
 if (!process.argv.includes("--check")) writeFileSync(FILE, text);
-else if (readFileSync(FILE, "utf8") !== text) throw new Error(`${FILE} is not what this script writes: run it anew`);
+else if (readFileSync(FILE, "utf8") !== text) throw new Error(`${FILE} is stale: run node scripts/fixed-base/main.ts`);

@@ -15,11 +15,11 @@ for (let i = 1; i <= 250; i++) powers.push(add(powers[i - 1] as MontgomeryPoint,
 
 export function powerOfTwo(i: number): MontgomeryPoint {
   const point = powers[i];
-  if (point === undefined) throw new RangeError(`2^${i} Base8 was asked for, i is 0 to 250`);
+  if (point === undefined) throw new RangeError(`exponent is ${i}, expected 0 to 250`);
   return point;
 }
 
-/** The window, after all its eight points were compared with sums of the curve. */
+/** A window, after comparing all its eight points with sums computed on the curve. */
 function checked(positions: Three<number>, window: Window): Row {
   for (const s0 of [1n, -1n])
     for (const s1 of [1n, -1n])
@@ -35,8 +35,8 @@ function checked(positions: Three<number>, window: Window): Row {
 }
 
 /**
- * Splits exponents (ascending) into triples that have a window: the lowest with its nearest partners, going back where
- * nothing is left. Undefined if there is no such split.
+ * Splits exponents (ascending) into triples that have a window. It tries the nearest partners of the lowest exponent first,
+ * and backtracks if the remaining exponents cannot be split. Undefined if there is no such split.
  */
 export function partition(exponents: number[]): Row[] | undefined {
   const [lowest] = exponents;

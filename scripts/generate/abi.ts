@@ -1,4 +1,4 @@
-// packages/protocol/src/generated/shielded-pool-abi.ts: the pool's interface, from what Hardhat compiled.
+// Generates packages/protocol/src/generated/shielded-pool-abi.ts, the pool's ABI, from Hardhat's compiled contract.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../circuits/paths.ts";
@@ -7,7 +7,7 @@ import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 const ARTIFACT = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
 
-/** internalType names Solidity's types: noise to a caller. */
+/** Removes internalType, Solidity's own name of a type, which callers do not need. */
 const withoutInternalTypes = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutInternalTypes);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// packages/protocol/src/generated/circuits.ts: names, order, sizes and input types of the circuits, from circuits.json.
+// Generates packages/protocol/src/generated/circuits.ts from circuits.json: names, order, sizes and types of the signals.
 import { join } from "node:path";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
@@ -23,7 +23,7 @@ function inputType(circuit: CircuitEntry): string {
   return `export interface ${circuit.template}Input {\n${fields.join("")}}\n`;
 }
 
-/** Every public signal under a name of its own: arrays whose elements have names are taken apart. */
+/** Every public signal with its own name: an array whose elements have names becomes several signals. */
 function namedSignals({ publicSignals }: CircuitEntry): { name: string; position: number; size: number }[] {
   let position = 0;
   return publicSignals.flatMap(({ name, size, elements }) => {
@@ -40,7 +40,7 @@ function positions(name: string, circuit: CircuitEntry): string {
   return `  ${name}: {\n${lines.join("")}  },\n`;
 }
 
-/** The public signals by name, with the type of one value as a parameter. */
+/** An interface of the public signals by name; the type of a value is its type parameter. */
 function signalsType(circuit: CircuitEntry): string {
   const fields = namedSignals(circuit).map(
     ({ name, size }) => `  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,

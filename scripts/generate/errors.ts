@@ -1,5 +1,6 @@
-// node scripts/generate/errors.ts [--check]: docs/errors.md, and the tables of errors in docs/api.md and docs/cli.md, from
-// the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
+// node scripts/generate/errors.ts [--check]: writes docs/errors.md, and the tables of errors in docs/api.md and
+// docs/cli.md, from the definitions in packages/*/src/error-definitions.ts and scripts/lib/error-definitions.ts. It needs
+// the built packages.
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";

@@ -1,4 +1,5 @@
-// packages/prover/src/generated/artifacts-lock.ts: the hashes compiled into the prover, from circuits/artifacts.lock.json.
+// Generates packages/prover/src/generated/artifacts-lock.ts, the hashes compiled into the prover, from the lock and the
+// transcripts.
 import { join } from "node:path";
 import { root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
@@ -6,7 +7,7 @@ import { readCeremonies } from "../setup/sets.ts";
 import { assertVerifiers } from "../setup/verifiers/export.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
-/** JSON as TypeScript: no quotes around keys that need none. */
+/** A value as TypeScript source: like JSON, without quotes around keys that are identifiers. */
 const literal = (value: unknown): string =>
   JSON.stringify(value, undefined, 2)
     .replace(/^(\s*)"([a-z_][a-z0-9_]*)":/gim, "$1$2:")

@@ -1,5 +1,5 @@
-// node scripts/generate/service.ts [--check]: what the documents say of the service that its sources know: the OpenAPI
-// document, and the table of settings in docs/operations.md. It needs the built packages.
+// node scripts/generate/service.ts [--check]: writes the service's OpenAPI document and the table of settings in
+// docs/operations.md from its sources. It needs the built packages.
 import { join } from "node:path";
 import { openApiDocument, settingsTable } from "@sotto/verifier-service";
 import { root } from "../circuits/paths.ts";

@@ -1,5 +1,5 @@
-// node scripts/generate/sources.ts [--check]: every generated source file, and with --check also that keys, verifiers and
-// artifacts are the ones the lock pins.
+// node scripts/generate/sources.ts [--check]: writes every generated source file. With --check it compares them instead, and
+// compares keys, verifiers and artifacts with the lock.
 import { checkLock } from "../setup/lock.ts";
 import { generateAbi } from "./abi.ts";
 import { generateCircuits } from "./circuits.ts";

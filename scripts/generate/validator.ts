@@ -1,4 +1,5 @@
-// packages/protocol/src/generated/signature-validator.ts: the creation code that eth_call runs to ask a contract wallet.
+// Generates packages/protocol/src/generated/signature-validator.ts: creation code that eth_call runs to ask a contract
+// wallet whether a signature is valid.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../circuits/paths.ts";

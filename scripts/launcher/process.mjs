@@ -1,4 +1,4 @@
-// Child processes of the launcher. Plain JavaScript for Node 20: this runs before the project's own Node is there.
+// Child processes of the launcher. Plain JavaScript for Node 20, because this runs before the project's Node is installed.
 import { spawn } from "node:child_process";
 
 const windows = process.platform === "win32";
@@ -12,22 +12,22 @@ export class LauncherError extends Error {
 }
 
 /**
- * Runs a command and resolves to its exit code (128 + signal number style codes where a signal ended it).
- * Ctrl-C reaches the child from the terminal; the launcher only waits for it to clean up. A SIGTERM goes to the
- * launcher alone, so it is passed on.
- * @param quiet a build whose output goes to standard error, and only if it builds something or fails: standard output is
- *   for the command that follows
+ * Runs a command.
+ * @returns its exit code; 130 after SIGINT, 143 after another signal. Ctrl-C reaches the child from the terminal, and the
+ *   launcher waits for it to clean up. A SIGTERM reaches only the launcher, which forwards it.
+ * @param quiet for a build before a command: its output goes to standard error, and only if it builds something or fails,
+ *   because standard output is for the command
  */
 export function run(command, args, { cwd, env, stdio = "inherit", quiet = false }) {
   return new Promise((resolve, reject) => {
-    // npm, pnpm and the tools are .cmd files on Windows, which only a shell starts.
+    // On Windows, npm, pnpm and the tools are .cmd files, which need a shell.
     const child = spawn(command, args, {
       cwd,
       env,
       stdio: quiet ? ["inherit", "pipe", "pipe"] : stdio,
       shell: windows,
     });
-    const show = quiet ? heldBack(child) : () => {};
+    const show = quiet ? bufferOutput(child) : () => {};
     const wait = () => {};
     const pass = () => child.kill("SIGTERM");
     process.on("SIGINT", wait);
@@ -40,7 +40,7 @@ export function run(command, args, { cwd, env, stdio = "inherit", quiet = false 
       done();
       reject(
         error.code === "ENOENT"
-          ? new LauncherError("COMMAND_NOT_FOUND", `${command} was not found; it has to be on the PATH`)
+          ? new LauncherError("COMMAND_NOT_FOUND", `${command} was not found; install it or add it to the PATH`)
           : new LauncherError("COMMAND_NOT_STARTED", `${command} could not be started: ${error.message}`),
       );
     });
@@ -54,11 +54,11 @@ export function run(command, args, { cwd, env, stdio = "inherit", quiet = false 
   });
 }
 
-/** turbo's message for a task that is not in its cache. */
-const BUILDS = /cache (miss|bypass)/;
+/** Matches turbo's message for a task that is not in its cache. */
+const CACHE_MISS = /cache (miss|bypass)/;
 
-/** Buffers the output of a build until it builds something. @returns a function that writes the buffer */
-function heldBack({ stdout, stderr }) {
+/** Buffers a build's output until it builds something. @returns a function that writes the buffer to standard error */
+function bufferOutput({ stdout, stderr }) {
   let held = "";
   let shown = false;
   const show = () => {
@@ -69,14 +69,14 @@ function heldBack({ stdout, stderr }) {
   for (const stream of [stdout, stderr])
     stream.setEncoding("utf8").on("data", (text) => {
       held += text;
-      if (shown || BUILDS.test(held)) show();
+      if (shown || CACHE_MISS.test(held)) show();
     });
   return show;
 }
 
 /**
- * The environment of every command: npm's own variables are removed (an inner npm or pnpm would read them as
- * its configuration), and telemetry of tools is switched off.
+ * The environment of every command: without npm's own variables, which an inner npm or pnpm would read as its
+ * configuration, and with the telemetry of tools disabled.
  */
 export function cleanEnvironment(source, path) {
   const injected =

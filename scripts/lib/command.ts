@@ -1,11 +1,12 @@
-// Every command of the checkout ends with 0, or with 1 and one line: `sotto: CODE: the problem and the next step`.
+// Shared by all commands of the checkout. A command exits with 0, or with 1 and one line: `sotto: CODE: problem and next
+// step`.
 
 interface CommandErrorOptions extends ErrorOptions {
-  /** Keeps the message's line breaks, for a compiler's message or a list. */
+  /** Keeps the message's line breaks; for a compiler's message or a list. */
   readonly inLines?: boolean;
 }
 
-/** An error a user can act on. `code` is stable: scripts and tests rely on it. */
+/** An error that the user can act on. Its code is stable and defined in error-definitions.ts. */
 export class CommandError extends Error {
   readonly code: string;
   readonly inLines: boolean;
@@ -17,7 +18,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The text for an error; SOTTO_DEBUG=1 shows the stack trace. */
+/** The text to print for an error; with the stack trace if SOTTO_DEBUG is 1. */
 export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return `sotto: UNEXPECTED: ${String(error)}`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
@@ -29,7 +30,7 @@ export function errorLine(error: unknown): string {
 
 /** Runs a command's main function. An error becomes one line and exit code 1. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
-  // The event loop is empty although `main` has not ended. Node's own message would show lines of the program.
+  // Runs if the event loop is empty although `main` has not ended. Node's own message would show source code.
   const unsettled = () => {
     console.error("\nsotto: INPUT_ENDED: the command waits for input (a password?), but its input has ended");
     process.exit(1);
@@ -47,7 +48,7 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
 
 /**
  * Reads `--name value` and `--name=value` options.
- * @throws CommandError UNKNOWN_OPTION for anything that is not one of `names`, or has no value
+ * @throws CommandError UNKNOWN_OPTION for an argument that is not an option in `names`, or an option without a value
  */
 export function parseOptions<Name extends string>(
   args: string[],
@@ -68,7 +69,7 @@ export function parseOptions<Name extends string>(
   return found;
 }
 
-/** @throws CommandError INVALID_PORT */
+/** @returns a port from 1 to 65535 @throws CommandError INVALID_PORT */
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port >= 1 && port <= 65535))

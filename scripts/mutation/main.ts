@@ -1,7 +1,7 @@
-// node scripts/mutation/main.ts [PREFIX ...]: takes each constraint group of the circuits away (all, or those whose id
-// starts with a prefix), compiles what is left as it ships and shows that the suite notices: that a test of
-// circuits/test/soundness which expects a refusal now sees its attack accepted. Writes docs/mutation.md; a run over
-// some groups keeps the other rows. Exits with 1 if a group is guarded by no test, with 2 if there is no such group.
+// node scripts/mutation/main.ts [PREFIX ...]: removes each constraint group of the circuits (all, or those whose id starts
+// with a prefix), compiles the rest with the shipped flags, and checks that a test in circuits/test/soundness fails because
+// the circuit now accepts its attack. Writes docs/mutation.md; a run over some groups keeps the other rows. Exits with 1 if
+// no test guards a group, or if no group matches.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Cheaters } from "../../circuits/test/kit/cheaters.ts";
@@ -45,5 +45,6 @@ const path = join(root, "docs", "mutation.md");
 const tests = existsSync(path) ? testsOf(readFileSync(path, "utf8")) : new Map<string, string>();
 for (const { tag, caught } of mutants) tests.set(tag.id, describeTests(caught));
 const document = table(tags, tests);
-if (document === undefined) console.log("docs/mutation.md was not written: run it for all groups");
+if (document === undefined)
+  console.log("docs/mutation.md was not written, because it lacks other groups; run the command without a prefix");
 else writeFileSync(path, document);

@@ -2,18 +2,18 @@ import type { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { accepts } from "../../circuits/test/kit/run-attack.ts";
 import { removeGroup, type Tag } from "../../circuits/test/kit/tags.ts";
 
-/** A constraint group that was taken away, and the tests that fail without it. */
+/** A removed constraint group, and the tests that fail without it. */
 export interface Mutant {
   tag: Tag;
   /** Titles of the soundness tests whose attack the circuit now accepts. */
   caught: string[];
-  /** Where nothing was caught: what happened instead. */
+  /** If no test failed: the result of each test. */
   why: string;
 }
 
 /**
- * Takes the group away and runs its soundness tests against what is left. Only `===` and `<==` change: the attack's
- * own edits are in the cheater's generator, not here.
+ * Removes the group and runs its soundness tests against the remaining circuit. Only `===` and `<==` change; the attack's
+ * own edits are in the cheating prover's witness generator.
  */
 export async function mutate(cheaters: Cheaters, tag: Tag): Promise<Mutant> {
   const caught: string[] = [];
@@ -30,5 +30,5 @@ export async function mutate(cheaters: Cheaters, tag: Tag): Promise<Mutant> {
       reasons.push(`"${title}": ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
     }
   }
-  return { tag, caught, why: reasons.length === 0 ? "no test is about it" : reasons.join("; ") };
+  return { tag, caught, why: reasons.length === 0 ? "no test names this group" : reasons.join("; ") };
 }

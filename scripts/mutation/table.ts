@@ -24,11 +24,11 @@ export const testsOf = (document: string): Map<string, string> =>
       .map(([, id, tests]) => [id as string, tests as string]),
   );
 
-/** What the table says of a group that tests guard. */
+/** The cell that lists the tests of a group. */
 export const describeTests = (titles: readonly string[]): string =>
   cell(titles[0] as string) + (titles.length > 1 ? ` (and ${titles.length - 1} more)` : "");
 
-/** docs/mutation.md: a row for each group in the order of the sources. Undefined where a group has no test yet. */
+/** docs/mutation.md, with a row for each group in the order of the sources. Undefined if a group has no test yet. */
 export function table(tags: readonly Tag[], tests: ReadonlyMap<string, string>): string | undefined {
   if (tags.some(({ id }) => !tests.has(id))) return undefined;
   const rows = tags.map(({ id, file, reason }) => `| \`${id}\` | ${file} | ${cell(reason)} | ${tests.get(id)} |`);

@@ -25,7 +25,7 @@ export interface DevelopmentKey {
   trapdoor: string;
 }
 
-/** The threads and compiled code that make keys, for any number of circuits. Call `stop`, or the process does not end. */
+/** Makes keys for any number of circuits with its threads. Call `stop`; otherwise the process does not exit. */
 export class KeyMaker {
   readonly #curve: Curve;
   readonly #wasm: WasmCurve;
@@ -92,7 +92,7 @@ function inputHash(name: string, r1cs: string): string {
   return sha256(JSON.stringify([name, DEVELOPMENT_SEED, ...versions, ...[r1cs, ...sources].map(sha256File)]));
 }
 
-/** Makes a circuit's keys unless they exist, undamaged, for the same r1cs and code. @returns whether it made them */
+/** Makes a circuit's keys unless undamaged ones for the same r1cs and code exist. @returns whether it made them */
 export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
   const paths = artifactPaths(name);
   if (!existsSync(paths.r1cs)) throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run npm run build`);

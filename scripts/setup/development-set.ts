@@ -1,6 +1,6 @@
 // The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
 import { existsSync } from "node:fs";
-import { compressFile } from "../circuits/compressed.ts";
+import { compressFile } from "../circuits/compress.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 import { ensureKeys, KeyMaker } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";

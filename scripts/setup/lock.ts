@@ -53,7 +53,7 @@ function hashFiles(files: [keyof ArtifactHashes, string][]): ArtifactHashes {
   return hashes as ArtifactHashes;
 }
 
-/** Pins the built files. Circuits that are not built keep their pins. */
+/** Writes the hashes of the built files into the lock. Circuits that are not built keep their entries. */
 export function writeLock(set: string): void {
   const pinned = existsSync(lockPath) ? readLock().circuits : {};
   const circuits: ArtifactLock["circuits"] = {};
@@ -66,7 +66,10 @@ export function writeLock(set: string): void {
   writeIfChanged(lockPath, toJson({ set, circuits } satisfies ArtifactLock));
 }
 
-/** Throws ARTIFACT_CHANGED with every file of `names` that differs from the lock. */
+/**
+ * Compares the files of the circuits `names` with the lock.
+ * @throws CommandError ARTIFACT_CHANGED with each that differs
+ */
 export function checkLock(
   names: readonly CircuitName[] = circuitNames,
   lock = readLock(),

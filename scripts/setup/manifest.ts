@@ -4,7 +4,7 @@ import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
 import { artifactPaths, buildDirectory, circuitNames } from "../circuits/paths.ts";
 import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING } from "./keys/secrets.ts";
 
-/** circuits/build/manifest.json: what kind of keys these are, and the SHA-256 of every file an artifact server hands out. */
+/** circuits/build/manifest.json: the set of the keys, and the SHA-256 of every file that an artifact server sends. */
 export function writeManifest(): void {
   const circuits = circuitNames.map((name) => {
     const { r1cs, wasm, zkey, vkey } = artifactPaths(name);

@@ -2,12 +2,12 @@
 // transcripts of rehearsals.
 import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import type { Transcript } from "../ceremony/shape.ts";
 import { readTranscript } from "../ceremony/transcript.ts";
+import type { Transcript } from "../ceremony/transcript-schema.ts";
 import { circuitsDirectory } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
-/** Below circuits/, the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
+/** Path below circuits/ of the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
 export const ceremonyFile = (set: string): string => `ceremonies/${set.replace(/^ceremony\//, "")}.json`;
 
 /** The transcripts of finished ceremonies, sorted by name. */
@@ -18,7 +18,7 @@ export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")
 }
 
 /**
- * The transcript of a finished ceremony, which must be that of the set the file is named for.
+ * Reads the transcript of a finished ceremony, whose set must match the file's name.
  * @throws CommandError TRANSCRIPT_DAMAGED, TRANSCRIPT_MISSING
  */
 export function readCeremony(path: string): Transcript {

@@ -15,12 +15,12 @@ export interface Trapdoor {
 }
 
 export interface ForgedProof {
-  /** a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, decimal: the order of snarkjs and of the wire. */
+  /** a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y in decimal, in the order of snarkjs and of the wire format. */
   proof: string[];
   publicSignals: string[];
 }
 
-/** Reads circuits/build/NAME/NAME.trapdoor.json. Throws TRAPDOOR_MISSING before the set-up has run, TRAPDOOR_DAMAGED. */
+/** Reads circuits/build/NAME/NAME.trapdoor.json. @throws CommandError TRAPDOOR_MISSING before set-up, TRAPDOOR_DAMAGED */
 export function loadTrapdoor(name: string, path = artifactPaths(name).trapdoor): Trapdoor {
   if (!existsSync(path))
     throw new CommandError("TRAPDOOR_MISSING", `${path} is missing: run npm run setup:dev -- ${name}`);
@@ -67,5 +67,5 @@ export function forge({ alpha, beta, delta, ic }: Trapdoor, publicSignals: reado
   return { proof: words.map(String), publicSignals: publicSignals.map(String) };
 }
 
-/** In [1, r - 1]; 384 bits reduced, so that none is likelier than another. */
+/** A random scalar in [1, r - 1], reduced from 384 bits, so that its bias is negligible. */
 const randomScalar = (): bigint => (BigInt(`0x${randomBytes(48).toString("hex")}`) % (SCALAR_MODULUS - 1n)) + 1n;

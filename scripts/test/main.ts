@@ -7,8 +7,8 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Outcome, seconds, summaryLines } from "./lines.ts";
 import { type RunSummary, readOutcome } from "./outcome.ts";
+import { type Outcome, seconds, summaryLines } from "./output.ts";
 import { parseReport, reportBase } from "./report.ts";
 import { isNamed, listAffected, listTasks, type Task } from "./tasks.ts";
 
@@ -29,7 +29,7 @@ function choose(all: readonly Task[], names: readonly string[]): readonly Task[]
   return names.length === 0 ? all : all.filter((task) => names.some((name) => isNamed(task, name)));
 }
 
-/** Runs turbo and shows what it says, but for what pnpm and turbo say about themselves. */
+/** Runs turbo and prints its output, without the lines that pnpm and turbo print about themselves. */
 async function turbo(args: readonly string[]): Promise<number> {
   const child = spawn("turbo", ["run", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
@@ -47,14 +47,14 @@ async function turbo(args: readonly string[]): Promise<number> {
   return status;
 }
 
-/** What turbo wrote about its last run; undefined: it did not come to its end. */
+/** turbo's summary of its last run; undefined if the run did not complete. */
 function takeSummary(): RunSummary | undefined {
   const names = existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith(".json")) : [];
   const [name] = names;
   return name === undefined ? undefined : (JSON.parse(readFileSync(join(runs, name), "utf8")) as RunSummary);
 }
 
-/** The suites that run now, with what passed so far: their reports have no end yet. */
+/** The running suites, whose reports have no end yet, with the number of tests passed so far. */
 function progress(tasks: readonly Task[]): string {
   const texts = tasks.flatMap(({ name, kind, folder, script }) => {
     const file = `${join(root, folder, reportBase(script))}.jsonl`;
@@ -68,13 +68,13 @@ function progress(tasks: readonly Task[]): string {
 async function build(): Promise<Outcome> {
   console.log("building what changed ...");
   const status = await turbo(["build", "contracts:build", "--output-logs=new-only", ...STREAM]);
-  const failures = status === 0 ? [] : ["the build failed: see above; nothing else was run"];
+  const failures = status === 0 ? [] : ["the build failed (see above); no test was run"];
   return { name: "build", passed: status === 0 ? 1 : 0, failures, cached: false, tests: [] };
 }
 
 async function test(tasks: readonly Task[]): Promise<Outcome[]> {
   if (tasks.length === 0) return [];
-  // A report that a stopped run left without its end is not progress of this one.
+  // A stopped earlier run may have left a report without an end, which is not progress of this run.
   for (const { kind, folder, script } of tasks) {
     const file = `${join(root, folder, reportBase(script))}.jsonl`;
     if (kind === "suite" && existsSync(file) && parseReport(readFileSync(file, "utf8")).exit === undefined)

@@ -1,13 +1,13 @@
-// What a task came to, from what turbo says of its run and from the report it left.
+// Determines a task's result from turbo's summary and the task's report.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Outcome } from "./lines.ts";
+import type { Outcome } from "./output.ts";
 import { readReport, reportBase } from "./report.ts";
 import type { Task } from "./tasks.ts";
 
 const TAIL_LINES = 60;
 
-/** The part of what `turbo --summarize` writes that is read here. */
+/** The fields of turbo's summary (`--summarize`) that are read here. */
 export interface RunSummary {
   readonly tasks: readonly {
     readonly taskId: string;

@@ -1,5 +1,5 @@
-// The report of a suite: one event a line, written while it runs, so that a crash leaves what happened until then. A
-// report is complete if it ends with an "exit" whose counts are those of its lines.
+// The report of a suite has one event per line and is written while the suite runs, so that a crash leaves the events until
+// then. A report is complete if it ends with an "exit" event whose counts match its lines.
 import { readFileSync } from "node:fs";
 
 export type TestEvent =
@@ -20,12 +20,12 @@ type Of<Name extends TestEvent["event"]> = Extract<TestEvent, { event: Name }>;
 export interface Report {
   readonly passed: readonly Of<"pass">[];
   readonly failed: readonly Of<"fail">[];
-  /** Whether mocha came to its end. */
+  /** Whether mocha ran to its end. */
   readonly ended: boolean;
   readonly exit: Of<"exit"> | undefined;
 }
 
-/** @param text a whole report, or the part that is there so far: a line cut off at the end is left out */
+/** @param text a report, possibly incomplete: a partial last line is ignored */
 export function parseReport(text: string): Report {
   const lines = text.split("\n").slice(0, -1);
   const events = lines.map((line) => JSON.parse(line) as TestEvent);
@@ -40,7 +40,7 @@ export function parseReport(text: string): Report {
   };
 }
 
-/** @returns the report of a suite that ran to its end, or why there is none */
+/** @returns the report of a suite that ran to its end, or the reason why there is none */
 export function readReport(file: string): Report | string {
   let report: Report;
   try {
@@ -56,5 +56,5 @@ export function readReport(file: string): Report | string {
   return report;
 }
 
-/** Where a task of a package keeps its report (`.jsonl`) and its log (`.log`), without the ending. */
+/** Path of a task's report (`.jsonl`) and log (`.log`), without the extension. */
 export const reportBase = (task: string): string => `.test/${task.replaceAll(":", "-")}`;

@@ -3,7 +3,7 @@
 // CommonJS, because mocha loads reporters with require, inside Hardhat too.
 const { appendFileSync } = require("node:fs");
 
-/** Where a test stands: the titles from its top-level group down. */
+/** A test's titles, from its top-level group down. */
 const fullTitle = (test) => test.titlePath().join(" > ");
 
 function describeError(error) {
@@ -12,7 +12,7 @@ function describeError(error) {
     error.showDiff !== false && "expected" in error && "actual" in error
       ? `\nexpected ${show(error.expected)}\nactual   ${show(error.actual)}`
       : "";
-  // What fetch and drivers throw says nothing without its cause.
+  // The errors of fetch and of database drivers are meaningless without their cause.
   const { cause } = error;
   const because =
     cause === undefined ? "" : `\ncaused by ${cause}${cause?.code === undefined ? "" : ` (${cause.code})`}`;
@@ -27,7 +27,7 @@ function show(value) {
 class EventReporter {
   constructor(runner) {
     const file = process.env.SOTTO_TEST_EVENTS;
-    if (!file) throw new Error("SOTTO_TEST_EVENTS has to name the file for the results");
+    if (!file) throw new Error("set SOTTO_TEST_EVENTS to the path of the report");
     const write = (event) => appendFileSync(file, `${JSON.stringify(event)}\n`);
     const groups = new Map();
     const groupOf = (test) => {

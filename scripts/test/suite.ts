@@ -1,6 +1,6 @@
 // `node suite.ts COMMAND...` in the folder of a package, as its script `test` (or `test:2` ...): runs a suite whose
-// reporter writes `.test/<script>.jsonl`, keeps all it says in `.test/<script>.log`, and prints what fails at once. The
-// exit code is 0 only if the report is complete and nothing in it failed: turbo keeps what ends with 0.
+// reporter writes `.test/<script>.jsonl`, writes its output to `.test/<script>.log`, and prints failures immediately. The
+// exit code is 0 only if the report is complete and has no failure, because turbo caches every task that exits with 0.
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { cleanEnvironment } from "../launcher/process.mjs";
-import { eventLines } from "./lines.ts";
+import { eventLines } from "./output.ts";
 import { parseReport, reportBase, type TestEvent } from "./report.ts";
 
 const POLL_MS = 500;
@@ -39,7 +39,7 @@ function follow(file: string, report: (event: TestEvent) => void): () => void {
   };
 }
 
-/** Why a suite showed nothing although no test failed, if that is so. */
+/** The reason why a suite counts as failed although no test failed; undefined if there is none. */
 function problem(status: string | number, passed: number, failed: number, ended: boolean): string | undefined {
   if (!ended) return `the suite crashed (exit ${status})`;
   if (status !== 0 && failed === 0) return `every test passed, but exit ${status}`;
@@ -47,7 +47,7 @@ function problem(status: string | number, passed: number, failed: number, ended:
   return undefined;
 }
 
-/** @returns whether all of it passed */
+/** @returns whether the whole suite passed */
 export async function runSuite(folder: string, script: string, command: readonly string[]): Promise<boolean> {
   const base = join(folder, reportBase(script));
   const [file, log] = [`${base}.jsonl`, `${base}.log`];
@@ -89,7 +89,7 @@ export async function runSuite(folder: string, script: string, command: readonly
   const broken = problem(status, passed.length, failed.length, ended);
   if (broken !== undefined) {
     const tail = textOf(log).trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
-    // A line that the crash cut off is not an event.
+    // A line truncated by a crash is not an event.
     const text = textOf(file);
     writeFileSync(file, text.slice(0, text.lastIndexOf("\n") + 1));
     write({ event: "fail", title: broken, ms: 0, error: tail });
@@ -100,7 +100,7 @@ export async function runSuite(folder: string, script: string, command: readonly
   return failures === 0;
 }
 
-/** Ends a child when this process is ended. */
+/** Kills the child if this process is killed. */
 function endWith(child: ChildProcess): () => void {
   const end = () => void child.kill("SIGTERM");
   process.on("SIGINT", end);

@@ -28,7 +28,7 @@ export interface TurboTask {
 const SUITES = ["test", "test:2", "test:3"];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
-/** Turbo lists a task for each package, and says of those that have no such script that their command does not exist. */
+/** turbo lists every task for every package; this is its command if a package has no such script. */
 const EMPTY = "<NONEXISTENT>";
 
 export function toTask({ taskId, task, directory }: TurboTask): Task {
@@ -38,7 +38,7 @@ export function toTask({ taskId, task, directory }: TurboTask): Task {
   return { ...base, kind: "suite", name: `${directory}${task.replace(/^test:?/, " ").trimEnd()}` };
 }
 
-/** All tasks that testing and checking involves, builds included. @param filters further options of turbo */
+/** All tasks of testing and checking, including builds. @param filters further options of turbo */
 export function planOf(root: string, filters: readonly string[] = []): TurboTask[] {
   const { tasks: known } = JSON.parse(readFileSync(join(root, "turbo.json"), "utf8")) as { tasks: object };
   const checks = Object.keys(known)

@@ -22,7 +22,7 @@ import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
-import { sourcesOf } from "../../scripts/deploy/places.ts";
+import { sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
 import { command, expectRefused } from "../kit/command.ts";
 import { slow } from "../kit/slow.ts";
 

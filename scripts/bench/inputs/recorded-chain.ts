@@ -6,8 +6,8 @@ const TOKEN = `0x${"70".repeat(20)}`;
 const APPEND_LEAVES = 64;
 
 /**
- * What a node would answer about a pool whose events are recorded here: real logs, encoded, with the appends that keep
- * the tree up. There is no network in it, so what is measured is the wallet.
+ * A node in memory that answers with recorded pool events: real, encoded logs, including the appends that move the notes
+ * into the tree. There is no network, so the bench measures only the wallet.
  */
 export class RecordedChain implements ChainSource {
   readonly chainIdValue = 31337n;
@@ -21,7 +21,7 @@ export class RecordedChain implements ChainSource {
     return this.#leaves;
   }
 
-  /** A new block with these events; each says which leaves it queues. */
+  /** Adds a block with these events; each lists the leaves it queues. */
   mine(events: readonly { name: string; values: readonly unknown[]; leaves: readonly bigint[] }[]): void {
     const logs: Log[] = [];
     for (const { name, values, leaves } of events) {
@@ -33,7 +33,7 @@ export class RecordedChain implements ChainSource {
     this.#logs.push(logs);
   }
 
-  /** Puts what is still queued into the tree. */
+  /** Appends the queued leaves to the tree. */
   finish(): void {
     const logs: Log[] = [];
     while (this.#queued.length > 0) logs.push(this.#append(logs.length));
@@ -71,7 +71,8 @@ export class RecordedChain implements ChainSource {
       root: this.#tree.root,
       isKnownRoot: asked?.args.toArray()[0] === this.#tree.root,
     };
-    if (asked === null || !(asked.name in answers)) throw new Error(`the recorded chain has no answer to ${data}`);
+    if (asked === null || !(asked.name in answers))
+      throw new Error(`the recorded chain cannot answer the call ${data}`);
     return poolInterface.encodeFunctionResult(asked.name, [answers[asked.name]]);
   }
 

@@ -16,7 +16,7 @@ const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const DEPLOYMENT = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const NOTES = 100;
 
-/** Inputs of the four circuits by their names: a payment of 1.25 from a tree of 100 notes and what goes with it. */
+/** Inputs of the four circuits by name: a payment of 1.25 from a tree of 100 notes, and matching inputs of the others. */
 export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", CircuitInput> {
   const payer = deriveKeys(randomSeed(), DEPLOYMENT);
   const merchant = deriveKeys(randomSeed(), DEPLOYMENT);

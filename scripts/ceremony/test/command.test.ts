@@ -17,7 +17,7 @@ describe("pnpm ceremony", function () {
   it("lists its commands", () => {
     const { status, stdout } = ceremony();
     expect(status).to.equal(0);
-    for (const command of ["ptau", "practice", "new", "contribute", "accept", "beacon", "finalise", "verify"])
+    for (const command of ["ptau", "practice", "new", "contribute", "accept", "beacon", "finalize", "verify"])
       expect(stdout).to.match(new RegExp(`^  ${command} `, "m"));
   });
 

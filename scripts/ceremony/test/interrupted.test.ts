@@ -1,4 +1,4 @@
-// A ceremony whose processes are killed and whose disk is full: what was contributed stays, and it ends as any other.
+// A ceremony whose processes are killed and whose disk is full: it keeps every contribution and still completes.
 
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,12 +12,12 @@ import { readR1cs } from "../../setup/keys/r1cs.ts";
 import { compileToy, type Toy } from "../../setup/test/support/toy.ts";
 import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../ceremony.ts";
-import { type FinalPlace, verifyCeremony } from "../final.ts";
-import { openCeremony, roundFolder, zkeyIn } from "../place.ts";
+import { openCeremony, roundFolder, zkeyIn } from "../context.ts";
+import { type FinalContext, verifyCeremony } from "../finalize.ts";
 import { makePracticePtau } from "../practice.ts";
-import type { Transcript } from "../shape.ts";
 import { readTranscript } from "../transcript.ts";
-import { toyPlace } from "./support/steps.ts";
+import type { Transcript } from "../transcript-schema.ts";
+import { toyContext } from "./support/steps.ts";
 
 const STEPS = join(import.meta.dirname, "support", "steps.ts");
 const BEACON = { hash: "cd".repeat(32), iterations: 10, source: "drand, round 4712" };
@@ -27,7 +27,7 @@ describe("a ceremony, interrupted", function () {
   let toy: Toy;
   let folder: string;
   let ptau: string;
-  let place: FinalPlace;
+  let context: FinalContext;
   const at = (...parts: string[]) => join(folder, ...parts);
 
   before(async () => {
@@ -36,7 +36,7 @@ describe("a ceremony, interrupted", function () {
     folder = mkdtempSync(join(tmpdir(), "sotto-interrupted-"));
     ptau = at("practice.ptau");
     await makePracticePtau(readR1cs(toy.paths.r1cs).logDomain, ptau);
-    place = await toyPlace(folder, toy.directory, () => {});
+    context = await toyContext(folder, toy.directory, () => {});
   });
   after(async () => {
     await stopSnarkjs();
@@ -44,7 +44,10 @@ describe("a ceremony, interrupted", function () {
     rmSync(folder, { recursive: true });
   });
 
-  /** @param lines after which it kills itself @param blocks largest file it may write, of 512 bytes each (some shells': 1024) */
+  /**
+   * @param lines after which it kills itself
+   * @param blocks largest file it may write, of 512 bytes each (some shells': 1024)
+   */
   async function goOn(lines = Number.POSITIVE_INFINITY, blocks?: number) {
     const command = [process.execPath, STEPS, folder, toy.directory, ptau, `${lines}`];
     const limited = ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh", ...command];
@@ -63,7 +66,7 @@ describe("a ceremony, interrupted", function () {
     const { status, errors } = await goOn(Number.POSITIVE_INFINITY, 4);
     expect(status).to.equal(1);
     expect(errors).to.match(/^sotto: EFBIG: /);
-    expect(readdirSync(roundFolder(place, 0))).to.deep.equal([]);
+    expect(readdirSync(roundFolder(context, 0))).to.deep.equal([]);
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
@@ -87,21 +90,21 @@ describe("a ceremony, interrupted", function () {
     }
     expect(killed).to.be.greaterThan(3);
     expect([...hashes.keys()]).to.deep.equal(["ada", "grace", "beacon"]);
-    await verifyCeremony(place, readTranscript(at("published.json")), ptau, at("final"));
+    await verifyCeremony(context, readTranscript(at("published.json")), ptau, at("final"));
   });
 
   it("reuses complete, undamaged first keys of this circuit and phase 1", async () => {
-    const other = { ...place, folder: at("cut-off") };
+    const other = { ...context, folder: at("cut-off") };
     const first = roundFolder(other, 0);
     /** @returns circuits whose keys were made; @param stop at this circuit, as a kill does that leaves half of a file */
-    const begin = async (stop?: string, change: Partial<FinalPlace> = {}, phase1 = ptau) => {
+    const begin = async (stop?: string, change: Partial<FinalContext> = {}, phase1 = ptau) => {
       const made: string[] = [];
-      const tell = (line: string) => {
+      const report = (line: string) => {
         const [, name = "", ended] = /^(\w+) .*: keys from phase 1(: .* s)?$/.exec(line) ?? [];
         if (ended !== undefined) made.push(name);
         if (name !== "" && name === stop) throw new Error("stopped");
       };
-      const run = beginCeremony({ ...other, tell, ...change }, "rehearsal/toy", phase1);
+      const run = beginCeremony({ ...other, report, ...change }, "rehearsal/toy", phase1);
       if (stop === undefined) await run;
       else {
         await run.catch(({ message }: Error) => expect(message).to.equal("stopped"));
@@ -116,7 +119,7 @@ describe("a ceremony, interrupted", function () {
     writeFileSync(zkeyIn(first, "toy"), readFileSync(zkeyIn(first, "toy")).fill(1, 5_000, 5_001));
     expect(await begin("twin")).to.deep.equal(["toy"]);
     const changed = await compileToy("sum * secret + bound");
-    const circuits = [{ name: "toy", r1cs: changed.paths.r1cs }, place.circuits[1]!];
+    const circuits = [{ name: "toy", r1cs: changed.paths.r1cs }, context.circuits[1]!];
     expect(await begin("twin", { circuits })).to.deep.equal(["toy"]);
     changed.remove();
     expect(await begin("twin")).to.deep.equal(["toy"]);
@@ -127,13 +130,14 @@ describe("a ceremony, interrupted", function () {
     expect(await begin()).to.deep.equal(["twin"]);
     await rejected("CEREMONY_EXISTS", () => begin());
     const hashes = ({ circuits }: Transcript) => Object.values(circuits).map(({ zkey }) => zkey);
-    const whole = await beginCeremony({ ...place, folder: at("at-once") }, "rehearsal/toy", ptau);
+    const whole = await beginCeremony({ ...context, folder: at("at-once") }, "rehearsal/toy", ptau);
     expect(hashes(openCeremony(other))).to.deep.equal(hashes(whole));
-    for (const { name } of place.circuits) expect(sha256File(zkeyIn(first, name))).to.equal(whole.circuits[name]!.zkey);
+    for (const { name } of context.circuits)
+      expect(sha256File(zkeyIn(first, name))).to.equal(whole.circuits[name]!.zkey);
   });
 
   it("keeps a contribution at its destination, and accepts the last one again", async () => {
-    const other = { ...place, folder: at("by-hand") };
+    const other = { ...context, folder: at("by-hand") };
     await beginCeremony(other, "rehearsal/toy", ptau);
     await contributeTo(roundFolder(other, 0), roundFolder(other, 1), "Ada", other);
     await acceptRound(other, ptau, roundFolder(other, 1));
@@ -145,11 +149,11 @@ describe("a ceremony, interrupted", function () {
   it("keeps what it checked, even if the sender's folder changes meanwhile", async () => {
     const [sent, zkey] = [at("sent"), zkeyIn(at("sent"), "toy")];
     const change = () => existsSync(sent) && writeFileSync(zkey, "something else");
-    const other = { ...place, folder: at("changing") };
+    const other = { ...context, folder: at("changing") };
     await beginCeremony(other, "rehearsal/toy", ptau);
     await contributeTo(roundFolder(other, 0), sent, "Ada", other);
     const honest = readFileSync(zkey);
-    const { hashes } = await acceptRound({ ...other, tell: change }, ptau, sent);
+    const { hashes } = await acceptRound({ ...other, report: change }, ptau, sent);
     expect(readFileSync(zkey, "utf8")).to.equal("something else");
     expect(readFileSync(zkeyIn(roundFolder(other, 1), "toy")).equals(honest)).to.equal(true);
     expect(sha256File(zkeyIn(roundFolder(other, 1), "toy"))).to.equal(hashes["toy"]!.zkey);
@@ -159,7 +163,7 @@ describe("a ceremony, interrupted", function () {
   });
 
   it("does not blame a contributor for damaged first keys", async () => {
-    const other = { ...place, folder: at("damaged") };
+    const other = { ...context, folder: at("damaged") };
     await beginCeremony(other, "rehearsal/toy", ptau);
     await contributeTo(roundFolder(other, 0), at("honest"), "Ada", other);
     const first = zkeyIn(roundFolder(other, 0), "twin");
@@ -171,7 +175,7 @@ describe("a ceremony, interrupted", function () {
   });
 
   it("does not apply the beacon to damaged keys", async () => {
-    const other = { ...place, folder: at("by-hand") };
+    const other = { ...context, folder: at("by-hand") };
     const file = zkeyIn(roundFolder(other, 1), "toy");
     const whole = at("whole.zkey");
     cpSync(file, whole);

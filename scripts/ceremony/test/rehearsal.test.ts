@@ -1,5 +1,5 @@
-// The whole path of a ceremony on a toy circuit with a phase 1 made here, by three people on machines of their own, and
-// what each step refuses.
+// A whole ceremony of a toy circuit by three people on separate machines, with a phase 1 made here, and the inputs that
+// each step rejects.
 
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,13 +16,13 @@ import { phase1Secrets } from "../../setup/keys/secrets.ts";
 import { compileToy, type Toy, toyInput } from "../../setup/test/support/toy.ts";
 import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../ceremony.ts";
+import { openCeremony, roundFolder, zkeyIn } from "../context.ts";
 import { readContributions } from "../contributions.ts";
-import { type FinalPlace, finalise, verifyCeremony } from "../final.ts";
-import { openCeremony, roundFolder, zkeyIn } from "../place.ts";
+import { type FinalContext, finalize, verifyCeremony } from "../finalize.ts";
 import { makePracticePtau } from "../practice.ts";
-import type { Transcript } from "../shape.ts";
 import { writeTranscript } from "../transcript.ts";
-import { toyPlace } from "./support/steps.ts";
+import type { Transcript } from "../transcript-schema.ts";
+import { toyContext } from "./support/steps.ts";
 
 const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
 
@@ -32,10 +32,10 @@ describe("a ceremony, rehearsed", function () {
   let folder: string;
   let ptau: string;
   let otherPtau: string;
-  let place: FinalPlace;
+  let context: FinalContext;
   const told: string[] = [];
   const at = (...parts: string[]) => join(folder, ...parts);
-  const work = (from: string, to: string, name: string) => contributeTo(from, to, name, place);
+  const work = (from: string, to: string, name: string) => contributeTo(from, to, name, context);
 
   before(async () => {
     toy = await compileToy();
@@ -50,8 +50,8 @@ describe("a ceremony, rehearsed", function () {
     } finally {
       await maker.stop();
     }
-    place = {
-      ...(await toyPlace(folder, toy.directory, (line) => void told.push(line))),
+    context = {
+      ...(await toyContext(folder, toy.directory, (line) => void told.push(line))),
       verifier: async (circuit, zkey) =>
         `contract ${circuit} ${JSON.stringify(await zKey.exportVerificationKey(readFileSync(zkey)))}`,
     };
@@ -63,51 +63,51 @@ describe("a ceremony, rehearsed", function () {
   });
 
   it("accepts only the public phase 1, except in a rehearsal", async () => {
-    const message = await rejected("PTAU_UNKNOWN", () => beginCeremony(place, "ceremony/toy", ptau));
+    const message = await rejected("PTAU_UNKNOWN", () => beginCeremony(context, "ceremony/toy", ptau));
     expect(message).to.include("not the file of the public ceremony");
-    await rejected("PTAU_DAMAGED", () => beginCeremony(place, "rehearsal/toy", toy.paths.r1cs));
-    await rejected("PTAU_MISSING", () => beginCeremony(place, "rehearsal/toy", at("none.ptau")));
+    await rejected("PTAU_DAMAGED", () => beginCeremony(context, "rehearsal/toy", toy.paths.r1cs));
+    await rejected("PTAU_MISSING", () => beginCeremony(context, "rehearsal/toy", at("none.ptau")));
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
   it("begins once, with reproducible keys", async () => {
-    const { phase1, rounds, circuits } = await beginCeremony(place, "rehearsal/toy", ptau);
+    const { phase1, rounds, circuits } = await beginCeremony(context, "rehearsal/toy", ptau);
     expect(phase1.blake2b).to.match(/^[0-9a-f]{128}$/);
     expect(rounds).to.deep.equal([]);
     expect(circuits["toy"]!.circuitHash).to.match(/^[0-9a-f]{128}$/);
-    await rejected("CEREMONY_EXISTS", () => beginCeremony(place, "rehearsal/toy", ptau));
-    await rejected("NO_CONTRIBUTIONS", () => endWithBeacon(place, BEACON));
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, roundFolder(place, 0)));
-    await rejected("CEREMONY_OPEN", () => finalise(place, ptau, at("final")));
+    await rejected("CEREMONY_EXISTS", () => beginCeremony(context, "rehearsal/toy", ptau));
+    await rejected("NO_CONTRIBUTIONS", () => endWithBeacon(context, BEACON));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, roundFolder(context, 0)));
+    await rejected("CEREMONY_OPEN", () => finalize(context, ptau, at("final")));
   });
 
   it("accepts contributions from folders, each on top of the last", async () => {
-    const attested = await work(roundFolder(place, 0), at("from-ada"), "Ada");
-    const round = await acceptRound(place, ptau, at("from-ada"));
+    const attested = await work(roundFolder(context, 0), at("from-ada"), "Ada");
+    const round = await acceptRound(context, ptau, at("from-ada"));
     expect(round).to.deep.include({ contributor: "Ada" });
     expect(round.hashes["toy"]!.contribution).to.equal(attested["toy"]);
     await work(at("from-ada"), at("from-grace"), "Grace Hopper (Navy)");
-    await acceptRound(place, ptau, at("from-grace"));
-    expect(openCeremony(place).rounds.map(({ contributor }) => contributor)).to.deep.equal([
+    await acceptRound(context, ptau, at("from-grace"));
+    expect(openCeremony(context).rounds.map(({ contributor }) => contributor)).to.deep.equal([
       "Ada",
       "Grace Hopper (Navy)",
     ]);
     // Two contributions from the same keys differ: the entropy is the system's.
-    const again = await work(roundFolder(place, 0), at("ada-again"), "Ada");
+    const again = await work(roundFolder(context, 0), at("ada-again"), "Ada");
     expect(again["toy"]).to.not.equal(attested["toy"]);
   });
 
   it("rejects a contribution that skips one, is repeated, lacks its name or overwrites another", async () => {
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("ada-again")));
-    expect((await acceptRound(place, ptau, at("from-grace"))).contributor).to.equal("Grace Hopper (Navy)");
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("from-ada")));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("ada-again")));
+    expect((await acceptRound(context, ptau, at("from-grace"))).contributor).to.equal("Grace Hopper (Navy)");
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("from-ada")));
     await work(at("from-grace"), at("two-a"), "Mallory");
     await work(at("two-a"), at("two-b"), "Mallory");
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("two-b")));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("two-b")));
     await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "| `x` |"));
     await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "beacon"));
     await rejected("FOLDER_NOT_EMPTY", () => work(at("from-grace"), at("two-a"), "Mallory"));
-    expect(openCeremony(place).rounds).to.have.length(2);
+    expect(openCeremony(context).rounds).to.have.length(2);
   });
 
   it("rejects a forged contribution, another phase 1 and a truncated file", async () => {
@@ -118,66 +118,68 @@ describe("a ceremony, rehearsed", function () {
       writeFileSync(zkeyIn(at(name), "toy"), change(Buffer.from(honest)));
       return at(name);
     };
-    // Her delta in the key is the last one's: the proof of knowledge is for another.
+    // The key has the delta of the previous round, so the new proof of knowledge does not match it.
     const old = readFileSync(zkeyIn(at("from-grace"), "toy"));
     const delta = forge("forged-delta", (bytes) =>
       Buffer.concat([keyHeader(old), bytes.subarray(keyHeader(old).length)]),
     );
-    expect(await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, delta))).to.match(/: Invalid delta1$/);
+    expect(await rejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, delta))).to.match(
+      /: Invalid delta1$/,
+    );
     // Other bases for the private inputs, which would let her forge proofs.
     const bases = forge("forged-bases", (bytes) => swapTail(bytes, section(bytes, 8)));
-    const why = await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, bases));
+    const why = await rejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, bases));
     expect(why).to.match(/: L section does not match$/);
-    // History rewritten: the first contributor's hash is another.
+    // Rewritten history: the first contributor's hash differs.
     const history = forge("forged-history", (bytes) => {
       const { start } = section(bytes, 10);
       bytes.writeUInt8(bytes.readUInt8(start + 64 + 4 + 70) ^ 1, start + 64 + 4 + 70);
       return bytes;
     });
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, history));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, history));
     // A name that would clear the coordinator's terminal.
     const named = forge("forged-name", (bytes) => {
       bytes.writeUInt8(0x1b, bytes.lastIndexOf("Mallory"));
       return bytes;
     });
-    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(place, ptau, named))).to.not.include("allory");
+    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, named))).to.not.include("allory");
     for (const [index, length] of [10, 3_000, honest.length - 1].entries()) {
       const cut = forge(`cut-${index}`, (bytes) => bytes);
       truncateSync(zkeyIn(cut, "toy"), length);
-      await rejected("ZKEY_DAMAGED", () => acceptRound(place, ptau, cut));
+      await rejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, cut));
       await rejected("ZKEY_DAMAGED", () => work(cut, at("never"), "Eve"));
     }
-    await rejected("PTAU_UNKNOWN", () => acceptRound(place, otherPtau, at("honest")));
-    expect(openCeremony(place).rounds).to.have.length(2);
+    await rejected("PTAU_UNKNOWN", () => acceptRound(context, otherPtau, at("honest")));
+    expect(openCeremony(context).rounds).to.have.length(2);
     expect(existsSync(at("never"))).to.equal(false);
   });
 
   it("ends with a public beacon, and accepts nothing after it", async () => {
-    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, hash: "abc" }));
-    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, source: "" }));
+    await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, hash: "abc" }));
+    await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, source: "" }));
     for (const iterations of [9, 64, 10.5, Number.NaN])
-      await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, iterations }));
-    await endWithBeacon(place, BEACON);
-    await rejected("CEREMONY_OVER", () => endWithBeacon(place, BEACON));
-    await rejected("CEREMONY_OVER", () => acceptRound(place, ptau, at("honest")));
+      await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, iterations }));
+    await endWithBeacon(context, BEACON);
+    await rejected("CEREMONY_OVER", () => endWithBeacon(context, BEACON));
+    await rejected("CEREMONY_OVER", () => acceptRound(context, ptau, at("honest")));
   });
 
   it("makes keys whose proofs verify, with a verifiable transcript", async () => {
-    const { transcript } = await finalise(place, ptau, at("final"));
+    const { transcript } = await finalize(context, ptau, at("final"));
     const { wasm, zkey, vkey } = artifactPaths("toy", at("final", "toy"));
     const { proof, publicSignals } = await groth16.fullProve(toyInput, wasm, readFileSync(zkey));
     expect(await groth16.verify(JSON.parse(readFileSync(vkey, "utf8")), publicSignals, proof)).to.equal(true);
     writeTranscript(at("published.json"), transcript);
-    await verifyCeremony(place, transcript, ptau, at("final"));
+    await verifyCeremony(context, transcript, ptau, at("final"));
     const page = readFileSync(at("published.md"), "utf8");
     expect(page).to.include("# Transcript of rehearsal/toy").and.include("worth nothing");
-    for (const { hash } of (await readContributions(zkey, place.curve)).list) expect(page).to.include(hash);
+    for (const { hash } of (await readContributions(zkey, context.curve)).list) expect(page).to.include(hash);
     expect(page).to.include("hashed 2^10 times: drand, round 4711");
   });
 
   it("detects every change of transcript and artifacts", async () => {
-    const { transcript } = await finalise(place, ptau, at("final"));
-    const check = (changed: Transcript, file = at("final")) => verifyCeremony(place, changed, ptau, file);
+    const { transcript } = await finalize(context, ptau, at("final"));
+    const check = (changed: Transcript, file = at("final")) => verifyCeremony(context, changed, ptau, file);
     const [ada, grace, beacon] = transcript.rounds;
     const [begun, files] = [transcript.circuits["toy"]!, transcript.final!["toy"]!];
     const changes: Transcript[] = [
@@ -196,7 +198,7 @@ describe("a ceremony, rehearsed", function () {
     await rejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
     const { final: _, ...open } = transcript;
     await rejected("CEREMONY_OPEN", () => check(open));
-    // Keys that follow from their circuit, and whose every secret is public or the last one's to choose.
+    // Keys made correctly from their circuit, but all secrets are public or chosen by the last contributor.
     for (const rounds of [[], [beacon!], [ada!, grace!]])
       await rejected("CEREMONY_OPEN", () => check({ ...transcript, rounds }));
     await rejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
@@ -205,24 +207,24 @@ describe("a ceremony, rehearsed", function () {
   it("detects consistent keys of another circuit", async () => {
     const other = await compileToy("sum * secret + bound");
     try {
-      const elsewhere = { ...place, folder: at("elsewhere"), circuits: [{ name: "toy", r1cs: other.paths.r1cs }] };
+      const elsewhere = { ...context, folder: at("elsewhere"), circuits: [{ name: "toy", r1cs: other.paths.r1cs }] };
       await beginCeremony(elsewhere, "rehearsal/toy", ptau);
       await contributeTo(roundFolder(elsewhere, 0), at("other-round"), "Eve", elsewhere);
       await acceptRound(elsewhere, ptau, at("other-round"));
       await endWithBeacon(elsewhere, BEACON);
-      const { transcript } = await finalise(elsewhere, ptau, at("other-final"));
-      // She hands out the r1cs that everybody expects beside keys of another.
+      const { transcript } = await finalize(elsewhere, ptau, at("other-final"));
+      // The coordinator publishes the expected r1cs with keys of another circuit.
       const { r1cs } = artifactPaths("toy", at("other-final", "toy"));
       cpSync(toy.paths.r1cs, r1cs);
-      const { r1cs: claimed, zkey: honest } = openCeremony(place).circuits["toy"]!;
+      const { r1cs: claimed, zkey: honest } = openCeremony(context).circuits["toy"]!;
       const lie = (zkey: string): Transcript => ({
         ...transcript,
         circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: claimed, zkey } },
         final: { toy: { ...transcript.final!["toy"]!, r1cs: claimed } },
       });
-      const check = (zkey: string) => verifyCeremony(place, lie(zkey), ptau, at("other-final"));
+      const check = (zkey: string) => verifyCeremony(context, lie(zkey), ptau, at("other-final"));
       const message = await rejected("TRANSCRIPT_MISMATCH", () => check(transcript.circuits["toy"]!.zkey));
-      expect(message).to.include("follows from the circuit");
+      expect(message).to.include("made from the circuit");
       await rejected("CONTRIBUTION_INVALID", () => check(honest));
     } finally {
       other.remove();
@@ -235,7 +237,7 @@ interface Section {
   readonly length: number;
 }
 
-/** Where a section of a zkey lies. */
+/** Position of a section in a zkey. */
 function section(bytes: Buffer, id: number): Section {
   let position = 12;
   for (;;) {
@@ -245,13 +247,13 @@ function section(bytes: Buffer, id: number): Section {
   }
 }
 
-/** Everything up to the end of section 2, which holds alpha, beta, gamma and delta. */
+/** Everything up to the end of section 2, which contains alpha, beta, gamma and delta. */
 function keyHeader(bytes: Buffer): Buffer {
   const { start, length } = section(bytes, 2);
   return bytes.subarray(0, start + length);
 }
 
-/** The last two points of a section exchanged. */
+/** Swaps the last two points of a section. */
 function swapTail(bytes: Buffer, { start, length }: Section): Buffer {
   const end = start + length;
   const last = Buffer.from(bytes.subarray(end - 64, end));

@@ -8,7 +8,7 @@ import type { R1csHeader } from "../r1cs-header.ts";
 const FILE = join(circuitsDirectory, "circuits.json");
 type Counts = Pick<R1csHeader, "constraints" | "wires">;
 
-/** The constraint counts of the last commit; empty where there is no git, or no such file in it. */
+/** The constraint counts of the last commit; empty if git or the file is missing. */
 export function committedCounts(): Map<string, number> {
   const { status, stdout } = spawnSync("git", ["show", "HEAD:circuits/circuits.json"], { cwd: root, encoding: "utf8" });
   if (status !== 0) return new Map();
@@ -16,7 +16,7 @@ export function committedCounts(): Map<string, number> {
   return new Map(Object.entries(circuits).map(([name, { constraints }]) => [name, constraints]));
 }
 
-/** Text of circuits.json with a circuit's counts replaced, everything else as it is. */
+/** The text of circuits.json with a circuit's counts replaced and everything else unchanged. */
 export function withCounts(text: string, name: string, { constraints, wires }: Counts): string {
   const start = text.indexOf(`"${name}": {`);
   const end = text.indexOf('"template"', text.indexOf('"template"', start) + 1);
@@ -25,7 +25,7 @@ export function withCounts(text: string, name: string, { constraints, wires }: C
   return text.slice(0, start) + changed + text.slice(start + entry.length);
 }
 
-/** Writes the compiled counts into circuits.json: the diff of a commit then shows what a change cost. */
+/** Writes the compiled counts into circuits.json, so that the diff of a commit shows the cost of a change. */
 export function writeCounts(compiled: ReadonlyMap<CircuitName, Counts>): void {
   const before = readFileSync(FILE, "utf8");
   const known = readCircuitTable();
@@ -34,7 +34,7 @@ export function writeCounts(compiled: ReadonlyMap<CircuitName, Counts>): void {
   if (text !== before) writeFileSync(FILE, text);
 }
 
-/** A table of the counts beside the committed ones. */
+/** A table of the compiled counts, the committed ones and the difference. */
 export function countTable(compiled: ReadonlyMap<CircuitName, Counts>, committed: ReadonlyMap<string, number>): string {
   const rows = [...compiled].map(([name, { constraints }]) => {
     const before = committed.get(name);

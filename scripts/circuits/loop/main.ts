@@ -22,7 +22,7 @@ async function turn(): Promise<void> {
   const attacks = tests.filter((file) => file.includes("/soundness/"));
   const others = tests.filter((file) => !attacks.includes(file));
   const stop = new AbortController();
-  // The attack tests compile their own circuits and need no keys, so they start at once; an error below stops them.
+  // The attack tests compile their own circuits and need no keys, so they start at once; a build error stops them.
   const attacked = changed.length === 0 ? Promise.resolve() : testCircuits("attacks", attacks, changed, stop.signal);
   const built = build().catch((error: unknown) => {
     stop.abort();
@@ -32,29 +32,30 @@ async function turn(): Promise<void> {
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   const rest = uncommitted();
-  if (rest.length > 0) console.error(`circuits: one commit, once npm test passes: ${rest.join(", ")}`);
+  if (rest.length > 0)
+    console.error(`circuits: after npm test has passed, commit these files together: ${rest.join(", ")}`);
 }
 
-/** Compiles, counts, makes keys, exports verifiers and types. */
+/** Compiles the circuits, updates their counts, makes keys, and exports verifiers and types. */
 async function build(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
   checkTable(compiled);
-  // The setup below reads what this writes.
+  // The setup below reads these files.
   await generate([generateCircuits], false);
   await makeDevelopmentSet(circuitNames);
   await generateTypes();
 }
 
-/** Tests of the built circuits, in parallel with the attack tests. */
+/** Tests the built circuits; runs in parallel with the attack tests. @param whole whether every circuit changed */
 async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
-  if (changed.length === 0) return console.error("circuits: the tests of these circuits have passed already");
-  console.error(`circuits: testing ${whole ? "all circuits" : `what is made of ${changed.join(", ")}`} ...`);
+  if (changed.length === 0) return console.error("circuits: unchanged since their tests passed");
+  console.error(`circuits: testing ${whole ? "all circuits" : `what depends on ${changed.join(", ")}`} ...`);
   await all([testCircuits("gadgets and mains", tests, changed), testKeys(circuitsOf(changed))]);
 }
 
-/** Waits for all, because the next turn writes the files they read; then throws the first error. */
+/** Waits for all runs, because the next turn writes the files they read; then throws the first error. */
 async function all(runs: readonly Promise<void>[]): Promise<void> {
   for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
 }
@@ -63,12 +64,12 @@ const options = process.argv.slice(2);
 await runCommand(async () => {
   const unknown = options.find((option) => option !== "--watch");
   if (unknown !== undefined)
-    throw new CommandError("UNKNOWN_OPTION", `cannot read "${unknown}"; the one option is --watch`);
+    throw new CommandError("UNKNOWN_OPTION", `cannot read "${unknown}"; the only option is --watch`);
   if (!options.includes("--watch")) return turn();
   const end = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());
   await watchCircuits(async () => {
-    // An error is shown; the next save starts the next turn.
+    // An error does not end the loop: the next save starts the next turn.
     await turn().catch((error: unknown) => console.error(errorLine(error)));
     if (!end.signal.aborted) console.error("circuits: waiting for a change ...");
   }, end.signal);

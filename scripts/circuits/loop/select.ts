@@ -4,17 +4,17 @@ import { filesOf } from "../../../circuits/test/kit/changed.ts";
 import { readSources, type Sources } from "../../../circuits/test/kit/sources.ts";
 import { circuitNames, circuitsDirectory } from "../paths.ts";
 
-/** Tests of all circuits or of the sources' texts: they take seconds. */
+/** Always run: tests of all circuits or of the source texts, which take seconds. */
 const ALWAYS = ["test/mains/interface.test.ts", "test/soundness/coverage.test.ts", "test/soundness/soundness.test.ts"];
 
-/** The circuits a test is about, as its text names them: a file of lib/, or one of the four mains in quotes. */
+/** The circuit files that a test's text names: a file of lib/, or one of the four mains in quotes. */
 function subjects(text: string, sources: Sources): string[] {
   const gadgets = [...text.matchAll(/lib\/\w+\.circom/g)].map(([path]) => path);
   const mains = circuitNames.filter((name) => text.includes(`"${name}"`)).map((name) => `${name}.circom`);
   return [...gadgets, ...mains].filter((path) => sources.has(path));
 }
 
-/** The test files, below circuits/, of what is made of one of these files. */
+/** The test files (paths below circuits/) of every circuit that depends on a changed file. */
 export function testsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
   const concerned = ["gadgets", "mains"].flatMap((folder) =>
     readdirSync(join(circuitsDirectory, "test", folder))
@@ -29,7 +29,7 @@ export function testsOf(changed: readonly string[], sources: Sources = readSourc
   return [...new Set([...concerned, ...ALWAYS])];
 }
 
-/** The circuits made of one of these files. */
+/** The circuits that depend on a changed file. */
 export function circuitsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
   return circuitNames.filter((name) => [...filesOf(sources, `${name}.circom`)].some((file) => changed.includes(file)));
 }

@@ -7,17 +7,17 @@ import { circuitsDirectory, root } from "../paths.ts";
 const MOCHA = ["--reporter", "dot"];
 
 interface Options {
-  /** What a failure is called. */
+  /** Error code of a failure. */
   code?: string;
   env?: NodeJS.ProcessEnv;
-  /** Ends the command, and nothing is shown of it. */
+  /** Kills the command and suppresses its output. */
   stop?: AbortSignal;
 }
 
 /**
- * Runs a command. Several run side by side, so its output is shown at its end, and only where it failed.
+ * Runs a command. Several run in parallel, so its output is printed after its end, and only if it failed.
  * @returns the output
- * @throws CommandError unless it exits with 0
+ * @throws CommandError `code` (default STEP_FAILED) unless it exits with 0
  */
 async function run(command: string, args: string[], cwd: string, { code = "STEP_FAILED", env, stop }: Options = {}) {
   const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
@@ -32,20 +32,20 @@ async function run(command: string, args: string[], cwd: string, { code = "STEP_
   throw new CommandError(code, `${command} ${args[0]}: see above`);
 }
 
-/** Runs tests and tells how many of them passed. @param what they are tests of */
+/** Runs tests and prints how many passed. @param what the subject of the tests, for the output */
 async function test(what: string, command: string, args: string[], cwd: string, options: Options = {}): Promise<void> {
   const output = await run(command, args, cwd, { code: "TESTS_FAILED", ...options });
   console.error(`circuits: ${what}: ${/\d+ passing \(.*\)/.exec(output)?.[0] ?? "nothing to test"}`);
 }
 
-/** The generated sources (names, order and input types of the signals, hashes), and the packages that carry them. */
+/** Writes the generated sources (signal names, order and types, hashes) and builds the packages that contain them. */
 export async function generateTypes(): Promise<void> {
   process.stderr.write(await run("node", ["scripts/generate/sources.ts"], root));
   const packages = ["--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
 }
 
-/** Tests of the circuits; of attacks only those on what is made of the changed files. */
+/** Runs the circuits' tests; of the attack tests only those on circuits that depend on a changed file. */
 export async function testCircuits(
   what: string,
   files: readonly string[],
@@ -56,7 +56,7 @@ export async function testCircuits(
   await test(what, "mocha", [...files, ...MOCHA], circuitsDirectory, { env, ...(stop && { stop }) });
 }
 
-/** Proofs of the changed circuits with their new keys, by both engines, and the exported verifiers on a chain. */
+/** Tests proofs of the changed circuits with their new keys, in both engines, and the exported verifiers on a chain. */
 export async function testKeys(circuits: readonly string[]): Promise<void> {
   const proofs = ["test/circuits.test.ts", ...MOCHA, "--grep", circuits.join("|")];
   if (circuits.length > 0) await test("proofs", "mocha", proofs, join(root, "packages", "prover"));

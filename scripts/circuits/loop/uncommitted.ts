@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { root } from "../paths.ts";
 
-/** The circuits and all that is made of them and committed. */
+/** The circuits and all committed files that are generated from them. */
 const PATHS = [
   "circuits",
   "contracts/libraries/CircuitConstants.sol",
@@ -11,7 +11,7 @@ const PATHS = [
   "packages/prover/src/generated",
 ];
 
-/** What of this differs from the last commit; nothing where there is no git. */
+/** The paths above that differ from the last commit; empty without git. */
 export function uncommitted(): string[] {
   const { stdout } = spawnSync("git", ["status", "--porcelain", "--", ...PATHS], { cwd: root, encoding: "utf8" });
   return (stdout ?? "").split("\n").flatMap((line) => (line === "" ? [] : [line.slice(3)]));

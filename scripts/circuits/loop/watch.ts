@@ -2,13 +2,13 @@ import { existsSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { circuitsDirectory } from "../paths.ts";
 
-/** An editor saves a file in several steps; this long after the last one it is whole. */
+/** Delay after the last change of a file, ms: an editor saves in several steps. */
 const QUIET_MS = 150;
 
-/** What a developer writes; neither what a turn writes nor an editor's own files. */
+/** Names of source files; not of files that a turn writes, nor of an editor's temporary files. */
 const SOURCE = /^\w[\w.-]*\.(circom|ts)$/;
 
-/** Where sources and tests are. */
+/** The folders with sources and tests. */
 function sourceFolders(directory: string): string[] {
   const test = join(directory, "test");
   const entries = existsSync(test) ? readdirSync(test, { withFileTypes: true }) : [];
@@ -17,9 +17,9 @@ function sourceFolders(directory: string): string[] {
 }
 
 /**
- * Runs `turn` now and after each change of a circuit's source or of a test, one at a time. What changes during a turn
- * is the next turn's.
- * @param end ends it, after the turn that runs
+ * Runs `turn` now and after each change of a circuit's source or test, one at a time. A change during a turn starts another
+ * one after it.
+ * @param end stops watching, after the current turn
  */
 export async function watchCircuits(
   turn: () => Promise<void>,
@@ -37,8 +37,8 @@ export async function watchCircuits(
       wake();
     }, QUIET_MS);
   };
-  // Folders, each by itself: Node's recursive watch is of files on Linux, and loses one that was replaced (by git, by an
-  // editor) and then written to.
+  // Each folder is watched separately: on Linux, Node's recursive watch follows files, and loses one that git or an editor
+  // replaces and that is then written to.
   const watchers = sourceFolders(directory).map((folder) => watch(folder, changed));
   end.addEventListener("abort", () => wake());
   while (!end.aborted) {

@@ -146,6 +146,6 @@ describe("the circuit developer's loop", function () {
     child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
     const status = await new Promise((resolve) => child.once("close", resolve));
     expect(status).to.equal(1);
-    expect(output).to.equal('sotto: UNKNOWN_OPTION: cannot read "--wach"; the one option is --watch\n');
+    expect(output).to.equal('sotto: UNKNOWN_OPTION: cannot read "--wach"; the only option is --watch\n');
   });
 });

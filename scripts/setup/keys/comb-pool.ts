@@ -3,15 +3,15 @@ import { Worker } from "node:worker_threads";
 import type { CombResult, CombTask } from "./comb-worker.ts";
 import { type CurveModule, type GroupName, SIZES } from "./wasm-curve.ts";
 
-/** Each thread holds its own tables (some 8 MB). */
+/** Each thread has its own tables, about 8 MB. */
 const MAXIMUM_THREADS = 8;
-/** Scalars in one message: small enough to share the work evenly, large enough that messages cost nothing. */
+/** Scalars per message: few enough to distribute the work evenly, many enough that messages cost little. */
 const CHUNK = 4_096;
 
 export interface Products {
-  /** Affine, in the internal form of ffjavascript: what a zkey or ptau file holds. */
+  /** Affine points in ffjavascript's internal form, as in a zkey or ptau file. */
   points: Uint8Array<ArrayBuffer>;
-  /** Big-endian uncompressed: what goes into hashes. Empty unless asked for. */
+  /** The points uncompressed and big-endian, for hashing. Empty unless requested. */
   uncompressed: Uint8Array<ArrayBuffer>;
 }
 
@@ -21,7 +21,7 @@ interface Job {
   failed: (error: Error) => void;
 }
 
-/** Multiplies the generators of BN254 by many scalars on all cores. The result does not depend on how many there are. */
+/** Multiplies the generators of BN254 by many scalars on all cores. The result does not depend on their number. */
 export class CombPool {
   readonly #workers: Worker[];
   readonly #idle: Worker[];

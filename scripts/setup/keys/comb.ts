@@ -1,8 +1,9 @@
 import { type GroupName, SIZES, type WasmCurve } from "./wasm-curve.ts";
 
 /**
- * Window widths in bits: wider is fewer additions and a larger table (2^width points for each of 254 / width windows).
- * An addition in G2 costs four in G1 and there are ten times fewer products to spread the table over.
+ * Window widths in bits. A wider window needs fewer additions and a larger table: 2^width points for each of 254 / width
+ * windows. G2 gets a narrower one, because an addition there costs as much as four in G1, and ten times fewer products
+ * share the cost of the table.
  */
 const WINDOW = { g1: 12, g2: 9 } as const;
 const SCALAR_BITS = 254;
@@ -21,7 +22,7 @@ export class FixedBaseComb {
     this.#table = this.#buildTable(generator);
   }
 
-  /** The affine points digit * 2^(width * window) * G, digit from 1 up, window after window. */
+  /** The table: affine points digit * 2^(width * window) * G, by window, then by digit from 1 up. */
   #buildTable(generator: number): number {
     const { affine, jacobian } = SIZES[this.#group];
     const digits = (1 << WINDOW[this.#group]) - 1;

@@ -3,7 +3,7 @@ import { ChaCha, type Curve } from "ffjavascript";
 import { uint32 } from "./binfile.ts";
 import { SIZES } from "./wasm-curve.ts";
 
-/** snarkjs's smallest: the beacon is hashed 2^10 times. A development key needs no delay. */
+/** The minimum of snarkjs: the beacon is hashed 2^10 times. A development key needs no delay. */
 const ITERATIONS_LOG = 10;
 const TYPE_BEACON = 1;
 const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
@@ -19,7 +19,7 @@ export interface BeaconContribution {
   /** Points in internal form: s and delta * s for a point s from the same beacon. */
   g1: Uint8Array;
   g1Delta: Uint8Array;
-  /** The element delta is multiplied as, in ffjavascript's form. */
+  /** The factor of delta, in ffjavascript's internal form. */
   factor: Uint8Array;
 }
 

@@ -2,7 +2,7 @@
 export const BASE_MODULUS = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 export const SCALAR_MODULUS = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-/** 2^28 divides r - 1, and 5 is the least non-residue: the root of unity every BN254 library starts from. */
+/** 2^28 divides r - 1, and 5 is the least non-residue: BN254 libraries derive their roots of unity from it. */
 const TWO_ADICITY = 28;
 const NON_RESIDUE = 5n;
 
@@ -20,7 +20,7 @@ export function power(base: bigint, exponent: bigint): bigint {
 
 export const invert = (value: bigint): bigint => power(value, SCALAR_MODULUS - 2n);
 
-/** All inverses for one inversion (Montgomery's trick). No element may be 0. */
+/** Inverts all elements with one inversion (Montgomery's trick). No element may be 0. */
 export function invertAll(values: bigint[]): bigint[] {
   const prefixes: bigint[] = [];
   let product = 1n;
@@ -37,17 +37,17 @@ export function invertAll(values: bigint[]): bigint[] {
   return inverses;
 }
 
-/** A primitive 2^power-th root of unity, the one snarkjs and every other BN254 library uses. */
+/** The primitive 2^logarithm-th root of unity that snarkjs and other BN254 libraries use. */
 export function rootOfUnity(logarithm: number): bigint {
   if (logarithm > TWO_ADICITY)
-    throw new RangeError(`no root of unity of order 2^${logarithm}, at most 2^${TWO_ADICITY}`);
+    throw new RangeError(`there is no root of unity of order 2^${logarithm}; the largest order is 2^${TWO_ADICITY}`);
   return power(NON_RESIDUE, (SCALAR_MODULUS - 1n) >> BigInt(logarithm));
 }
 
 const ELEMENT = 32;
 const LIMB = 0xffffffffffffffffn;
 
-/** Field elements as the wasm code reads them: 32 bytes each, little-endian, not in Montgomery form. */
+/** Encodes field elements for the wasm code: 32 bytes each, little-endian, not in Montgomery form. */
 export function toBytes(values: bigint[]): Uint8Array<ArrayBuffer> {
   const limbs = new BigUint64Array(values.length * 4);
   values.forEach((value, index) => {

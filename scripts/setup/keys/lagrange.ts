@@ -18,7 +18,7 @@ export function lagrangeAt(point: bigint, logarithm: number, offset = 0, stride 
   return roots.map((value, index) => mod(mod(factor * value) * inverses[index]!));
 }
 
-/** 1, x, x^2, ..., as many as asked for, each times `first`. */
+/** The first powers of x, each multiplied by `first`: first, first x, first x^2, ... */
 export function powersOf(point: bigint, count: number, first = 1n): bigint[] {
   const powers = new Array<bigint>(count);
   for (let index = 0, current = first; index < count; index++, current = mod(current * point)) powers[index] = current;

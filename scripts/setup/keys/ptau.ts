@@ -8,9 +8,9 @@ import type { GroupName } from "./wasm-curve.ts";
 const BYTES_OF_COORDINATE = 32;
 
 /**
- * The prepared powers-of-tau file of known secrets, as snarkjs prepares it, for running its set-up and its `zkey verify`.
- * For keys that are to equal ours, `logSize` must exceed the circuit's log2 domain by one: at its own size snarkjs reads
- * one point past a section (in its circuit hash) and Lagrange points that lack their last power.
+ * The prepared powers-of-tau file of known secrets, equal to what snarkjs prepares, for its set-up and its `zkey verify`.
+ * To get the same keys as ours, `logSize` must exceed the circuit's log2 domain by one. With an equal size, snarkjs reads
+ * one point past a section (in its circuit hash), and Lagrange points that lack their last power.
  */
 export async function makePtau(secrets: Phase1Secrets, logSize: number, pool: CombPool): Promise<Uint8Array[]> {
   const { tau, alpha, beta } = secrets;
@@ -33,7 +33,7 @@ export async function makePtau(secrets: Phase1Secrets, logSize: number, pool: Co
   ]);
 }
 
-/** Of twice as many points as there are: L_i(x) without x^(n-1), of which there is none, so without x^(n-1) w^i / n. */
+/** The Lagrange points for twice the domain. The last power x^(n-1) is missing there, so L_i(x) lacks x^(n-1) w^i / n. */
 function lagrangeWithoutLastPower(tau: bigint, logarithm: number): bigint[] {
   const size = 1n << BigInt(logarithm);
   const last = powersOf(rootOfUnity(logarithm), Number(size), mod(power(tau, size - 1n) * invert(size)));

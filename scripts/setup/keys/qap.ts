@@ -11,15 +11,17 @@ export interface QapEvaluation {
   /** A_i(tau) and B_i(tau). */
   a: Uint8Array<ArrayBuffer>;
   b: Uint8Array<ArrayBuffer>;
-  /** beta * A_i(tau) + alpha * B_i(tau) + C_i(tau): IC for public wires; for private ones, over delta, what C is made of. */
+  /**
+   * beta * A_i(tau) + alpha * B_i(tau) + C_i(tau): the scalars of IC (public wires), and of C times delta (private wires).
+   */
   combined: Uint8Array<ArrayBuffer>;
-  /** The coefficients of A and B in the form provers read them: times R^2 for the Montgomery radix R = 2^256. */
+  /** The coefficients of A and B in the form that provers read: multiplied by R^2, with the Montgomery radix R = 2^256. */
   proverCoefficients: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Evaluates the quadratic arithmetic program of an r1cs at tau. As in every Groth16 of this family, A gets one row
- * more for each public wire (and the constant), so that no public input can be moved into the private part.
+ * Evaluates the quadratic arithmetic program of an r1cs at tau. As in every circom and snarkjs key, A gets an extra row for
+ * the constant and each public wire, so that no public input can be moved into the private part.
  */
 export function evaluateQap(r1cs: R1cs, secrets: Phase1Secrets, curve: WasmCurve): QapEvaluation {
   const mark = curve.mark();
@@ -31,7 +33,7 @@ export function evaluateQap(r1cs: R1cs, secrets: Phase1Secrets, curve: WasmCurve
   const coefficients = curve.place(r1cs.coefficients);
   const sums = curve.allocate(3 * r1cs.wires * SIZE);
   const term = curve.allocate(SIZE);
-  // One factor in Montgomery form and one not: the product is in neither, which is what scalars are stored as.
+  // One factor is in Montgomery form and one is not, so the product is in plain form, in which scalars are stored.
   toMontgomery(lagrange, domain, lagrange);
   for (let entry = 0; entry < entries; entry++) {
     multiply(coefficients + entry * SIZE, lagrange + r1cs.constraintIndices[entry]! * SIZE, term);
@@ -78,7 +80,7 @@ function montgomery(curve: WasmCurve, value: bigint): number {
   return pointer;
 }
 
-/** Every scalar of a list times one factor. */
+/** Multiplies every scalar of a list by a factor. */
 export function scale(curve: WasmCurve, scalars: Uint8Array, factor: bigint): Uint8Array<ArrayBuffer> {
   const mark = curve.mark();
   const multiply = curve.function("frm_mul");

@@ -10,7 +10,7 @@ export const MATRIX = { a: 0, b: 1, c: 2 } as const;
 export interface R1cs extends R1csHeader {
   /** Public outputs and inputs: wires 1 to publicSignals; wire 0 is the constant 1. */
   publicSignals: number;
-  /** log2 of the evaluation domain: room for every constraint and one more for each public wire and the constant. */
+  /** log2 of the evaluation domain, which has a row for every constraint, every public wire and the constant. */
   logDomain: number;
   matrices: Uint8Array;
   constraintIndices: Uint32Array;
@@ -21,12 +21,12 @@ export interface R1cs extends R1csHeader {
 
 const CONSTRAINTS_SECTION = 2;
 
-/** Reads an .r1cs file as circom writes it (format: iden3/r1csfile). Throws R1CS_DAMAGED for anything else. */
+/** Reads an .r1cs file written by circom (format: iden3/r1csfile). @throws CommandError R1CS_DAMAGED */
 export function readR1cs(path: string): R1cs {
   try {
     return parseR1cs(path);
   } catch (cause) {
-    // Node's for a read past the end of the file.
+    // Node's error for a read past the end of the buffer.
     if (!(cause instanceof RangeError)) throw cause;
     throw new CommandError("R1CS_DAMAGED", `${path} ends early: compile it again`, { cause });
   }

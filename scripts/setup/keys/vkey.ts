@@ -1,10 +1,10 @@
 import type { Curve } from "ffjavascript";
 import type { Groth16Key } from "./zkey.ts";
 
-/** bigints as decimal strings, as snarkjs writes them. */
+/** Writes bigints as decimal strings, like snarkjs. */
 const stringify = (value: unknown): unknown => (Array.isArray(value) ? value.map(stringify) : String(value));
 
-/** The verification key as `snarkjs zkey export verificationkey` gives it, e(alpha, beta) included. */
+/** The verification key in the format of `snarkjs zkey export verificationkey`, including e(alpha, beta). */
 export function verificationKey(curve: Curve, { verification }: Groth16Key): Record<string, unknown> {
   const { alpha1, beta2, gamma2, delta2, ic } = verification;
   return {

@@ -9,19 +9,19 @@ export type GroupName = "g1" | "g2";
 
 type WasmFunction = (...pointers: number[]) => number;
 
-/** BN254 compiled to WebAssembly by ffjavascript (the code snarkjs runs on), to be instantiated in any thread. */
+/** BN254 compiled to WebAssembly by ffjavascript, the library that snarkjs uses. Any thread can instantiate it. */
 export interface CurveModule {
   module: WebAssembly.Module;
   generators: Record<GroupName, number>;
 }
 
 const PAGE = 65_536;
-/** The library's own constants and scratch space live in the first pages; word 0 holds where free memory starts. */
+/** The first pages have the library's constants and scratch space; word 0 is the address of the first free byte. */
 const INITIAL_PAGES = 25;
 
 /**
- * One instance with its own memory. Calling the exported functions on pointers costs nanoseconds, where the library's
- * own interface copies every operand: the difference is most of a set-up's time.
+ * One instance with its own memory. Its functions take pointers, and a call costs nanoseconds. The library's own interface
+ * copies every operand, which would take most of the set-up's time.
  */
 export class WasmCurve {
   readonly #memory = new WebAssembly.Memory({ initial: INITIAL_PAGES });
@@ -40,8 +40,8 @@ export class WasmCurve {
   }
 
   /**
-   * Reserves zeroed memory until `release`. `scratch` bytes stay mapped behind it: the library's batch
-   * functions take their working space from there without asking for it.
+   * Reserves zeroed memory until `release`, with at least `scratch` mapped bytes behind it, which the library's batch
+   * functions use as working space without allocating it.
    */
   allocate(length: number, scratch = 0): number {
     const pointer = (this.#free + 7) & ~7;

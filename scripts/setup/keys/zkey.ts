@@ -11,7 +11,7 @@ import type { Phase1Secrets } from "./secrets.ts";
 import { SIZES, type WasmCurve } from "./wasm-curve.ts";
 
 const GROTH16 = 1;
-/** snarkjs hashes H in pieces of 2^14 points and, when there are several, one point more than there are. */
+/** snarkjs hashes H in chunks of 2^14 points; if there are several, it hashes one point past the end. */
 const HASH_PIECE = 1 << 14;
 
 export interface Groth16Key {
@@ -19,14 +19,14 @@ export interface Groth16Key {
   file: Uint8Array[];
   /** Points of the verification key, internal form: alpha in G1; beta, gamma and delta in G2; IC in G1. */
   verification: { alpha1: Uint8Array; beta2: Uint8Array; gamma2: Uint8Array; delta2: Uint8Array; ic: Uint8Array[] };
-  /** The scalars of IC (wires 0 to publicSignals), 32 bytes each: what a forger needs besides the secrets. */
+  /** The scalars of IC (wires 0 to publicSignals), 32 bytes each: a forger needs them in addition to the secrets. */
   icScalars: Uint8Array;
 }
 
 /**
- * The proving key of a circuit from its known secrets: the file that `snarkjs groth16 setup` with the powers of tau of
- * these secrets and then `snarkjs zkey beacon` would write, byte for byte. Every point is a known scalar times a
- * generator, which is what makes it fast.
+ * Makes a circuit's proving key from known secrets: byte for byte the file that `snarkjs groth16 setup` with the powers of
+ * tau of these secrets, and then `snarkjs zkey beacon`, would write. It is fast because every point is a known scalar times
+ * a generator.
  */
 export async function makeZkey(
   r1cs: R1cs,
@@ -79,7 +79,7 @@ export async function makeZkey(
 const pieces = (bytes: Uint8Array, size: number): Uint8Array[] =>
   Array.from({ length: bytes.byteLength / size }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 
-/** tau^i * (tau^n - 1): the H points as a phase 1 transcript holds them, which is how snarkjs hashes them. */
+/** tau^i * (tau^n - 1): the scalars of H without 1 / delta, as in a phase 1 file. snarkjs hashes H in this form. */
 function vanishingPowers({ logDomain }: R1cs, tau: bigint): bigint[] {
   const domain = 1 << logDomain;
   const powers = powersOf(tau, 2 * domain);
@@ -87,7 +87,7 @@ function vanishingPowers({ logDomain }: R1cs, tau: bigint): bigint[] {
   return powers.slice(0, count).map((value, index) => mod(powers[domain + index]! - value));
 }
 
-/** What snarkjs prints as "Circuit Hash": over the key before any contribution, so with delta = 1. */
+/** The hash that snarkjs prints as "Circuit Hash": of the key without contributions, with delta = 1. */
 function hashCircuit(
   { logDomain }: R1cs,
   [head1, head2]: [Products, Products],

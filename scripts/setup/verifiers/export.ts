@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
 import { verifierName } from "../../../ignition/support/verifier-name.ts";
-import type { Transcript } from "../../ceremony/shape.ts";
+import type { Transcript } from "../../ceremony/transcript-schema.ts";
 import { sha256File, writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
 import { CommandError } from "../../lib/command.ts";
@@ -49,8 +49,8 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
 }
 
 /**
- * Checks the tree's verifiers of a ceremony against the hashes in its transcript, because nobody would notice one changed
- * line among the exported constants.
+ * Compares the tree's verifiers of a ceremony with the hashes in its transcript, because a review would not notice a
+ * changed line among the exported constants.
  * @throws CommandError VERIFIER_STALE
  */
 export function assertVerifiers(
@@ -60,14 +60,11 @@ export function assertVerifiers(
   for (const [name, { verifier }] of Object.entries(final)) {
     const path = place(name as CircuitName, set);
     if (path !== undefined && (!existsSync(path) || sha256File(path) !== verifier))
-      throw new CommandError(
-        "VERIFIER_STALE",
-        `${relative(root, path)} is not there, or not the verifier that ${set} made`,
-      );
+      throw new CommandError("VERIFIER_STALE", `${relative(root, path)} is missing, or is not the verifier of ${set}`);
   }
 }
 
-/** Exports one verifier into contracts/verifiers; with `check` it is compared instead and VERIFIER_STALE names it. */
+/** Exports a verifier into contracts/verifiers; with `check` it compares the file. @throws CommandError VERIFIER_STALE */
 export async function exportVerifier(
   circuit: CircuitName,
   set: string,
@@ -80,6 +77,6 @@ export async function exportVerifier(
   else if (!existsSync(path) || readFileSync(path, "utf8") !== source)
     throw new CommandError(
       "VERIFIER_STALE",
-      `${relative(root, path)} is not the export of this tree's ${circuit} key: npm run circuits:build makes it`,
+      `${relative(root, path)} does not match this tree's ${circuit} key; run npm run circuits:build`,
     );
 }

@@ -1,14 +1,14 @@
 import type { Curve } from "ffjavascript";
 
-/** The pool's threads, as its library keeps them. */
+/** The library's own field with its pool's threads. */
 interface Pool {
   readonly workers?: readonly { terminate(): void }[];
 }
 
-/** snarkjs keeps a pool of threads in a global; nothing in its interface stops it. */
+/** Stops snarkjs's pool of threads, which it keeps in a global variable and never stops itself. */
 export async function stopSnarkjs(): Promise<void> {
   const { curve_bn128: curve } = globalThis as { curve_bn128?: (Curve & { readonly tm: Pool }) | null };
   await curve?.terminate();
-  // `terminate` only asks the threads to end. On a busy machine one did not, and the process never ended.
+  // `terminate` only asks the threads to exit. On a busy machine, one did not, and the process never ended.
   for (const worker of curve?.tm.workers ?? []) worker.terminate();
 }

@@ -6,17 +6,21 @@ import { buildBn128 } from "ffjavascript";
 import { runCommand } from "../../../lib/command.ts";
 import { stopSnarkjs } from "../../../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../../ceremony.ts";
-import { type FinalPlace, finalise } from "../../final.ts";
-import { hasBegun, openCeremony, roundFolder } from "../../place.ts";
+import { hasBegun, openCeremony, roundFolder } from "../../context.ts";
+import { type FinalContext, finalize } from "../../finalize.ts";
 import { readTranscript, writeTranscript } from "../../transcript.ts";
 
-export const toyPlace = async (folder: string, toys: string, tell: (line: string) => void): Promise<FinalPlace> => ({
+export const toyContext = async (
+  folder: string,
+  toys: string,
+  report: (line: string) => void,
+): Promise<FinalContext> => ({
   folder: join(folder, "toy"),
   circuits: readdirSync(toys)
     .filter((file) => file.endsWith(".r1cs"))
     .map((file) => ({ name: basename(file, ".r1cs"), r1cs: join(toys, file) })),
   curve: await buildBn128(true),
-  tell,
+  report,
   verifier: async () => undefined,
 });
 
@@ -24,22 +28,22 @@ const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 47
 
 async function goOn(folder: string, toys: string, ptau: string, lines: number): Promise<void> {
   let told = 0;
-  const place = await toyPlace(folder, toys, (line) => {
+  const context = await toyContext(folder, toys, (line) => {
     process.stdout.write(`${line}\n`);
     told += 1;
     if (told === lines) process.kill(process.pid, "SIGKILL");
   });
-  const rounds = () => openCeremony(place).rounds;
-  const transcript = join(place.folder, "transcript.json");
-  if (!existsSync(transcript) || !hasBegun(place, readTranscript(transcript)))
-    await beginCeremony(place, "rehearsal/toy", ptau);
+  const rounds = () => openCeremony(context).rounds;
+  const transcript = join(context.folder, "transcript.json");
+  if (!existsSync(transcript) || !hasBegun(context, readTranscript(transcript)))
+    await beginCeremony(context, "rehearsal/toy", ptau);
   for (const [index, who] of ["ada", "grace"].entries()) {
     const sent = join(folder, who);
-    if (!existsSync(sent)) await contributeTo(roundFolder(place, index), sent, who, place);
-    if (rounds().length <= index + 1) await acceptRound(place, ptau, sent);
+    if (!existsSync(sent)) await contributeTo(roundFolder(context, index), sent, who, context);
+    if (rounds().length <= index + 1) await acceptRound(context, ptau, sent);
   }
-  if (rounds().length === 2) await endWithBeacon(place, BEACON);
-  writeTranscript(join(folder, "published.json"), (await finalise(place, ptau, join(folder, "final"))).transcript);
+  if (rounds().length === 2) await endWithBeacon(context, BEACON);
+  writeTranscript(join(folder, "published.json"), (await finalize(context, ptau, join(folder, "final"))).transcript);
 }
 
 if (import.meta.main)

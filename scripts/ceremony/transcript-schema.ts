@@ -1,19 +1,19 @@
-// A transcript may come from anybody. Its names become paths, and parts of Solidity and TypeScript sources: nothing of it
-// is used before all of it has its shape.
+// The schema of a transcript. A transcript is untrusted input, and its names become paths and parts of Solidity and
+// TypeScript sources. Nothing in it is used before the whole transcript has been validated.
 import { type Static, type TSchema, Type } from "typebox";
 import { Errors } from "typebox/schema";
 import { CommandError } from "../lib/command.ts";
 
-/** Of these fields and no others. */
+/** No fields beside the listed ones. */
 const strict = { additionalProperties: false };
-/** By circuit, one at least. */
+/** An entry for each circuit, at least one. */
 const byCircuit = <Entry extends TSchema>(entry: Entry) =>
   Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]{0,63}$" }), entry, { minProperties: 1, ...strict });
 
 const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const blake2b = Type.String({ pattern: "^[0-9a-f]{128}$" });
 
-/** A powers of tau file of 2^power powers: the largest domain of a circuit it serves. */
+/** A powers of tau file: it supports circuits with domains of up to 2^power. */
 const phase1 = Type.Object(
   {
     power: Type.Integer({ minimum: 1, maximum: 28 }),
@@ -23,7 +23,7 @@ const phase1 = Type.Object(
   strict,
 );
 
-/** Bytes nobody could know while contributions were made, hashed 2^iterations times, and where they can be looked up. */
+/** Public random bytes that were unknown while contributions were made, hashed 2^iterations times, and their source. */
 const beacon = Type.Object(
   {
     hash: Type.String({ pattern: "^([0-9a-f]{2}){16,255}$" }),
@@ -33,10 +33,10 @@ const beacon = Type.Object(
   strict,
 );
 
-/** A beacon is nobody, and nobody may pass for one. */
+/** A contributor's name. It must not begin with "beacon", so that no contributor can pass as the beacon. */
 const NAME = "(?!beacon)[\\p{L}\\p{N}][\\p{L}\\p{N} .,'()@-]{0,63}";
 
-/** What one contributor did to every circuit; the last one is the beacon. */
+/** One contribution to every circuit. The last round is the beacon. */
 const round = Type.Object(
   {
     contributor: Type.String({ pattern: `^(${NAME}|beacon)$` }),
@@ -46,7 +46,7 @@ const round = Type.Object(
   strict,
 );
 
-/** SHA-256 of a circuit's files. Only one whose proofs the chain checks has a verifier. */
+/** SHA-256 of a circuit's files; `verifier` only if a contract checks its proofs. */
 const finalFiles = Type.Object(
   { r1cs: sha256, wasm: sha256, zkey: sha256, vkey: sha256, verifier: Type.Optional(sha256) },
   strict,
@@ -55,10 +55,10 @@ const finalFiles = Type.Object(
 const transcript = Type.Object(
   {
     version: Type.Literal(1),
-    /** A rehearsal is worth nothing. */
+    /** The keys of a rehearsal are insecure. */
     set: Type.String({ pattern: "^(ceremony|rehearsal)/[a-z][a-z0-9-]{0,39}$" }),
     phase1,
-    /** Of its keys before any contribution: their SHA-256, and the BLAKE2b that every later key carries. */
+    /** By circuit: SHA-256 of the r1cs and of the zkey without contributions, and the BLAKE2b in every later zkey. */
     circuits: byCircuit(Type.Object({ r1cs: sha256, zkey: sha256, circuitHash: blake2b }, strict)),
     rounds: Type.Array(round),
     /** Set once the ceremony is finished. */
@@ -73,32 +73,35 @@ export type Round = Static<typeof round>;
 export type FinalFiles = Static<typeof finalFiles>;
 export type Transcript = Static<typeof transcript>;
 
-/** @throws Error with the path of the first field that is wrong */
+/** @throws Error with the path of the first invalid field */
 function assertShape(schema: TSchema, value: unknown): void {
   const [, [error]] = Errors(schema, value);
   if (error === undefined) return;
-  // Of a field that nobody knows: the library's words are of its schema.
-  const message = error.keyword === "boolean" ? "must not be there" : error.message;
+  // An unknown field. The library's message describes its schema (`false`), not the field.
+  const message = error.keyword === "boolean" ? "is not a field of a transcript" : error.message;
   throw new Error(`${error.instancePath || "it"} ${message}`);
 }
 
-/** @throws Error saying which field is wrong */
+/** @throws Error that names the first invalid field */
 export function assertTranscript(value: unknown): Transcript {
   assertShape(transcript, value);
   const found = value as Transcript;
   for (const [index, round] of found.rounds.entries()) {
     const drawn = round.beacon !== undefined;
     if (drawn !== (round.contributor === "beacon") || (drawn && index !== found.rounds.length - 1))
-      throw new Error(`/rounds/${index} must be a contribution, or the beacon at the end`);
+      throw new Error(`/rounds/${index} must be a contribution, or the beacon as the last round`);
   }
   return found;
 }
 
-/** @throws CommandError NAME_INVALID */
+/** @returns the name, 1 to 64 characters @throws CommandError NAME_INVALID */
 export function parseContributor(name: string): string {
   if (new RegExp(`^${NAME}$`, "u").test(name)) return name;
   const letters = "letters, digits and .,'()@-, at most 64";
-  throw new CommandError("NAME_INVALID", `${JSON.stringify(name)} is not a contributor's name: ${letters}`);
+  throw new CommandError(
+    "NAME_INVALID",
+    `${JSON.stringify(name)} is not a valid contributor's name; expected ${letters} characters`,
+  );
 }
 
 /** @throws CommandError BEACON_INVALID */

@@ -7,11 +7,11 @@ import { verifierPath } from "../setup/verifiers/export.ts";
 const CONTRACTS = join(root, "contracts");
 
 /**
- * Checks that no other contract in the tree has the name of one of a set's verifiers: the sets autumn-1 and autumn1 would
- * both have an Autumn1PaymentVerifier, and tools identify contracts by name.
+ * Checks that no other contract in the tree has the name of one of a set's verifiers, because tools identify contracts by
+ * name. For example, the sets autumn-1 and autumn1 would both have an Autumn1PaymentVerifier.
  * @throws CommandError NAME_TAKEN
  */
-export function assertOwnNames(set: string, contracts = CONTRACTS): void {
+export function assertUniqueVerifierNames(set: string, contracts = CONTRACTS): void {
   const own = circuitNames.flatMap((circuit) => verifierPath(circuit, set) ?? []);
   const files = own.map((path) => relative(CONTRACTS, path));
   const names = own.map((path) => basename(path, ".sol").toLowerCase());
@@ -20,6 +20,9 @@ export function assertOwnNames(set: string, contracts = CONTRACTS): void {
     const source = readFileSync(join(contracts, file), "utf8");
     for (const [, name = ""] of source.matchAll(/^(?:abstract )?(?:contract|interface|library) (\w+)/gm))
       if (names.includes(name.toLowerCase()))
-        throw new CommandError("NAME_TAKEN", `${set} would have a verifier called ${name}, as contracts/${file} is`);
+        throw new CommandError(
+          "NAME_TAKEN",
+          `contracts/${file} already has a contract ${name}; choose another name for ${set}`,
+        );
   }
 }

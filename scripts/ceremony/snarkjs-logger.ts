@@ -1,10 +1,10 @@
-// Listens to snarkjs's logger, and to the console for errors that snarkjs prints there.
+// A logger for snarkjs that also captures the errors it prints on the console.
 
-/** Called with the finished part of a circuit's keys, 0 to 1. */
+/** Called with the finished share of a circuit's keys, 0 to 1. */
 export type Progress = (part: number) => void;
 
 const EVERY_MS = 10_000;
-/** The share of the work for each list of points in a key, in order. */
+/** From which share of the work to which snarkjs writes each list of points of a key; measured. */
 const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
   C: [0, 0.5],
   A: [0.5, 0.62],
@@ -13,11 +13,11 @@ const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
 };
 const POSITION = /^Writing points start (\w+): (\d+)\/(\d+)$/;
 
-/** snarkjs's logger: reports progress at most every ten seconds, and keeps the reason of an error. */
-export class Listener {
+/** Reports progress at most every ten seconds, and stores the text of the last error. */
+export class SnarkjsLogger {
   readonly #progress: Progress;
-  #told = performance.now();
-  reason = "snarkjs gives no reason";
+  #reportedAt = performance.now();
+  reason = "snarkjs printed no reason";
 
   constructor(progress: Progress = () => {}) {
     this.#progress = progress;
@@ -26,8 +26,8 @@ export class Listener {
   readonly debug = (line: string): void => {
     const [, name = "", at, of] = POSITION.exec(line) ?? [];
     const list = LISTS[name];
-    if (list === undefined || performance.now() - this.#told < EVERY_MS) return;
-    this.#told = performance.now();
+    if (list === undefined || performance.now() - this.#reportedAt < EVERY_MS) return;
+    this.#reportedAt = performance.now();
     this.#progress(list[0] + (list[1] - list[0]) * (Number(at) / Number(of)));
   };
 
@@ -38,8 +38,8 @@ export class Listener {
     this.reason = line.replace(/^INVALID(\(\d+\))?:\s*/, "").trim();
   };
 
-  /** Treats console output during `action` as a reason too. */
-  async hear<T>(action: () => Promise<T>): Promise<T> {
+  /** Runs `action`; console output during it is stored as an error too. */
+  async captureConsole<T>(action: () => Promise<T>): Promise<T> {
     const { log } = console;
     console.log = this.error;
     try {

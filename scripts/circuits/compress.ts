@@ -1,10 +1,11 @@
-// NAME.zkey.br and NAME.wasm.br: what the service sends to a client that accepts brotli.
+// Compresses NAME.zkey and NAME.wasm to NAME.zkey.br and NAME.wasm.br, which the service sends to clients that accept
+// brotli.
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompressSync, constants } from "node:zlib";
 import { writeAtomically } from "./files.ts";
 
-/** Level 5 leaves 38 % of the payment circuit's proving key after two seconds; level 9 leaves as much after seven. */
+/** Level 5 reduces the payment circuit's proving key to 38 % in two seconds; level 9 takes seven and is no smaller. */
 const LEVEL = 5;
 
 function isCompressed(path: string, bytes: Uint8Array): boolean {
@@ -15,7 +16,7 @@ function isCompressed(path: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** Writes PATH.br, unless it is there already and decompresses to the file. */
+/** Writes PATH.br, unless it exists and decompresses to the file. */
 export async function compressFile(path: string): Promise<void> {
   const [bytes, compressed] = [readFileSync(path), `${path}.br`];
   if (isCompressed(compressed, bytes)) return;

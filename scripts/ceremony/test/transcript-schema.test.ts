@@ -8,7 +8,7 @@ import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
-import { assertTheseCircuits } from "../circuits.ts";
+import { assertCircuitsMatch } from "../circuits.ts";
 import { readTranscript } from "../transcript.ts";
 
 const [SHA, BLAKE] = ["0".repeat(64), "1".repeat(128)];
@@ -25,10 +25,10 @@ const good = {
   rounds: [ada, beacon],
   final: { toy: { ...files, verifier: SHA } },
 };
-/** Of the template that verifiers are made with, which would run it. */
+/** Code that the template of the verifiers would run. */
 const code = '" + process.exit(0) + "';
 
-describe("the shape of a transcript", function () {
+describe("the schema of a transcript", function () {
   slow(this, "keys, circuits and ceremonies are made");
   let folder: string;
   const read = (text: string) => {
@@ -50,26 +50,26 @@ describe("the shape of a transcript", function () {
   const changes: [what: string, change: object][] = [
     ["code in the name of the set", { set: `rehearsal/x${code}` }],
     ["a set outside its folder", { set: "ceremony/../../.." }],
-    ["a set that is no ceremony", { set: "development" }],
+    ["a set that is not a ceremony", { set: "development" }],
     ["another version", { version: 2 }],
     ["no circuits", { circuits: {} }],
     ["a circuit that is a path", { circuits: { "../toy": good.circuits.toy } }],
-    ["a hash that is none", { circuits: { toy: { ...good.circuits.toy, r1cs: `${SHA}'` } } }],
+    ["a malformed hash", { circuits: { toy: { ...good.circuits.toy, r1cs: `${SHA}'` } } }],
     ["a phase 1 in another folder", { phase1: { ...good.phase1, file: "../powers.ptau" } }],
-    ["a power that no file has", { phase1: { ...good.phase1, power: 29 } }],
-    ["rounds that are no list", { rounds: { 0: ada } }],
+    ["a power above 28", { phase1: { ...good.phase1, power: 29 } }],
+    ["rounds that are not a list", { rounds: { 0: ada } }],
     ["a round without a contributor", { rounds: [{ ...ada, contributor: "" }] }],
-    ["a name that is Markdown", { rounds: [{ ...ada, contributor: "Ada](https://x) | `x`" }] }],
-    ["a name that commands the terminal", { rounds: [{ ...ada, contributor: "Ada\u001b[2J" }] }],
-    ["a name that passes for the beacon", { rounds: [{ ...ada, contributor: "beacon of Ada" }] }],
-    ["a contribution that says it was drawn", { rounds: [{ ...ada, beacon: drawn }] }],
-    ["a beacon from nowhere", { rounds: [ada, { ...beacon, beacon: undefined }] }],
-    ["a beacon somebody contributed", { rounds: [ada, { ...beacon, contributor: "Ada" }] }],
-    ["a beacon hashed too seldom", { rounds: [ada, { ...beacon, beacon: { ...drawn, iterations: 9 } }] }],
+    ["a name with Markdown", { rounds: [{ ...ada, contributor: "Ada](https://x) | `x`" }] }],
+    ["a name with a terminal escape", { rounds: [{ ...ada, contributor: "Ada\u001b[2J" }] }],
+    ["a contributor's name that begins with beacon", { rounds: [{ ...ada, contributor: "beacon of Ada" }] }],
+    ["a contribution with a beacon", { rounds: [{ ...ada, beacon: drawn }] }],
+    ["a beacon round without its source", { rounds: [ada, { ...beacon, beacon: undefined }] }],
+    ["a beacon round with a contributor's name", { rounds: [ada, { ...beacon, contributor: "Ada" }] }],
+    ["a beacon with too few iterations", { rounds: [ada, { ...beacon, beacon: { ...drawn, iterations: 9 } }] }],
     ["a contribution after the beacon", { rounds: [beacon, ada] }],
     ["a round without hashes", { rounds: [{ ...ada, hashes: {} }] }],
     ["no keys", { final: { toy: { ...files, zkey: undefined } } }],
-    ["a field that nobody knows", { extra: 1 }],
+    ["an unknown field", { extra: 1 }],
   ];
   for (const [what, change] of changes)
     it(`rejects ${what}`, async () => {
@@ -83,8 +83,8 @@ describe("the shape of a transcript", function () {
         "/rounds/1/hashes/toy must have required",
       ],
       [{ phase1: { ...good.phase1, blake2b: SHA } }, "/phase1/blake2b must match pattern"],
-      [{ rounds: [beacon, ada] }, "/rounds/0 must be a contribution, or the beacon at the end"],
-      [{ "\u001b[2J": 1 }, "/?[2J must not be there"],
+      [{ rounds: [beacon, ada] }, "/rounds/0 must be a contribution, or the beacon as the last round"],
+      [{ "\u001b[2J": 1 }, "/?[2J is not a field of a transcript"],
     ] as const)
       expect(await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })))).to.include(
         words,
@@ -100,15 +100,15 @@ describe("the shape of a transcript", function () {
     const { circuits } = readLock();
     const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
     const set = "development";
-    assertTheseCircuits({ set, final });
+    assertCircuitsMatch({ set, final });
     for (const kind of ["r1cs", "wasm"] as const) {
       const weaker = { ...final, payment: { ...final["payment"]!, [kind]: SHA } };
-      expect(await rejected("CIRCUIT_DIFFERS", () => assertTheseCircuits({ set, final: weaker }))).to.include(kind);
+      expect(await rejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: weaker }))).to.include(kind);
     }
-    await rejected("CIRCUIT_DIFFERS", () => assertTheseCircuits({ set, final: { ...final, other: files } }));
+    await rejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: { ...final, other: files } }));
     const edited = { ...final, payment: { ...final["payment"]!, verifier: SHA } };
-    const message = await rejected("VERIFIER_STALE", () => assertTheseCircuits({ set, final: edited }));
+    const message = await rejected("VERIFIER_STALE", () => assertCircuitsMatch({ set, final: edited }));
     expect(message).to.include("PaymentVerifier.sol");
-    await rejected("VERIFIER_STALE", () => assertTheseCircuits({ set: "ceremony/never-held", final }));
+    await rejected("VERIFIER_STALE", () => assertCircuitsMatch({ set: "ceremony/never-held", final }));
   });
 });

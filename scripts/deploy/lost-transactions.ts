@@ -1,5 +1,5 @@
-// A deployment that is interrupted while sending leaves Ignition without the transaction's hash: the journal has only its
-// nonce. Ignition then asks for the hash. This module looks it up, or sends the transaction again if no node has it.
+// If a deployment is interrupted while sending, Ignition's journal has the transaction's nonce but not its hash, and the
+// next run asks for the hash. This module looks it up, or has the transaction sent again if the node does not know it.
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { trackTransaction } from "@nomicfoundation/ignition-core";
@@ -9,15 +9,15 @@ import { CommandError } from "../lib/command.ts";
 type Provider = NetworkConnection["provider"];
 
 interface Lost {
-  /** Ignition's name of what it deploys. */
+  /** Ignition's id of the contract or call. */
   readonly futureId: string;
   readonly sender: string;
   readonly nonce: number;
 }
 
-/** More than the transactions of a deployment. */
+/** Maximum number of lost transactions; a deployment has fewer transactions. */
 const MAX_LOST = 16;
-/** How many blocks are searched for a lost transaction: hours on any chain. */
+/** Number of blocks searched for a lost transaction: hours on any chain. */
 const MAX_BLOCKS = 20_000;
 
 /** Hardhat's number of the error that asks for a hash. */
@@ -37,16 +37,21 @@ async function isSent(provider: Provider, { sender, nonce }: Lost): Promise<bool
 }
 
 /**
- * Marks the transaction in the journal to be sent again: the account had too little ETH, or the command was interrupted
- * before sending. It keeps its nonce, so at most one of the two can be mined.
+ * Marks the transaction in the journal as to be sent again, because the account had too little ETH or the command was
+ * interrupted before sending. It keeps its nonce, so at most one of the two can be mined.
+ * @throws CommandError JOURNAL_DAMAGED
  */
-function takeBack(journal: string, { futureId, nonce }: Lost): void {
+function markForResend(journal: string, { futureId, nonce }: Lost): void {
   const prepared = readFileSync(journal, "utf8")
     .split("\n")
     .filter((line) => line.includes('"TRANSACTION_PREPARE_SEND"'))
     .map((line) => JSON.parse(line) as { futureId: string; nonce: number; networkInteractionId: number })
     .findLast((message) => message.futureId === futureId && message.nonce === nonce);
-  if (prepared === undefined) throw new CommandError("JOURNAL_DAMAGED", `${journal} does not say what was to be sent`);
+  if (prepared === undefined)
+    throw new CommandError(
+      "JOURNAL_DAMAGED",
+      `${journal} has no prepared transaction ${nonce} for ${futureId}; remove its folder and deploy again`,
+    );
   const { networkInteractionId } = prepared;
   const message = { futureId, networkInteractionId, type: "ONCHAIN_INTERACTION_REPLACED_BY_USER" };
   appendFileSync(journal, `\n${JSON.stringify(message)}`);
@@ -70,18 +75,18 @@ async function findTransaction(provider: Provider, { sender, nonce }: Lost): Pro
 }
 
 /**
- * Runs a deployment, and again with what a cut connection lost.
- * @param journal of the deployment
- * @throws CommandError TRANSACTION_LOST, JOURNAL_DAMAGED; what `deploy` throws
+ * Runs a deployment. After each transaction whose hash was lost, it recovers the hash and runs the deployment again.
+ * @param journal path of Ignition's journal of this deployment
+ * @throws CommandError TRANSACTION_LOST, JOURNAL_DAMAGED; the errors of `deploy`
  */
-export async function resuming<T>(provider: Provider, journal: string, deploy: () => Promise<T>): Promise<T> {
+export async function deployResumably<T>(provider: Provider, journal: string, deploy: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost += 1) {
     try {
       return await deploy();
     } catch (error) {
       const missing = lostTransaction(error);
       if (missing === undefined || lost === MAX_LOST) throw error;
-      if (!(await isSent(provider, missing))) takeBack(journal, missing);
+      if (!(await isSent(provider, missing))) markForResend(journal, missing);
       else await trackTransaction(dirname(journal), await findTransaction(provider, missing), provider);
     }
   }

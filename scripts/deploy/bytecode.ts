@@ -1,11 +1,11 @@
-// Compares compiled contracts with a chain's code, in which immutables and a library's own address are filled in.
+// Compares compiled contracts with deployed code, which also contains immutables and, in a library, its own address.
 
 import type { DeploymentContract } from "@sotto/protocol";
 import { getBytes, hexlify } from "ethers";
 import hre from "hardhat";
 import { verifierName } from "../../ignition/support/verifier-name.ts";
 
-/** The contract behind each entry of a manifest, for a set of keys. */
+/** The contract's name for each entry of a manifest, for a set of keys. */
 export function contractNames(set: string): Record<DeploymentContract, string> {
   return {
     pool: "ShieldedPool",
@@ -16,17 +16,17 @@ export function contractNames(set: string): Record<DeploymentContract, string> {
   };
 }
 
-/** PUSH20 and the library's own address, with which a library rejects everything but delegatecall. */
+/** PUSH20 before the library's own address, which the library compares to reject every call except delegatecall. */
 const LIBRARY_PREFIX = "0x73";
 const ADDRESS_END = 21;
 
-/** Whether `code` is this tree's compiled contract, with any constructor arguments. */
+/** Whether the deployed `code` (hex) is this tree's contract, with any constructor arguments. */
 export async function isCompiled(contract: string, code: string): Promise<boolean> {
   const artifact = await hre.artifacts.readArtifact(contract);
   const [expected, found] = [getBytes(artifact.deployedBytecode), getBytes(code)];
   if (expected.length !== found.length) return false;
-  const places = Object.values(artifact.immutableReferences ?? {}).flat();
-  for (const { start, length } of places) found.fill(0, start, start + length);
+  const immutables = Object.values(artifact.immutableReferences ?? {}).flat();
+  for (const { start, length } of immutables) found.fill(0, start, start + length);
   if (artifact.deployedBytecode.startsWith(`${LIBRARY_PREFIX}${"00".repeat(20)}`)) found.fill(0, 1, ADDRESS_END);
   return hexlify(expected) === hexlify(found);
 }

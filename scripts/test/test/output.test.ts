@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
-import { eventLines, type Outcome, summaryLines } from "../lines.ts";
+import { eventLines, type Outcome, summaryLines } from "../output.ts";
 
 const outcome = (values: Partial<Outcome>): Outcome => ({
   name: "toy",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
-import { assertOwnNames } from "../names.ts";
+import { assertUniqueVerifierNames } from "../verifier-names.ts";
 
 describe("the names of a set's verifiers", function () {
   slow(this, "keys, circuits and ceremonies are made");
@@ -22,16 +22,16 @@ describe("the names of a set's verifiers", function () {
 
   it("differ from every other contract of the tree", () => {
     const taken = (set: string, folder?: string) =>
-      expect(() => assertOwnNames(set, folder), set)
+      expect(() => assertUniqueVerifierNames(set, folder), set)
         .to.throw()
         .with.property("code", "NAME_TAKEN");
     for (const set of ["ceremony/autumn1", "ceremony/autumn--1", "ceremony/rehearsal-x"]) taken(set, contracts);
     taken("ceremony/i");
   });
 
-  it("may already be its own, and are free otherwise", () => {
+  it("may be those of the same set, and are free otherwise", () => {
     for (const set of ["ceremony/autumn-1", "rehearsal/x", "ceremony/autumn-2", "ceremony/x", "rehearsal/autumn-1"])
-      assertOwnNames(set, contracts);
-    for (const set of ["ceremony/autumn-2026", "development"]) assertOwnNames(set);
+      assertUniqueVerifierNames(set, contracts);
+    for (const set of ["ceremony/autumn-2026", "development"]) assertUniqueVerifierNames(set);
   });
 });

@@ -1,5 +1,5 @@
-// What a test run prints. A log may be cut anywhere, or the run be ended: each failed test is printed with its reason as
-// soon as it failed, and once more at the very end.
+// The output of a test run. Each failed test is printed with its reason as soon as it fails, because a log may be truncated
+// or the run killed, and again at the end.
 import type { TestEvent } from "./report.ts";
 
 const MESSAGE_LINES = 8;
@@ -11,7 +11,7 @@ export const seconds = (value: number) => `${value.toFixed(1)} s`;
 const indent = (text: string) => text.replaceAll(/^/gm, "       ");
 const cut = (line: string) => (line.length > WIDTH ? `${line.slice(0, WIDTH)} ...` : line);
 
-/** An error's message and the frames of its stack that are ours, a dozen lines at most. */
+/** An error's message and the stack frames in this project, at most a dozen lines. */
 function brief(error: string): string {
   const lines = error.split("\n").map(cut);
   const isFrame = (line: string) => /^\s+at /.test(line);
@@ -21,7 +21,7 @@ function brief(error: string): string {
   return [...message.slice(0, MESSAGE_LINES), ...more, ...frames.slice(0, FRAMES)].join("\n");
 }
 
-/** What is printed of an event of a suite, if anything. */
+/** The lines to print for a suite's event; none for most events. */
 export function eventLines(name: string, event: TestEvent): string | undefined {
   if (event.event === "fail") return `  FAIL ${name}: ${event.title}\n${indent(brief(event.error))}`;
   if (event.event === "group") {
@@ -36,17 +36,17 @@ export function eventLines(name: string, event: TestEvent): string | undefined {
   return undefined;
 }
 
-/** What a suite or a check came to. A check passes or fails as a whole. */
+/** The result of a suite or a check. A check passes or fails as a whole. */
 export interface Outcome {
   readonly name: string;
   readonly passed: number;
-  /** One text for each failure, its title in the first line. */
+  /** One text for each failure, with the title in its first line. */
   readonly failures: readonly string[];
   readonly cached: boolean;
   readonly tests: readonly { readonly title: string; readonly ms: number }[];
 }
 
-/** The end of the run: how long it took, the slowest tests, each failure in two lines, and the last line with the sums. */
+/** The summary: duration, slowest tests, each failure in two lines, and a last line with the totals. */
 export function summaryLines(outcomes: readonly Outcome[], took: number): string {
   const cached = outcomes.filter((outcome) => outcome.cached).length;
   const slowest = outcomes
