@@ -2,7 +2,7 @@
 // and ends with its parent.
 import { createServer } from "node:net";
 import hre from "hardhat";
-import { CommandError } from "../lib/command.ts";
+import { CommandError, type CommandErrorCode } from "../lib/command.ts";
 
 /** Reachable from this machine only, because the accounts' keys are public. */
 const HOST = "127.0.0.1";
@@ -17,7 +17,7 @@ export interface NodeOptions {
 
 export type ServerMessage =
   | { readonly listening: { readonly port: number } }
-  | { readonly error: { readonly code: string; readonly message: string } };
+  | { readonly error: { readonly code: CommandErrorCode; readonly message: string } };
 
 /**
  * Listens on a port.

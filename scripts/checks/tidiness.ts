@@ -42,6 +42,51 @@ export function problems(path: string, content: Buffer): string[] {
   return found;
 }
 
+const ARCHITECTURE = "docs/architecture.md";
+/** A line of the tree in docs/architecture.md: indentation, folder with a slash, phrase. */
+const TREE_LINE = /^( *)([\w-]+)\/(?: {2,}\S.*)?$/;
+
+/** The folders of a path that docs/architecture.md must name, without a package's `src`. */
+function namedFolders(path: string): string[] {
+  const [top = "", second = "", third = "", fourth] = path.split("/");
+  if (top === "packages" && third === "src" && fourth !== undefined && path.split("/").length > 4)
+    return [`packages/${second}`, `packages/${second}/${fourth}`];
+  const inside = path.split("/").length > 2;
+  return inside && ["packages", "scripts", "test"].includes(top) ? [`${top}/${second}`] : [];
+}
+
+/**
+ * Compares the tree in docs/architecture.md with the folders of packages, scripts and tests.
+ * @param paths of all files, relative to the checkout
+ * @returns a problem for each folder that only one of the two has
+ */
+export function treeProblems(paths: readonly string[], architecture: string): string[] {
+  const documented: string[] = [];
+  const parents: { readonly indent: number; readonly folder: string }[] = [];
+  for (const line of /```\ncircuits\/[\s\S]*?\n```/.exec(architecture)?.[0].split("\n") ?? []) {
+    const [, spaces, name] = TREE_LINE.exec(line) ?? [];
+    if (spaces === undefined) continue;
+    while (parents.length > 0 && parents.at(-1)!.indent >= spaces.length) parents.pop();
+    const folder = [...parents.slice(-1).map((parent) => parent.folder), name].join("/");
+    parents.push({ indent: spaces.length, folder });
+    documented.push(folder);
+  }
+  const existing = new Set(paths.flatMap(namedFolders));
+  const inTree = (folder: string) => {
+    const [top, second, ...rest] = folder.split("/");
+    const prefix = top === "packages" && rest.length > 0 ? [top, second, "src", ...rest].join("/") : folder;
+    return paths.some((path) => path.startsWith(`${prefix}/`));
+  };
+  return [
+    ...[...existing]
+      .filter((folder) => !documented.includes(folder))
+      .map((folder) => `${ARCHITECTURE} lacks ${folder}`),
+    ...documented
+      .filter((folder) => !inTree(folder))
+      .map((folder) => `${ARCHITECTURE} names ${folder}, which does not exist`),
+  ];
+}
+
 if (import.meta.main) {
   const root = join(import.meta.dirname, "..", "..");
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
@@ -51,6 +96,7 @@ if (import.meta.main) {
     .filter((path) => path !== "");
   const files = paths.filter((path) => existsSync(join(root, path)) && statSync(join(root, path)).isFile());
   const found = files.flatMap((path) => problems(path, readFileSync(join(root, path))));
+  found.push(...treeProblems(files, readFileSync(join(root, ARCHITECTURE), "utf8")));
   for (const line of found) console.error(line);
   console.log(`${files.length} files, ${found.length} problems`);
   process.exitCode = found.length === 0 && files.length > 0 ? 0 : 1;

@@ -3,7 +3,6 @@ import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { CommandError } from "../lib/command.ts";
 
 /** Cleanup actions; they run in reverse order. */
 export class Cleanup {
@@ -28,8 +27,9 @@ export interface ChildOptions {
 }
 
 /**
- * @param script a file in this folder
- * @throws CommandError with the child's code, or CHILD_FAILED if the child ended without a message
+ * Starts a script of this folder as a child process.
+ * @param script its file name
+ * @throws Error with the child's code, or CHILD_FAILED if the child exited without a message
  */
 export async function startChild<Started>(
   script: string,
@@ -54,7 +54,7 @@ export async function startChild<Started>(
     void closed.then(() => fail(`${script} exited while starting`));
     if (order !== undefined) child.send(order, (error) => error && fail(error.message));
   });
-  if ("error" in message) throw new CommandError(message.error.code, message.error.message);
+  if ("error" in message) throw Object.assign(new Error(message.error.message), { code: message.error.code });
   // Otherwise the children would keep the parent alive if it ends without cleaning up.
   child.unref();
   child.channel?.unref();

@@ -14,6 +14,7 @@ export function withPart(document: string, part: string, script: string, content
   const text = readFileSync(path, "utf8");
   const [begin, end] = [`<!-- ${part}: written by ${script} -->\n`, `\n<!-- end of ${part} -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${path} has no place for the ${part}: ${begin.trim()} .. ${end.trim()}`);
+  if (from < 0 || to < from)
+    throw new Error(`${path} lacks the markers of the ${part}: ${begin.trim()} .. ${end.trim()}`);
   return { path, content: text.slice(0, from + begin.length) + content + text.slice(to) };
 }

@@ -22,6 +22,7 @@ import { SERVER_ERRORS } from "@sotto/server";
 import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { root } from "../circuits/paths.ts";
+import { SCRIPT_ERRORS } from "../lib/error-definitions.ts";
 import { withPart } from "./document-part.ts";
 import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
@@ -82,10 +83,27 @@ An HTTP response has the code in [its body](api.md#errors); the command line pri
 [exit code](cli.md#rules). An error without an HTTP status is a fault of the service: the response is 500 \`INTERNAL\`, and
 the message is in the service's log. \`remedy\` is the next step that the command line prints.
 
-This page is written by \`npm run generate\` from the definitions in \`packages/*/src/error-definitions.ts\`.
+The commands of a checkout (\`npm run ..\`) have [their own codes](#commands-of-the-checkout).
+
+This page is written by \`npm run generate\` from the definitions in \`packages/*/src/error-definitions.ts\` and
+\`scripts/lib/error-definitions.ts\`.
 `;
 
-/** docs/errors.md. Each code has an anchor: its name in lower case. */
+const SCRIPTS = `## Commands of the checkout
+
+The scripts of package.json print \`sotto: CODE: text\` and exit with 1, or with 130 if they were interrupted. They can also
+end with a code of the packages.
+`;
+
+/** The table of the codes that only scripts throw. */
+function scriptTable(): string[] {
+  const errors: ErrorTable = SCRIPT_ERRORS;
+  const codes = Object.keys(errors).sort();
+  const rows = codes.map((code) => row(`\`${code}\``, errors[code]!.means, remedyOf(errors[code]!)));
+  return [row("code", "meaning", "remedy"), "|---|---|---|", ...rows];
+}
+
+/** docs/errors.md. Each code of a package has an anchor: its name in lower case. */
 export async function generateErrors(): Promise<GeneratedFile> {
   const codes = [...new Set(CLASSES.flatMap(({ errors }) => Object.keys(errors)))].sort();
   const rows = codes.map((code) => {
@@ -109,7 +127,10 @@ export async function generateErrors(): Promise<GeneratedFile> {
     "|---|---|---|---|---|---|",
     ...rows,
   ];
-  return { path: join(root, "docs", "errors.md"), content: `${INTRODUCTION}\n${table.join("\n")}\n` };
+  return {
+    path: join(root, "docs", "errors.md"),
+    content: `${INTRODUCTION}\n${table.join("\n")}\n\n${SCRIPTS}\n${scriptTable().join("\n")}\n`,
+  };
 }
 
 /** A document with its table of errors replaced. */

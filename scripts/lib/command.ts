@@ -1,6 +1,10 @@
 // Shared by all commands of the checkout. A command exits with 0, or with 1 and one line: `sotto: CODE: problem and next
 // step`.
 
+import type { SCRIPT_ERRORS } from "./error-definitions.ts";
+
+export type CommandErrorCode = keyof typeof SCRIPT_ERRORS;
+
 interface CommandErrorOptions extends ErrorOptions {
   /** Keeps the message's line breaks; for a compiler's message or a list. */
   readonly inLines?: boolean;
@@ -8,9 +12,9 @@ interface CommandErrorOptions extends ErrorOptions {
 
 /** An error that the user can act on. Its code is stable and defined in error-definitions.ts. */
 export class CommandError extends Error {
-  readonly code: string;
+  readonly code: CommandErrorCode;
   readonly inLines: boolean;
-  constructor(code: string, message: string, options: CommandErrorOptions = {}) {
+  constructor(code: CommandErrorCode, message: string, options: CommandErrorOptions = {}) {
     super(message, options);
     this.name = "CommandError";
     this.code = code;

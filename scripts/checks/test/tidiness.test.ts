@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
-import { problems } from "../tidiness.ts";
+import { problems, treeProblems } from "../tidiness.ts";
 
 const found = (path: string, text: string) => problems(path, Buffer.from(text));
 // Put together here, so that this file is tidy itself.
@@ -38,5 +38,24 @@ describe("tidiness", function () {
     expect(problems("a.bin", Buffer.alloc(1024 * 1024 + 1))).to.have.lengthOf(1);
     expect(problems("a.bin", Buffer.alloc(1024 * 1024))).to.have.lengthOf(0);
     expect(problems("a.bin", Buffer.from(`\0${note}`))).to.have.lengthOf(0);
+  });
+
+  it("compares the tree in docs/architecture.md with the folders", () => {
+    const lines = [
+      "circuits/    circuits",
+      "packages/",
+      "  one/    a package",
+      "    http/   routes",
+      "scripts/",
+      "  old/   gone",
+    ];
+    const architecture = `# Architecture\n\n\`\`\`\n${lines.join("\n")}\n\`\`\`\n`;
+    const files = ["circuits/a.circom", "packages/one/src/http/a.ts", "packages/one/src/index.ts", "scripts/run.mjs"];
+    expect(treeProblems([...files, "scripts/old/a.ts"], architecture)).to.deep.equal([]);
+    expect(treeProblems([...files, "packages/one/src/store/a.ts", "test/two/a.ts"], architecture)).to.deep.equal([
+      "docs/architecture.md lacks packages/one/store",
+      "docs/architecture.md lacks test/two",
+      "docs/architecture.md names scripts/old, which does not exist",
+    ]);
   });
 });

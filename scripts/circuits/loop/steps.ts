@@ -1,14 +1,14 @@
 // The steps of the loop that run other commands.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { CommandError } from "../../lib/command.ts";
+import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
 import { circuitsDirectory, root } from "../paths.ts";
 
 const MOCHA = ["--reporter", "dot"];
 
 interface Options {
   /** Error code of a failure. */
-  code?: string;
+  code?: CommandErrorCode;
   env?: NodeJS.ProcessEnv;
   /** Kills the command and suppresses its output. */
   stop?: AbortSignal;

@@ -1,13 +1,18 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { ErrorTable } from "@sotto/protocol";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
+import { SCRIPT_ERRORS } from "../../lib/error-definitions.ts";
 import { CLASSES } from "../errors.ts";
 
 const packages = join(root, "packages");
 const sourcesOf = (folder: string): string[] =>
   globSync(join(packages, folder, "src", "**", "*.ts")).filter((path) => basename(path) !== "error-definitions.ts");
+const scripts = globSync(join(root, "scripts", "**", "*.{ts,mjs}"), {
+  exclude: (name) => name === "node_modules",
+}).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
 const read = (path: string): string => readFileSync(path, "utf8");
 
 describe("error definitions", function () {
@@ -28,7 +33,8 @@ describe("error definitions", function () {
   });
 
   it("say in a sentence what a code means", () => {
-    for (const { errors } of CLASSES)
+    const scriptErrors: ErrorTable = SCRIPT_ERRORS;
+    for (const errors of [...CLASSES.map((one) => one.errors), scriptErrors])
       for (const [code, { means, http = 400 }] of Object.entries(errors)) {
         expect(code).to.match(/^[A-Z][A-Z0-9_]+$/);
         expect(means, code).to.match(/^[A-Z].*[.)`]$/);
@@ -45,6 +51,18 @@ describe("error definitions", function () {
       const dead = Object.keys(errors).filter((code) => !text.includes(`"${code}"`));
       expect(dead, folder).to.deep.equal([]);
     }
+  });
+
+  it("of the scripts are exactly the codes that scripts throw", () => {
+    const texts = scripts.map(read);
+    const thrown = texts.flatMap((text) =>
+      [...text.matchAll(/new (?:Command|Launcher)Error\(\s*"(\w+)"/g)].map(([, code]) => code!),
+    );
+    expect(thrown.filter((code) => !Object.hasOwn(SCRIPT_ERRORS, code))).to.deep.equal([]);
+    const dead = Object.keys(SCRIPT_ERRORS).filter(
+      (code) => !texts.some((text) => new RegExp(`\\b${code}\\b`).test(text)),
+    );
+    expect(dead).to.deep.equal([]);
   });
 
   it("exist for every code that is thrown without a class", () => {

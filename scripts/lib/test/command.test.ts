@@ -25,11 +25,11 @@ describe("commands", () => {
   });
 
   it("show an error as one line with its code, without a stack trace", () => {
-    expect(errorLine(new CommandError("SOME_CODE", "what and why"))).to.equal("sotto: SOME_CODE: what and why");
+    expect(errorLine(new CommandError("INVALID_PORT", "what and why"))).to.equal("sotto: INVALID_PORT: what and why");
     expect(errorLine(new Error("no code"))).to.equal("sotto: UNEXPECTED: no code");
     expect(errorLine(new Error("first:\n\n  * second"))).to.equal("sotto: UNEXPECTED: first: * second");
-    const lines = new CommandError("SOME_CODE", "at a:1\n  here ^", { inLines: true });
-    expect(errorLine(lines), "whose lines point at a place").to.equal("sotto: SOME_CODE: at a:1\n  here ^");
+    const lines = new CommandError("INVALID_PORT", "at a:1\n  here ^", { inLines: true });
+    expect(errorLine(lines), "whose lines point at a place").to.equal("sotto: INVALID_PORT: at a:1\n  here ^");
     expect(errorLine("thrown text")).to.equal("sotto: UNEXPECTED: thrown text");
   });
 
