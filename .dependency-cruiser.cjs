@@ -9,6 +9,7 @@ const allowed = {
   server: ["protocol"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
+  web: ["protocol", "chain", "prover", "client"],
   cli: ["protocol", "chain", "prover", "client"],
   "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
 };

@@ -20,6 +20,7 @@ import { PROVER_ERRORS } from "@sotto/prover";
 import { PAYWALL_ERRORS } from "@sotto/resource-server";
 import { SERVER_ERRORS } from "@sotto/server";
 import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
+import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { root } from "../circuits/paths.ts";
 import { SCRIPT_ERRORS } from "../lib/error-definitions.ts";
@@ -38,6 +39,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
   { name: "ReceiptError", folder: "client", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "client", errors: SERVICE_CLIENT_ERRORS },
+  { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli", errors: CLI_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },

@@ -1,0 +1,46 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { type Failure, failureOf } from "../errors.ts";
+
+interface Properties {
+  /** Anything that was thrown. */
+  readonly error: unknown;
+  readonly tone?: "bad" | "warn" | undefined;
+  /** Buttons. */
+  readonly children?: ReactNode;
+}
+
+interface Help {
+  readonly code: string;
+  readonly means: string;
+  readonly next: string | undefined;
+}
+
+/** An error: what it means, what the user can do, and its code and message for a report. */
+export function ErrorMessage({ error, tone = "bad", children }: Properties) {
+  const failure: Failure = failureOf(error);
+  const [help, setHelp] = useState<Help>();
+  useEffect(() => {
+    let current = true;
+    void import("../lib/help.ts").then(({ explain }) => {
+      const found = explain(failure.code);
+      if (current) setHelp(found === undefined ? undefined : { code: failure.code, ...found });
+    });
+    return () => {
+      current = false;
+    };
+  }, [failure.code]);
+  const known = help?.code === failure.code ? help : undefined;
+  return (
+    <div className="notice" data-tone={tone} role="alert" data-code={failure.code}>
+      <p>
+        <strong>{known?.means ?? failure.message}</strong>
+      </p>
+      {known?.next !== undefined && <p>{known.next}</p>}
+      <details>
+        <summary>{failure.code}</summary>
+        <p>{failure.message}</p>
+      </details>
+      {children !== undefined && <div className="row">{children}</div>}
+    </div>
+  );
+}

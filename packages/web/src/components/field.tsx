@@ -1,0 +1,41 @@
+import { type InputHTMLAttributes, useId } from "react";
+
+interface Properties extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** Shown at the end of the input. */
+  readonly unit?: string | undefined;
+  onChange(value: string): void;
+}
+
+/** A labelled input. */
+export function Field({ label, hint, unit, onChange, ...rest }: Properties) {
+  const id = useId();
+  const input = (
+    <input
+      id={id}
+      className="input"
+      aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      onChange={({ target }) => onChange(target.value)}
+      {...rest}
+    />
+  );
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {unit === undefined ? (
+        input
+      ) : (
+        <div className="input-unit">
+          {input}
+          <span>{unit}</span>
+        </div>
+      )}
+      {hint !== undefined && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

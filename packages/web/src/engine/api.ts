@@ -1,0 +1,230 @@
+/**
+ * The engine: a worker that holds the wallet. The page calls its methods and subscribes to its state.
+ *
+ * ```ts
+ * import { engine, useEngine } from "./engine/page.ts"; // starts the worker when it is first used
+ * await engine().start(config);
+ * const state = useEngine(); // in React
+ * ```
+ *
+ * - The seed, the keys and the store are in the worker only. The page sees words once, when a wallet is created, or when
+ *   the user asks for them with the passphrase.
+ * - Every method rejects with a `Failure` ({ code, message, details }), which `ErrorMessage` shows.
+ * - Amounts are bigints in base units (10^-6 USDC), times are milliseconds since the Unix epoch unless a field says more.
+ * - One tab of a browser has the wallet (a Web Lock). The others are in phase `elsewhere` until they call `takeOver`.
+ * - Everything comes from a node, the service and the resource servers by their public interfaces.
+ *
+ * Other pages read: `state.wallet.history` (payments as this wallet knows them), `requests()` (what this browser sent to
+ * the service), `viewingKey()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
+ * `@sotto/chain` in a worker of its own: a page's long scan must not delay the wallet.
+ */
+import type { HostConfig, Limits } from "../config.ts";
+import type { Failure } from "../errors.ts";
+
+export type EngineState =
+  /** The worker has no configuration yet. */
+  | { readonly phase: "starting" }
+  /** Another tab of this browser has the wallet. */
+  | { readonly phase: "elsewhere"; readonly since: number | undefined }
+  /** This browser has no wallet. */
+  | { readonly phase: "empty" }
+  | { readonly phase: "locked" }
+  /** Reading the chain; `progress` counts blocks. */
+  | { readonly phase: "opening"; readonly progress: { readonly block: number; readonly height: number } | undefined }
+  /** The chain or pool is another one than this wallet has read. */
+  | { readonly phase: "replaced"; readonly failure: Failure }
+  /** Opening failed, for example because no node answers. The engine retries. */
+  | { readonly phase: "failed"; readonly failure: Failure }
+  | { readonly phase: "open"; readonly wallet: WalletView };
+
+export interface WalletView {
+  /** The shielded address, 64 bytes as hex with 0x. */
+  readonly address: string;
+  readonly balance: WalletBalance;
+  readonly limits: Limits;
+  /** Reserved or spent on this UTC day. */
+  readonly spentToday: bigint;
+  /** The test account, whose key is in the vault. */
+  readonly account: { readonly address: string; readonly tokens: bigint | undefined };
+  /** Newest first. */
+  readonly history: readonly HistoryEntry[];
+  readonly unfinished: readonly UnfinishedPayment[];
+  /** The newest block that was read. */
+  readonly height: number;
+  /** Why the last look at the chain failed; undefined while the connection works. */
+  readonly problem: Failure | undefined;
+  /** When the chain last replaced blocks that this wallet had read, and how many. */
+  readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
+}
+
+export interface WalletBalance {
+  readonly spendable: bigint;
+  /** Recorded on chain, not spendable yet: it waits for confirmations or for the append. */
+  readonly arriving: bigint;
+  /** Held by payments that may still settle. */
+  readonly held: bigint;
+  readonly total: bigint;
+}
+
+export type HistoryKind = "payment" | "received" | "deposit" | "withdrawal" | "merge";
+
+export interface HistoryEntry {
+  readonly id: string;
+  readonly kind: HistoryKind;
+  readonly state: "open" | "settled" | "failed" | "expired" | "pending";
+  readonly amount: bigint;
+  /** Begun, or for incoming notes the time of their block. */
+  readonly at: number;
+  /** The recipient's wallet or account; "" if the chain does not show it. */
+  readonly counterparty: string;
+  /** What was paid for; "" if there is none. */
+  readonly resource: string;
+  /** The settling transaction; "" until then. */
+  readonly transaction: string;
+  readonly block: number | undefined;
+  /** Identifies the settled attempt in the pool's events; undefined until then. */
+  readonly digest: string | undefined;
+}
+
+/** A purchase that is not complete: it resumes by itself after a reload, or needs a decision. */
+export interface UnfinishedPayment {
+  readonly id: string;
+  readonly created: number;
+  readonly price: bigint;
+  readonly recipient: string;
+  readonly resource: string;
+  readonly state: "paying" | "paid" | "stopped";
+  readonly problem: Failure | undefined;
+  /** Whether `resume` can continue it. */
+  readonly resumable: boolean;
+}
+
+/** A price that a resource server asks, before anything is paid. */
+export interface Quote {
+  readonly url: string;
+  readonly host: string;
+  readonly price: bigint;
+  /** The merchant's wallet, which has to sign the address that is paid. */
+  readonly merchant: string;
+  readonly service: string;
+  readonly phone: string;
+  /** What the limits leave for this payment; the payment is refused beyond it. */
+  readonly limits: Limits;
+  readonly spentToday: bigint;
+  readonly spendable: bigint;
+}
+
+/** The response of a resource server. */
+export interface Delivery {
+  readonly status: number;
+  readonly type: string;
+  /** At most 1 MiB. */
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+export type Answer = { readonly kind: "quote"; readonly quote: Quote } | ({ readonly kind: "free" } & Delivery);
+
+export interface Paid extends Delivery {
+  readonly transaction: string;
+  readonly price: bigint;
+}
+
+/** A stage of a payment, a deposit or a withdrawal, in plain words for the user. */
+export interface Progress {
+  readonly stage: string;
+  readonly transaction?: string | undefined;
+  /** 0 to 1, for downloads. */
+  readonly fraction?: number | undefined;
+}
+
+export type OnProgress = (progress: Progress) => void;
+
+export interface FoundNumber {
+  readonly phone: string;
+  readonly wallet: string;
+  readonly standing: "new" | "known" | "changed";
+}
+
+/** An Ethereum account that the page reaches: a browser wallet. */
+export interface PageSigner {
+  address(): Promise<string>;
+  /** @param typedData EIP-712, as eth_signTypedData_v4 takes it @returns the signature, hex */
+  sign(typedData: string): Promise<string>;
+}
+
+/** A request that this browser sent to the service: what the service sees. */
+export interface ServiceRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** Body as sent, JSON; "" if none. Payment tokens are replaced. */
+  readonly body: string;
+}
+
+export interface Engine {
+  subscribe(listener: (state: EngineState) => void): Promise<void>;
+  /** Takes the wallet's lock and looks for a wallet. Call it once. */
+  start(config: HostConfig): Promise<void>;
+  /** Moves the wallet from the other tab to this one. */
+  takeOver(): Promise<void>;
+
+  /** 24 new words. Nothing is stored before `create`. */
+  newWords(): Promise<string>;
+  /** Stores a wallet encrypted, and opens it. @throws INVALID_WORDS, PASSPHRASE_TOO_SHORT */
+  create(words: string, passphrase: string): Promise<void>;
+  /** @throws PASSPHRASE_WRONG */
+  unlock(passphrase: string): Promise<void>;
+  lock(): Promise<void>;
+  /** @throws PASSPHRASE_WRONG */
+  words(passphrase: string): Promise<string>;
+  /** Deletes the wallet of this browser, with its key. @throws PASSPHRASE_WRONG */
+  remove(passphrase: string): Promise<void>;
+  /** Removes a wallet whose key cannot be read any more, or whose passphrase is lost. */
+  forget(): Promise<void>;
+  /** After CHAIN_REPLACED: deletes what is known of the old chain, and reads the new one. */
+  startFresh(config: HostConfig): Promise<void>;
+
+  /** Asks for a resource without paying. @throws PAGE_UNREACHABLE, NOT_PAYABLE, the client's FetchErrors */
+  ask(url: string): Promise<Answer>;
+  /**
+   * Pays what `quote` shows, at most its price, and requests the resource with the proof.
+   * @param operation a name for `cancel`, random
+   * @param accepted after RECIPIENT_CHANGED: the new wallet (details.offered) that the user accepted
+   */
+  pay(operation: string, quote: Quote, accepted: string | undefined, onProgress: OnProgress): Promise<Paid>;
+  /** Resumes an unfinished payment. */
+  resume(operation: string, id: string, onProgress: OnProgress): Promise<Paid>;
+  /** Closes a payment that was paid but not delivered, or can never settle. */
+  dismiss(id: string): Promise<void>;
+  findNumber(phone: string): Promise<FoundNumber>;
+  payNumber(operation: string, found: FoundNumber, amount: bigint, onProgress: OnProgress): Promise<Paid>;
+  /** Stops waiting. A payment whose proof was sent may still settle; it stays in `unfinished`. */
+  cancel(operation: string): Promise<void>;
+  /** Loads the prover, so that the first payment does not wait for it. */
+  warmUp(): Promise<void>;
+
+  /** Mints test tokens to the test account; local chains only. @throws FAUCET_FAILED */
+  drip(): Promise<void>;
+  /** Deposits by a signature, without gas. @param signer default: the test account */
+  deposit(operation: string, amount: bigint, signer: PageSigner | undefined, onProgress: OnProgress): Promise<void>;
+  withdraw(operation: string, recipient: string, amount: bigint, onProgress: OnProgress): Promise<void>;
+  /** Binds an account to this wallet's address and has a code sent. @param signer default: the test account */
+  linkNumber(phone: string, signer: PageSigner | undefined): Promise<{ phone: string; wallet: string }>;
+  proveNumber(link: { phone: string; wallet: string }, code: string): Promise<void>;
+
+  setLimits(limits: Limits): Promise<void>;
+  /** A receipt that proves who paid, as JSON. */
+  receipt(id: string): Promise<string>;
+  /** Payments as CSV. */
+  csv(): Promise<string>;
+  /** An encrypted file with the key, and with all data that the chain does not have. */
+  backup(passphrase: string): Promise<string>;
+  /** Restores a backup into a browser without a wallet. @throws BACKUP_DAMAGED, PASSPHRASE_WRONG */
+  restore(backup: string, passphrase: string): Promise<void>;
+
+  /** The newest 100 requests to the service, oldest first. */
+  requests(): Promise<readonly ServiceRequest[]>;
+  /** Keys of a `ViewingWallet`: hex, without 0x for the key. */
+  viewingKey(): Promise<{ readonly viewingKey: string; readonly shieldedAddress: string }>;
+}

@@ -1,0 +1,57 @@
+// What every part of an open wallet works with.
+import { SottoService, type Wallet } from "@sotto/client";
+import type { SottoError } from "@sotto/protocol";
+import type { HostConfig, Limits } from "../config.ts";
+import type { ServiceRequest } from "./api.ts";
+import type { LazyProver } from "./prover.ts";
+import type { Secrets } from "./vault.ts";
+
+export interface Context {
+  readonly config: HostConfig;
+  readonly secrets: Secrets;
+  readonly wallet: Wallet;
+  readonly prover: LazyProver;
+  readonly service: SottoService;
+  /** The registry, or the service if the configuration names no other. */
+  readonly registry: SottoService;
+  /** Sends requests to the service, and records them. */
+  readonly serviceFetch: typeof fetch;
+  readonly requests: readonly ServiceRequest[];
+  limits: Limits;
+  /** Looks at the chain soon, and shows the new state. */
+  refresh(): Promise<void>;
+}
+
+const MAX_REQUESTS = 100;
+const MAX_BODY_CHARACTERS = 64 * 1024;
+
+/** Records requests to the service, without the tokens that settle payments. */
+export function recordedFetch(base: string): { send: typeof fetch; requests: ServiceRequest[] } {
+  const requests: ServiceRequest[] = [];
+  const send: typeof fetch = (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    const body = typeof init?.body === "string" ? init.body.slice(0, MAX_BODY_CHARACTERS) : "";
+    requests.push({
+      at: Date.now(),
+      method: init?.method ?? "GET",
+      path: url.startsWith(base) ? url.slice(base.length) : new URL(url).pathname,
+      body: body.replace(/("paymentToken":")[^"]*/g, "$1…"),
+    });
+    if (requests.length > MAX_REQUESTS) requests.shift();
+    return fetch(input, init);
+  };
+  return { send, requests };
+}
+
+export function createServices(config: HostConfig, send: typeof fetch): Pick<Context, "service" | "registry"> {
+  const chainId = BigInt(config.deployment.chainId);
+  const service = new SottoService(config.service, { fetch: send, chainId });
+  const { registry } = config;
+  return {
+    service,
+    registry: registry === undefined ? service : new SottoService(registry, { fetch: send, chainId }),
+  };
+}
+
+export const isCode = (error: unknown, code: string): error is SottoError =>
+  error instanceof Error && (error as { code?: unknown }).code === code;

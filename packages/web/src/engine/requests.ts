@@ -1,0 +1,133 @@
+// Asking for a resource, and paying for it.
+import { wrapFetch } from "@sotto/client";
+import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
+import { WebError } from "../errors.ts";
+import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
+import { type Context, isCode } from "./context.ts";
+import { stageText } from "./stages.ts";
+
+/** The wallet carries no cookies to the merchant: they would say who pays. */
+const INIT: RequestInit = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+const MAX_TEXT_BYTES = 1 << 20;
+const MAX_CHALLENGE_BYTES = 64 * 1024;
+const CHALLENGE_MS = 30_000;
+
+/** Requests a resource without paying. @throws WebError PAGE_UNREACHABLE, NOT_PAYABLE */
+export async function ask(context: Context, spentToday: bigint, typed: string): Promise<Answer> {
+  const url = urlOf(typed);
+  const response = await fetch(url, INIT).catch((cause: unknown) => {
+    const message = `${url.host} does not answer, or does not allow web pages to read its responses`;
+    throw new WebError("PAGE_UNREACHABLE", message, { host: url.host }, { cause });
+  });
+  if (response.status !== 402) return { kind: "free", ...(await deliveryOf(response)) };
+  const { payment, metadata } = await instructionsOf(response);
+  checkTerms(context, { payment, metadata });
+  const { wallet: merchant, phone } = payment.recipient;
+  const quote: Quote = {
+    // The server's spelling, after redirects: the request with the proof goes exactly there.
+    url: metadata.resource,
+    host: new URL(metadata.resource).host,
+    price: BigInt(payment.amountBaseUnits),
+    merchant,
+    phone,
+    service: context.config.service,
+    limits: context.limits,
+    spentToday,
+    spendable: context.wallet.balance().spendable,
+  };
+  return { kind: "quote", quote };
+}
+
+function urlOf(typed: string): URL {
+  const text = typed.trim();
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && text.length <= 2048) return url;
+  throw new WebError("NOT_PAYABLE", "this is not an http or https address");
+}
+
+async function instructionsOf(response: Response): Promise<PaymentInstructions> {
+  try {
+    const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_MS));
+    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch (cause) {
+    const why = cause instanceof SottoError ? cause.message : "its response is not sotto's";
+    throw new WebError(
+      "NOT_PAYABLE",
+      `the server asks for a payment that this wallet cannot make: ${why}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+/** The first checks of `wrapFetch`, so that the user is not asked about a payment that it would refuse. */
+function checkTerms({ wallet, config }: Context, { payment }: Pick<PaymentInstructions, "payment" | "metadata">): void {
+  const { pool } = wallet;
+  const refuse = (what: string) => {
+    throw new WebError("NOT_PAYABLE", `the server asks for a payment ${what}`);
+  };
+  if (payment.chainId !== String(pool.chainId))
+    refuse(`on chain ${payment.chainId}; this wallet is on ${pool.chainId}`);
+  if (payment.pool !== pool.pool) refuse(`in the pool ${payment.pool}; this wallet uses ${pool.pool}`);
+  if (payment.asset !== pool.token) refuse(`in the token ${payment.asset}; this wallet holds ${pool.token}`);
+  if (!payment.verifyEndpoint.startsWith(config.service))
+    refuse(`through the service ${new URL(payment.verifyEndpoint).host}; this wallet trusts ${config.service}`);
+}
+
+/**
+ * Pays what the user accepted, and requests the resource. After an interruption, the same request resumes the payment.
+ * @throws WebError TERMS_CHANGED; the errors of `wrapFetch`
+ */
+export async function pay(
+  context: Context,
+  quote: Pick<Quote, "url" | "price" | "merchant">,
+  accepted: string | undefined,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<Paid> {
+  const { wallet, config, limits, serviceFetch } = context;
+  let transaction = "";
+  const within = quote.price <= limits.maxPerRequest;
+  const fetching = wrapFetch(fetch, wallet, {
+    services: [config.service],
+    // At most the price that the user saw.
+    maxPerRequest: within ? quote.price : limits.maxPerRequest,
+    maxPerDay: limits.maxPerDay,
+    merge: true,
+    phoneRegistry: config.registry,
+    serviceFetch,
+    confirmRecipient: ({ offered }) => offered === accepted,
+    onProgress: ({ stage, txSignature }) => {
+      transaction = txSignature ?? transaction;
+      onProgress({ stage: stageText(stage), transaction: txSignature });
+    },
+  });
+  try {
+    const delivery = await deliveryOf(await fetching(quote.url, { ...INIT, signal }));
+    return { ...delivery, transaction, price: quote.price };
+  } catch (error) {
+    if (isCode(error, "REQUEST_LIMIT_EXCEEDED") && within)
+      throw new WebError("TERMS_CHANGED", "the merchant asks for a higher price than it showed; nothing was paid");
+    throw error;
+  } finally {
+    void context.refresh();
+  }
+}
+
+/** The response as text, at most 1 MiB of it. */
+async function deliveryOf(response: Response): Promise<Delivery> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  while (reader !== undefined && bytes < MAX_TEXT_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    bytes += value.length;
+  }
+  const truncated = bytes >= MAX_TEXT_BYTES;
+  if (truncated) await reader?.cancel();
+  const text = await new Blob(parts as Uint8Array<ArrayBuffer>[]).text();
+  const type = response.headers.get("content-type") ?? "";
+  return { status: response.status, type, text: text.slice(0, MAX_TEXT_BYTES), truncated };
+}

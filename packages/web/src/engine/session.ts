@@ -1,0 +1,316 @@
+// An open wallet: connected to the chain, which it reads again and again.
+
+import { readContract, readDecimals } from "@sotto/chain";
+import {
+  type Chain,
+  connectChain,
+  createSeedWords,
+  dismissPurchase,
+  openPurchases,
+  type StoreValue,
+  seedFromWords,
+  spentOn,
+  tokenInterface,
+  Wallet,
+  wordsFromSeed,
+} from "@sotto/client";
+import { IndexedDbStore } from "@sotto/client/indexeddb";
+import { paymentsCsv } from "@sotto/client/receipts";
+import { assertAmount, bytesToHex, hexToBytes, LOCAL_CHAIN_IDS, parseAmount } from "@sotto/protocol";
+import { Wallet as Account } from "ethers";
+import { deleteDB } from "idb";
+import type { HostConfig, Limits } from "../config.ts";
+import { type Failure, failureOf, WebError } from "../errors.ts";
+import { DECIMALS } from "../lib/amount.ts";
+import type { OnProgress, Paid, WalletView } from "./api.ts";
+import { type Context, createServices, recordedFetch } from "./context.ts";
+import { historyOf, unfinishedOf } from "./history.ts";
+import { continueNumber, phoneKeyOf } from "./phone.ts";
+import { lazyProver } from "./prover.ts";
+import { pay } from "./requests.ts";
+import { accountOf, resumeWithdrawals } from "./transfers.ts";
+import type { Secrets } from "./vault.ts";
+import type { KnownChain, Vault } from "./vault-store.ts";
+
+/** Milliseconds between two looks at the chain. A local chain mines a block per transaction. */
+const LOOK_MS = 4_000;
+const LOCAL_LOOK_MS = 1_000;
+const MAX_PAUSE_MS = 15_000;
+const NODE_TIMEOUT_MS = 20_000;
+const LIMITS_KEY = "web/limits";
+
+export { createSeedWords };
+
+/** @throws WalletError INVALID_WORDS */
+export function secretsOf(words: string): Secrets {
+  return { seed: bytesToHex(seedFromWords(words)).slice(2), account: Account.createRandom().privateKey };
+}
+
+export const wordsOf = ({ seed }: Secrets): string => wordsFromSeed(hexToBytes(`0x${seed}`, 32));
+
+/** Each chain has its own database, also if a local chain starts again with the same id and pool. */
+const databaseOf = (vault: Pick<Vault, "id">, { chainId, pool, genesis }: KnownChain): string =>
+  `sotto-wallet-${vault.id}-${chainId}-${pool}-${genesis.slice(2, 18)}`;
+
+export const deleteStore = (vault: Pick<Vault, "id">, chain: KnownChain): Promise<void> =>
+  deleteDB(databaseOf(vault, chain));
+
+/** Fills a new wallet's store with the records of a backup. */
+export async function fillStore(
+  vault: Pick<Vault, "id">,
+  chain: KnownChain,
+  records: readonly { key: string; value: StoreValue }[],
+): Promise<void> {
+  const store = await IndexedDbStore.open(databaseOf(vault, chain));
+  try {
+    await store.batch(records.map(({ key, value }) => ({ put: key, value, expected: 0 })));
+  } finally {
+    await store.close();
+  }
+}
+
+export interface SessionOptions {
+  readonly config: HostConfig;
+  readonly secrets: Secrets;
+  readonly vault: Pick<Vault, "id" | "chain">;
+  onProgress(progress: { block: number; height: number }): void;
+  onChange(view: WalletView): void;
+  /** The chain started again under the wallet. */
+  onReplaced(failure: Failure): void;
+}
+
+function connect({ nodes, deployment }: HostConfig): Chain {
+  return connectChain({
+    urls: [...nodes],
+    chainId: BigInt(deployment.chainId),
+    timeoutMs: NODE_TIMEOUT_MS,
+    maxResponseBytes: 32 << 20,
+    retries: 1,
+  });
+}
+
+async function readKnownChain(chain: Chain, { deployment }: HostConfig): Promise<KnownChain> {
+  const genesis = await chain.block(0);
+  if (genesis === undefined) throw new WebError("CHAIN_REPLACED", "the node has no block 0");
+  return { chainId: deployment.chainId, pool: deployment.pool, genesis: genesis.hash };
+}
+
+/** @throws WebError CHAIN_REPLACED */
+function expectSame(known: KnownChain | undefined, found: KnownChain): void {
+  if (known === undefined) return;
+  const same = known.chainId === found.chainId && known.pool === found.pool && known.genesis === found.genesis;
+  if (same) return;
+  const what =
+    known.chainId === found.chainId && known.pool === found.pool
+      ? `chain ${found.chainId} was started again`
+      : `this wallet was used with the pool ${known.pool} on chain ${known.chainId}; the host now names ${found.pool} on chain ${found.chainId}`;
+  throw new WebError("CHAIN_REPLACED", what, { known: known.genesis, found: found.genesis });
+}
+
+export class Session {
+  readonly context: Context;
+  readonly known: KnownChain;
+  readonly #options: SessionOptions;
+  readonly #chain: Chain;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #looking: Promise<void> | undefined;
+  #failures = 0;
+  #problem: Failure | undefined;
+  #reorganized: WalletView["reorganized"];
+  #tokens: bigint | undefined;
+  #shown = "";
+  #closed = false;
+  /** Payments that this page is making now; they are not shown as unfinished. */
+  #running = 0;
+
+  /** @throws WebError CHAIN_REPLACED; as `Wallet.open` and `wallet.scan` */
+  static async open(options: SessionOptions): Promise<Session> {
+    const { config, secrets, vault } = options;
+    const { deployment } = config;
+    const chain = connect(config);
+    const known = await readKnownChain(chain, config);
+    expectSame(vault.chain, known);
+    const prover = lazyProver(config.service, deployment.set);
+    const store = await IndexedDbStore.open(databaseOf(vault, known));
+    try {
+      const seed = hexToBytes(`0x${secrets.seed}`, 32);
+      const { chainId, pool, token, deploymentBlock, set, finality } = deployment;
+      const wallet = await Wallet.open({
+        ...{ chain, chainId, pool, token, deploymentBlock, set, finality },
+        ...{ seed, store, prover },
+      });
+      const decimals = await readDecimals(chain, wallet.pool.token);
+      if (decimals !== DECIMALS)
+        throw new WebError("HOST_CONFIG_INVALID", `the pool's token has ${decimals} decimals, expected ${DECIMALS}`);
+      await wallet.scan({ onProgress: options.onProgress });
+      const { send: serviceFetch, requests } = recordedFetch(config.service);
+      const services = createServices(config, serviceFetch);
+      const limits = await readLimits(wallet, config.limits);
+      const session: Session = new Session(options, chain, known, {
+        ...{ config, secrets, wallet, prover, serviceFetch, requests, limits },
+        ...services,
+        refresh: () => session.look(),
+      });
+      await session.#show();
+      session.#plan();
+      void resumeWithdrawals(session.context);
+      return session;
+    } catch (error) {
+      prover.close();
+      await store.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: SessionOptions, chain: Chain, known: KnownChain, context: Context) {
+    this.#options = options;
+    this.#chain = chain;
+    this.known = known;
+    this.context = context;
+  }
+
+  /** Reads the chain now, and shows the result. Never rejects: the page shows what went wrong. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+      this.#plan();
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { wallet } = this.context;
+    try {
+      const { rolledBack } = await wallet.scan();
+      if (rolledBack > 0) {
+        await this.#expectSameChain();
+        this.#reorganized = { at: Date.now(), blocks: rolledBack };
+      }
+      this.#tokens = BigInt(
+        await readContract<bigint>(this.#chain, {
+          abi: tokenInterface,
+          to: wallet.pool.token,
+          name: "balanceOf",
+          values: [accountOf(this.context).address],
+        }),
+      );
+      this.#failures = 0;
+      this.#problem = undefined;
+    } catch (error) {
+      this.#failures += 1;
+      this.#problem = failureOf(error);
+      if (this.#problem.code !== "CHAIN_REPLACED") await this.#checkReplaced();
+    }
+    if (this.#closed) return;
+    if (this.#problem?.code === "CHAIN_REPLACED") return this.#options.onReplaced(this.#problem);
+    await this.#show().catch((error: unknown) => {
+      this.#problem = failureOf(error);
+    });
+  }
+
+  /** @throws WebError CHAIN_REPLACED */
+  async #expectSameChain(): Promise<void> {
+    expectSame(this.known, await readKnownChain(this.#chain, this.context.config));
+  }
+
+  /** After a failure: a chain that started again looks like a node that lacks blocks or the pool. */
+  async #checkReplaced(): Promise<void> {
+    await this.#expectSameChain().catch((error: unknown) => {
+      const failure = failureOf(error);
+      if (failure.code === "CHAIN_REPLACED") this.#problem = failure;
+    });
+  }
+
+  #plan(): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    const local = LOCAL_CHAIN_IDS.includes(BigInt(this.context.config.deployment.chainId));
+    const pause = Math.min((local ? LOCAL_LOOK_MS : LOOK_MS) * 2 ** Math.min(this.#failures, 4), MAX_PAUSE_MS);
+    this.#timer = setTimeout(() => void this.look(), pause);
+  }
+
+  /** Sends the state to the page if it changed. */
+  async #show(): Promise<void> {
+    const { wallet, limits } = this.context;
+    const { spendable, held, queued, pending, total } = wallet.balance();
+    const view: WalletView = {
+      address: wallet.shieldedAddress,
+      balance: { spendable, held, arriving: queued + pending, total },
+      limits,
+      spentToday: await spentOn(wallet.store, wallet.now()),
+      account: { address: accountOf(this.context).address, tokens: this.#tokens },
+      history: await historyOf(wallet),
+      unfinished: this.#running > 0 ? [] : await unfinishedOf(wallet),
+      height: wallet.height,
+      problem: this.#problem,
+      reorganized: this.#reorganized,
+    };
+    const text = JSON.stringify(view, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+    if (text === this.#shown || this.#closed) return;
+    this.#shown = text;
+    this.#options.onChange(view);
+  }
+
+  /** Runs an action that may pay. */
+  async operate<T>(action: () => Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await action();
+    } finally {
+      this.#running -= 1;
+      void this.look();
+    }
+  }
+
+  async resume(id: string, onProgress: OnProgress, signal: AbortSignal): Promise<Paid> {
+    const { wallet } = this.context;
+    const found = (await openPurchases(wallet)).find((purchase) => purchase.id === id);
+    if (found === undefined) throw new WebError("NOT_PAYABLE", "this payment is not open any more");
+    const key = await phoneKeyOf(wallet, found.resourceUrl);
+    if (key !== undefined) return continueNumber(this.context, key, onProgress, signal);
+    const quote = { url: found.resourceUrl, price: found.price, merchant: found.recipient };
+    return pay(this.context, quote, undefined, onProgress, signal);
+  }
+
+  async dismiss(id: string): Promise<void> {
+    await dismissPurchase(this.context.wallet, id);
+    await this.look();
+  }
+
+  async setLimits(limits: Limits): Promise<void> {
+    const maxPerRequest = assertAmount(limits.maxPerRequest, "the limit per payment");
+    const maxPerDay = assertAmount(limits.maxPerDay, "the limit per day");
+    await this.context.wallet.store.put(LIMITS_KEY, {
+      maxPerRequest: String(maxPerRequest),
+      maxPerDay: String(maxPerDay),
+    });
+    this.context.limits = { maxPerRequest, maxPerDay };
+    await this.#show();
+  }
+
+  async receipt(id: string): Promise<string> {
+    return `${JSON.stringify(await this.context.wallet.receipt(id), null, 2)}\n`;
+  }
+
+  async csv(): Promise<string> {
+    return paymentsCsv(await this.context.wallet.payments({ decimals: DECIMALS }));
+  }
+
+  /** Reads no more, and closes the store. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.context.prover.close();
+    await this.#looking;
+    await this.context.wallet.store.close();
+  }
+}
+
+async function readLimits(wallet: Wallet, standard: Limits): Promise<Limits> {
+  const stored = (await wallet.store.get(LIMITS_KEY))?.value as Record<string, unknown> | undefined;
+  if (stored === undefined) return standard;
+  return {
+    maxPerRequest: parseAmount(stored["maxPerRequest"], "maxPerRequest"),
+    maxPerDay: parseAmount(stored["maxPerDay"], "maxPerDay"),
+  };
+}

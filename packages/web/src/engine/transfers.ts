@@ -1,0 +1,104 @@
+// Funds in and out: faucet, deposits by signature, withdrawals, phone numbers of the owner.
+import { type DepositSigner, type LookupSigner, signPhoneLink, splitAmount } from "@sotto/client";
+import { parseAddress } from "@sotto/protocol";
+import { Wallet as Account, TypedDataEncoder } from "ethers";
+import { WebError } from "../errors.ts";
+import type { OnProgress, PageSigner } from "./api.ts";
+import type { Context } from "./context.ts";
+
+/** With several notes, the next payment does not wait for the change of the last one. */
+const NOTES = 4;
+/** Below this, one note, base units. */
+const MIN_SPLIT = 1_000_000n;
+const FAUCET_MS = 30_000;
+
+export const accountOf = ({ secrets }: Pick<Context, "secrets">): Account => new Account(secrets.account);
+
+/** Mints test tokens to the test account. @throws WebError FAUCET_FAILED */
+export async function drip(context: Context): Promise<void> {
+  const { faucet } = context.config;
+  if (faucet === undefined) throw new WebError("FAUCET_FAILED", "this host has no faucet");
+  const failed = (message: string, cause?: unknown) => new WebError("FAUCET_FAILED", message, {}, { cause });
+  const response = await fetch(`${faucet}/drip`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ address: accountOf(context).address }),
+    signal: AbortSignal.timeout(FAUCET_MS),
+  }).catch((cause: unknown) => {
+    throw failed("the faucet does not answer", cause);
+  });
+  if (!response.ok) throw failed(`the faucet answers ${response.status}`);
+  await context.refresh();
+}
+
+/** Deposits by a signature, which the service submits. */
+export async function deposit(
+  context: Context,
+  amount: bigint,
+  signer: PageSigner | undefined,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { wallet, service } = context;
+  onProgress({ stage: signer === undefined ? "Signing the deposit" : "Sign the deposit in your Ethereum wallet" });
+  const amounts = amount >= MIN_SPLIT ? splitAmount(amount, NOTES) : [amount];
+  const request = await wallet.authorizeDeposit({ amounts, account: signerOf(context, signer) });
+  onProgress({ stage: "The service submits the deposit" });
+  const { txSignature } = await service.deposit(request, { signal });
+  onProgress({ stage: "Deposited", transaction: txSignature });
+  await context.refresh();
+}
+
+export async function withdraw(
+  context: Context,
+  recipient: string,
+  amount: bigint,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { wallet, service } = context;
+  onProgress({ stage: "Proving the withdrawal in this browser" });
+  const made = await wallet.withdraw({ recipient: parseAddress(recipient.trim(), "recipient"), amount }, { signal });
+  onProgress({ stage: "The relayer submits the withdrawal" });
+  const { txSignature } = await service.withdraw(made.withdraw, { signal });
+  onProgress({ stage: "Withdrawn", transaction: txSignature });
+  await context.refresh();
+}
+
+/** Submits withdrawals again whose proof was made before the page was closed. Submitting one twice has one outcome. */
+export async function resumeWithdrawals({ wallet, service, refresh }: Context): Promise<void> {
+  for (const { id, kind, state } of wallet.history()) {
+    const proof = kind === "withdrawal" && state === "open" ? wallet.proofOf(id) : undefined;
+    if (proof === undefined || !("withdraw" in proof)) continue;
+    // Without an answer, the notes are released when the withdrawal expires.
+    await service.withdraw(proof.withdraw).catch(() => undefined);
+    await refresh();
+  }
+}
+
+/** Binds an account to the wallet's address at the registry, which sends a code to the number. */
+export async function linkNumber(context: Context, phone: string, signer: PageSigner | undefined) {
+  const { wallet, registry } = context;
+  const link = await signPhoneLink(wallet, signerOf(context, signer), { phone, service: registry.url });
+  await registry.link({ ...link });
+  return { phone: link.phoneNumber, wallet: link.walletAddress };
+}
+
+export async function proveNumber(
+  { registry }: Context,
+  { phone, wallet }: { phone: string; wallet: string },
+  code: string,
+): Promise<void> {
+  await registry.phoneVerify({ phoneNumber: phone, walletAddress: wallet, code: code.trim() });
+}
+
+/** An account of the page as the client takes it. */
+function signerOf(context: Context, signer: PageSigner | undefined): DepositSigner & LookupSigner {
+  if (signer === undefined) return accountOf(context);
+  return {
+    getAddress: () => signer.address(),
+    async signTypedData(domain, types, value) {
+      return signer.sign(JSON.stringify(TypedDataEncoder.getPayload(domain, types, value)));
+    },
+  };
+}

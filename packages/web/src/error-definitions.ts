@@ -1,0 +1,57 @@
+import type { ErrorTable } from "@sotto/protocol";
+
+/** The errors of the web app itself. No message repeats a secret. */
+export const WEB_ERRORS = {
+  HOST_CONFIG_INVALID: {
+    means: "The app's configuration (sotto.json) is missing or malformed.",
+    remedy: "Ask the host of this page, or enter the service, a node and the deployment manifest.",
+  },
+  PASSPHRASE_WRONG: {
+    means: "The passphrase does not open this wallet.",
+    remedy: "Try again. Without the passphrase, only the 24 words restore the wallet.",
+  },
+  PASSPHRASE_TOO_SHORT: { means: "The passphrase is too short.", remedy: "Use at least 10 characters." },
+  VAULT_DAMAGED: {
+    means: "This browser's copy of the wallet's key is damaged.",
+    remedy: "Remove it in this browser, and restore the wallet from its 24 words or from a backup.",
+  },
+  BACKUP_DAMAGED: { means: "The file is not a backup of this app, or it is damaged.", remedy: "Choose another file." },
+  WALLET_LOCKED: { means: "The wallet is locked.", remedy: "Unlock it with its passphrase." },
+  WALLET_ELSEWHERE: {
+    means: "Another tab of this browser uses the wallet.",
+    remedy: "Continue in that tab, or move the wallet to this one.",
+  },
+  CHAIN_REPLACED: {
+    means: "The chain is not the one that this wallet has read: it was started again, or the pool is another one.",
+    remedy: "Start fresh on the new chain. The words stay the same; notes of the old chain are not on the new one.",
+  },
+  STORE_FULL: {
+    means: "This browser has no room left for the wallet's data.",
+    remedy: "Free disk space, or remove the data of other sites. Nothing was paid without being recorded.",
+  },
+  NOT_PAYABLE: {
+    means: "The address does not ask for a payment that this wallet can make.",
+    remedy: "Check the address.",
+  },
+  PAGE_UNREACHABLE: {
+    means: "The address does not answer, or does not allow web pages to read its responses (CORS).",
+    remedy: "Check the address and the connection. The operator allows pages with the option `cors`.",
+  },
+  TERMS_CHANGED: {
+    means: "Price or recipient changed after the wallet showed them. Nothing was paid.",
+    remedy: "Look at the new terms, and pay again.",
+  },
+  FAUCET_FAILED: { means: "The faucet did not send test tokens.", remedy: "Wait a minute, and try again." },
+  SIGNATURE_REFUSED: {
+    means: "The browser's Ethereum wallet did not sign.",
+    remedy: "Approve the request in that wallet. A signature costs nothing.",
+  },
+  STOPPED: {
+    means: "The user stopped waiting.",
+    remedy: "The same request resumes the payment; it is never paid twice.",
+  },
+  APP_FAILED: {
+    means: "The app failed unexpectedly.",
+    remedy: "Reload the page. Payments resume where they stopped.",
+  },
+} satisfies ErrorTable;

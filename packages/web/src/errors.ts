@@ -1,0 +1,28 @@
+import { createErrorClass, type ErrorDetails, SottoError } from "@sotto/protocol";
+import type { WEB_ERRORS } from "./error-definitions.ts";
+
+/** An error of the web app. */
+export const WebError = /* @__PURE__ */ createErrorClass<typeof WEB_ERRORS>("WebError");
+
+/** An error as it crosses the border between worker and page: class instances cannot be cloned. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details: ErrorDetails;
+}
+
+/** Any thrown value as a failure. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof SottoError) return { code: error.code, message: error.message, details: error.details };
+  if (isFailure(error)) return error;
+  if (error instanceof DOMException && error.name === "QuotaExceededError")
+    return { code: "STORE_FULL", message: "this browser has no room left for the wallet's data", details: {} };
+  if (error instanceof DOMException && error.name === "AbortError")
+    return { code: "STOPPED", message: "stopped; the same request resumes it", details: {} };
+  return { code: "APP_FAILED", message: error instanceof Error ? error.message : String(error), details: {} };
+}
+
+function isFailure(value: unknown): value is Failure {
+  const { code, message, details } = Object(value) as Record<string, unknown>;
+  return typeof code === "string" && typeof message === "string" && typeof details === "object";
+}

@@ -1,0 +1,14 @@
+import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
+
+/** Decimals of USDC. The engine refuses a pool of a token with others. */
+export const DECIMALS = 6;
+
+/** An amount in base units as "1,234.50": two to six decimals. */
+export function formatAmount(amount: bigint): string {
+  const sign = amount < 0n ? "\u2212" : "";
+  const [whole = "0", fraction = ""] = formatDecimalAmount(amount < 0n ? -amount : amount, DECIMALS).split(".");
+  return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.padEnd(2, "0")}`;
+}
+
+/** Base units of what a person typed: "1.5", "1,5" and " 1.50 ". @throws SottoError INVALID_AMOUNT */
+export const readAmount = (text: string): bigint => parseDecimalAmount(text.trim().replace(",", "."), DECIMALS);

@@ -1,0 +1,42 @@
+// What an error means, and what the user of this app can do. Loaded when the first error is shown.
+import { CLIENT_ERRORS } from "@sotto/client";
+import type { ErrorTable } from "@sotto/protocol";
+import { WEB_ERRORS } from "../error-definitions.ts";
+
+/** The next step in this app; the definitions name those of the command line. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  INSUFFICIENT_FUNDS: "Add funds.",
+  INSUFFICIENT_TOKENS: "Get test tokens from the faucet, or deposit less.",
+  FUNDS_NOT_READY: "Wait until arriving funds are spendable.",
+  FUNDS_TIMED_OUT: "Wait until arriving funds are spendable, and try again.",
+  MERGE_REQUIRED: "Pay or withdraw less, or withdraw in parts.",
+  REQUEST_LIMIT_EXCEEDED: "Raise the limit per payment in the settings.",
+  DAY_LIMIT_EXCEEDED: "Raise the limit per day in the settings, or wait until tomorrow (UTC).",
+  RECIPIENT_CHANGED: "Ask the merchant over another channel before you accept the new wallet.",
+  PHONE_CHANGED: "Ask the holder of the number over another channel before you accept the new wallet.",
+  PHONE_UNKNOWN: "Check the number. Its holder has to link it first.",
+  PHONE_NUMBER_INVALID: "Write the number with + and country code.",
+  NODE_UNREACHABLE: "The app keeps trying. Check that the node runs, and the connection.",
+  NODE_ERROR: "The app keeps trying.",
+  NODE_INCONSISTENT: "The app keeps trying. If it stays, the chain may have been started again.",
+  POOL_NOT_DEPLOYED: "A local chain that was started again needs its pool again: restart the host of this page.",
+  SERVICE_UNREACHABLE: "Check that the service runs, and the connection. The same payment resumes.",
+  SERVICE_TIMEOUT: "Try again. The same payment resumes.",
+  SERVICE_REFUSED: "Try again later.",
+  SETTLEMENT_PENDING: "Wait, and look at the history. The same payment resumes.",
+  SETTLEMENT_UNKNOWN: "Resume the payment. It is never paid twice.",
+  PAID_BUT_REFUSED: "Ask the merchant for a refund; the receipt is the evidence.",
+  PAID_BUT_STALE: "Ask the merchant for a refund; the receipt is the evidence.",
+  INVALID_WORDS: "Check the spelling and the order of all 24 words.",
+  INVALID_AMOUNT: "Write an amount such as 1.25.",
+  INVALID_ADDRESS: "Check the address: 0x and 40 hexadecimal digits.",
+};
+
+/** @returns undefined for a code that another program chose */
+export function explain(code: string): { means: string; next: string | undefined } | undefined {
+  const tables: ErrorTable = { ...CLIENT_ERRORS, ...WEB_ERRORS };
+  const definition = Object.hasOwn(tables, code) ? tables[code] : undefined;
+  if (definition === undefined) return undefined;
+  const own = Object.hasOwn(WEB_ERRORS, code) && typeof definition.remedy === "string" ? definition.remedy : undefined;
+  return { means: definition.means, next: NEXT_STEPS[code] ?? own };
+}

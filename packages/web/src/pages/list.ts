@@ -1,0 +1,13 @@
+// The pages of the app, in the order of the navigation. Each one is a chunk of its own.
+import { type ComponentType, lazy } from "react";
+
+export interface PageEntry {
+  /** The first part of its routes: "/wallet" also matches "/wallet/pay". */
+  readonly path: `/${string}`;
+  readonly title: string;
+  readonly Page: ComponentType;
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: "/wallet", title: "Wallet", Page: lazy(() => import("./wallet/wallet-page.tsx")) },
+];

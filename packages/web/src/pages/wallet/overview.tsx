@@ -1,0 +1,149 @@
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { Amount } from "../../components/amount.tsx";
+import { Button } from "../../components/button.tsx";
+import { Icon } from "../../components/icon.tsx";
+import type { WalletView } from "../../engine/api.ts";
+import { useConfig } from "../../hooks/use-config.ts";
+import { HistoryTable } from "./history-table.tsx";
+import { Unfinished } from "./unfinished.tsx";
+
+const RECENT = 5;
+
+export function Overview({ wallet }: { readonly wallet: WalletView }) {
+  const { balance, history, limits, spentToday, unfinished } = wallet;
+  const { merchants } = useConfig();
+  const empty = balance.total === 0n && history.length === 0;
+  return (
+    <div className="columns">
+      <div className="stack loose">
+        <section className="card stack loose" aria-label="Balance">
+          <div className="stack tight">
+            <h2 className="soft">Balance</h2>
+            <div data-testid="spendable">
+              <Amount value={balance.spendable} large />
+            </div>
+            <p className="soft small" data-testid="arriving" role="status">
+              {balance.arriving > 0n && (
+                <>
+                  <Amount value={balance.arriving} /> arriving
+                </>
+              )}
+              {balance.arriving > 0n && balance.held > 0n && ", "}
+              {balance.held > 0n && (
+                <>
+                  <Amount value={balance.held} /> held by open payments
+                </>
+              )}
+              {balance.total === 0n && "No funds yet."}
+              {balance.total > 0n && balance.spendable === balance.total && "All of it is spendable."}
+            </p>
+          </div>
+          <div className="row">
+            <Link href="/wallet/pay" className={empty ? "button" : "button primary"}>
+              <Icon name="send" /> Pay
+            </Link>
+            <Link href="/wallet/add" className={empty ? "button primary" : "button"}>
+              <Icon name="plus" /> Add funds
+            </Link>
+            <Link href="/wallet/receive" className="button">
+              <Icon name="receive" /> Receive
+            </Link>
+            <Link href="/wallet/withdraw" className="button">
+              <Icon name="out" /> Withdraw
+            </Link>
+          </div>
+        </section>
+        <Unfinished payments={unfinished} />
+        <section className="card card-flush" aria-labelledby="recent">
+          <header>
+            <h2 id="recent">Recent</h2>
+            {history.length > RECENT && <Link href="/wallet/history">All {history.length}</Link>}
+          </header>
+          <HistoryTable entries={history.slice(0, RECENT)} empty="No payments yet. Add funds, then pay a merchant." />
+        </section>
+      </div>
+      <div className="stack loose">
+        <PayCard />
+        {merchants.length > 0 && <Merchants />}
+        <section className="card stack" aria-labelledby="limits">
+          <div className="row between">
+            <h2 id="limits">Limits</h2>
+            <Link href="/wallet/settings" className="small">
+              Change
+            </Link>
+          </div>
+          <dl className="facts">
+            <dt>Per payment</dt>
+            <dd>
+              <Amount value={limits.maxPerRequest} />
+            </dd>
+            <dt>Per day</dt>
+            <dd>
+              <Amount value={limits.maxPerDay} />
+            </dd>
+            <dt>Spent today</dt>
+            <dd data-testid="spent-today">
+              <Amount value={spentToday} />
+            </dd>
+          </dl>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function PayCard() {
+  const [url, setUrl] = useState("");
+  const [, navigate] = useLocation();
+  return (
+    <section className="card stack" aria-labelledby="pay">
+      <h2 id="pay">Pay for a page</h2>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          navigate(`/wallet/pay?url=${encodeURIComponent(url)}`);
+        }}
+      >
+        <input
+          className="input"
+          type="url"
+          required
+          aria-label="Address of the page"
+          placeholder="https://"
+          value={url}
+          onChange={({ target }) => setUrl(target.value)}
+        />
+        <div className="row">
+          <Button type="submit">See the price</Button>
+          <Link href="/wallet/phone" className="small">
+            Pay a phone number
+          </Link>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function Merchants() {
+  const { merchants } = useConfig();
+  return (
+    <section className="card stack" aria-labelledby="merchants">
+      <h2 id="merchants">Merchants to try</h2>
+      <ul className="lines">
+        {merchants.map(({ name, url, price }) => (
+          <li key={url}>
+            <span>
+              <strong>{name}</strong>
+              <span className="soft small">{new URL(url).pathname}</span>
+            </span>
+            <Link href={`/wallet/pay?url=${encodeURIComponent(url)}`} className="button small">
+              {price === undefined ? "Price" : <Amount value={price} />}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

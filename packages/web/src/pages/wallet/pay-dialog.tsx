@@ -1,0 +1,228 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Link, useLocation, useSearch } from "wouter";
+import { Amount } from "../../components/amount.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { Field } from "../../components/field.tsx";
+import { Hash } from "../../components/hash.tsx";
+import { Stages } from "../../components/stages.tsx";
+import type { Answer, Delivery, Paid, Quote } from "../../engine/api.ts";
+import { engine } from "../../engine/page.ts";
+import { useAction } from "../../hooks/use-action.ts";
+import { useOperation } from "../../hooks/use-operation.ts";
+
+/** Asks for the price of a URL, shows it, and pays after the user agreed. The URL comes from the route. */
+export function PayDialog({ onClose }: { onClose(): void }) {
+  const url = new URLSearchParams(useSearch()).get("url") ?? "";
+  return (
+    <Dialog title="Pay for a page" onClose={onClose}>
+      {url === "" ? <AskUrl /> : <PayUrl key={url} url={url} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function AskUrl() {
+  const [typed, setTyped] = useState("");
+  const [, navigate] = useLocation();
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        navigate(`/wallet/pay?url=${encodeURIComponent(typed)}`, { replace: true });
+      }}
+    >
+      <Field label="Address of the page" type="url" required placeholder="https://" value={typed} onChange={setTyped} />
+      <p className="small soft">The wallet asks for the price first. You decide before anything is paid.</p>
+      <div className="dialog-actions">
+        <Button kind="primary" type="submit">
+          See the price
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function PayUrl({ url, onClose }: { readonly url: string; onClose(): void }) {
+  const [answer, setAnswer] = useState<Answer>();
+  const { busy, failure, run } = useAction();
+  const asked = useRef(false);
+  const ask = useCallback(
+    () =>
+      run(async () => {
+        setAnswer(undefined);
+        setAnswer(await engine().ask(url));
+      }),
+    [run, url],
+  );
+  useEffect(() => {
+    if (asked.current) return;
+    asked.current = true;
+    ask();
+    // The prover loads while the user reads the price. If that fails, the payment says why.
+    engine()
+      .warmUp()
+      .catch(() => undefined);
+  }, [ask]);
+  if (failure !== undefined)
+    return (
+      <>
+        <p className="url">{url}</p>
+        <ErrorMessage error={failure}>
+          <Button small onClick={ask}>
+            Ask again
+          </Button>
+        </ErrorMessage>
+      </>
+    );
+  if (busy || answer === undefined)
+    return (
+      <p role="status" className="soft">
+        <span className="spinner" /> Asking for the price
+      </p>
+    );
+  if (answer.kind === "free")
+    return (
+      <>
+        <p>This page is free. It was requested without a payment.</p>
+        <DeliveryView delivery={answer} />
+      </>
+    );
+  return <Confirm quote={answer.quote} onAsk={ask} onClose={onClose} />;
+}
+
+function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): void; onClose(): void }) {
+  const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
+  const { price, limits, spentToday, spendable } = quote;
+  const pay = (accepted?: string) => run((name, onProgress) => engine().pay(name, quote, accepted, onProgress));
+  if (result !== undefined) return <Receipt paid={result} onClose={onClose} />;
+  const left = limits.maxPerDay > spentToday ? limits.maxPerDay - spentToday : 0n;
+  const tooMuch = price > limits.maxPerRequest || price > left;
+  const started = running || stages.length > 0;
+  const offered = failure?.code === "RECIPIENT_CHANGED" ? failure.details["offered"] : undefined;
+  return (
+    <>
+      <div className="price">
+        <Amount value={price} large />
+        <p className="url">{quote.url}</p>
+      </div>
+      <dl className="facts">
+        <dt>Merchant</dt>
+        <dd>
+          <strong>{quote.host}</strong>
+        </dd>
+        <dt>Paid under wallet</dt>
+        <dd>
+          <Hash value={quote.merchant} name="merchant's wallet" />
+        </dd>
+        {quote.phone !== "" && (
+          <>
+            <dt>Phone number</dt>
+            <dd>{quote.phone}</dd>
+          </>
+        )}
+        <dt>Your limit per payment</dt>
+        <dd>
+          <Amount value={limits.maxPerRequest} />
+        </dd>
+        <dt>Left of today's limit</dt>
+        <dd>
+          <Amount value={left} />
+        </dd>
+        <dt>Spendable</dt>
+        <dd>
+          <Amount value={spendable} />
+        </dd>
+      </dl>
+      {!started && (
+        <p className="small soft">
+          The merchant learns the amount and that it is paid. The service learns the merchant, not you. The chain shows
+          neither.
+        </p>
+      )}
+      {started && <Stages stages={stages} running={running} />}
+      {tooMuch && (
+        <div className="notice" data-tone="warn" role="alert">
+          <p>
+            This is more than your limits allow. <Link href="/wallet/settings">Change the limits</Link>
+          </p>
+        </div>
+      )}
+      {spendable < price && !started && (
+        <div className="notice" data-tone="warn" role="status">
+          <p>
+            Your spendable balance is too small. <Link href="/wallet/add">Add funds</Link>
+          </p>
+        </div>
+      )}
+      {failure !== undefined && (
+        <ErrorMessage error={failure}>
+          {typeof offered === "string" ? (
+            <Button kind="danger" small onClick={() => pay(offered)}>
+              Pay the new wallet {offered.slice(0, 8)}…
+            </Button>
+          ) : (
+            <Button small onClick={failure.code === "TERMS_CHANGED" ? onAsk : () => pay()}>
+              {failure.code === "TERMS_CHANGED" ? "Ask for the price again" : "Try again"}
+            </Button>
+          )}
+        </ErrorMessage>
+      )}
+      <div className="dialog-actions">
+        {running ? (
+          <Button onClick={cancel}>Stop waiting</Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            {failure === undefined && (
+              <Button kind="primary" disabled={tooMuch} onClick={() => pay()} data-testid="confirm">
+                Pay <Amount value={price} />
+              </Button>
+            )}
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The end of a payment: what was delivered, and the transaction. */
+export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): void }) {
+  return (
+    <>
+      <div className="notice" data-tone="good" role="status">
+        <p>
+          <strong>
+            Paid <Amount value={paid.price} />
+          </strong>
+        </p>
+        <p className="row">
+          Transaction <Hash value={paid.transaction} name="transaction" />
+        </p>
+      </div>
+      <DeliveryView delivery={paid} />
+      <div className="dialog-actions">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** A response as text: the wallet never runs or renders what a merchant sends. */
+export function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
+  const { status, type, text, truncated } = delivery;
+  return (
+    <figure className="stack tight" data-testid="delivery">
+      <figcaption className="small soft">
+        Response {status}
+        {type === "" ? "" : `, ${type.split(";")[0]}`}
+        {truncated ? ", first megabyte" : ""}
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it. */}
+      <pre tabIndex={0}>{text}</pre>
+    </figure>
+  );
+}

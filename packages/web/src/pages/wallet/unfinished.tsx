@@ -1,0 +1,110 @@
+import { useEffect, useRef, useState } from "react";
+import { Amount } from "../../components/amount.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { Stages } from "../../components/stages.tsx";
+import { Time } from "../../components/time.tsx";
+import type { Paid, UnfinishedPayment } from "../../engine/api.ts";
+import { engine } from "../../engine/page.ts";
+import { useAction } from "../../hooks/use-action.ts";
+import { useOperation } from "../../hooks/use-operation.ts";
+import { Receipt } from "./pay-dialog.tsx";
+
+/** Payments that a reload or an error interrupted. The user agreed to them, so the first one resumes by itself. */
+export function Unfinished({ payments }: { readonly payments: readonly UnfinishedPayment[] }) {
+  const [resumed, setResumed] = useState(() =>
+    payments.find(({ state, resumable }) => state !== "stopped" && resumable),
+  );
+  return (
+    <>
+      {payments.length > 0 && <List payments={payments} onResume={setResumed} />}
+      {resumed !== undefined && <ResumeDialog payment={resumed} onClose={() => setResumed(undefined)} />}
+    </>
+  );
+}
+
+interface ListProperties {
+  readonly payments: readonly UnfinishedPayment[];
+  onResume(payment: UnfinishedPayment): void;
+}
+
+function List({ payments, onResume }: ListProperties) {
+  return (
+    <section className="card stack" aria-labelledby="unfinished">
+      <h2 id="unfinished">Unfinished payments</h2>
+      <ul className="lines">
+        {payments.map((payment) => (
+          <li key={payment.id}>
+            <span>
+              <strong>
+                <Amount value={payment.price} />
+              </strong>
+              <span className="soft small">
+                {/^https?:/.test(payment.resource) ? payment.resource : "to a phone number"}
+              </span>
+              <span className="soft small">
+                <Time at={payment.created} />, {STATES[payment.state]}
+              </span>
+            </span>
+            <Decision payment={payment} onResume={() => onResume(payment)} />
+          </li>
+        ))}
+      </ul>
+      {payments.map(
+        ({ id, problem }) => problem !== undefined && <ErrorMessage key={id} error={problem} tone="warn" />,
+      )}
+    </section>
+  );
+}
+
+const STATES: Record<UnfinishedPayment["state"], string> = {
+  paying: "may be paid",
+  paid: "paid, not delivered yet",
+  stopped: "paid, and the merchant refuses",
+};
+
+function Decision({ payment, onResume }: { readonly payment: UnfinishedPayment; onResume(): void }) {
+  const { busy, failure, run } = useAction();
+  return (
+    <span className="stack tight">
+      {payment.state !== "stopped" && payment.resumable && (
+        <Button kind="primary" small onClick={onResume}>
+          Resume
+        </Button>
+      )}
+      {payment.state !== "paid" && (
+        <Button small busy={busy} onClick={() => run(() => engine().dismiss(payment.id))}>
+          Dismiss
+        </Button>
+      )}
+      {failure !== undefined && <ErrorMessage error={failure} />}
+    </span>
+  );
+}
+
+function ResumeDialog({ payment, onClose }: { readonly payment: UnfinishedPayment; onClose(): void }) {
+  const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
+  const begun = useRef(false);
+  useEffect(() => {
+    if (begun.current) return;
+    begun.current = true;
+    run((name, onProgress) => engine().resume(name, payment.id, onProgress));
+  }, [run, payment.id]);
+  return (
+    <Dialog title="Resume the payment" onClose={onClose}>
+      {result === undefined ? (
+        <>
+          <p className="url">{payment.resource}</p>
+          <Stages stages={stages} running={running} />
+          {failure !== undefined && <ErrorMessage error={failure} />}
+          <div className="dialog-actions">
+            {running ? <Button onClick={cancel}>Stop waiting</Button> : <Button onClick={onClose}>Close</Button>}
+          </div>
+        </>
+      ) : (
+        <Receipt paid={result} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
