@@ -79,7 +79,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     const check = ["totals", "check", file];
     const checked = await auditor.json<Record<string, unknown>>([...check, "--auditor", "Audit office 2026"]);
     expect(checked).to.deep.include({ valid: true, amount: "1750000", payments: 2, hidden: 2, shown: [] });
-    expect(await auditor.refused([...check, "--auditor", "Somebody"], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
+    expect(await auditor.refused([...check, "--auditor", "Someone"], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
     const lie = { ...JSON.parse(readFileSync(file, "utf8")), hiddenTotal: "1749999" };
     writeFileSync(auditor.path("lie.json"), JSON.stringify(lie));
     expect(await auditor.refused(["totals", "check", auditor.path("lie.json")], 7)).to.equal("RECEIPT_INVALID");

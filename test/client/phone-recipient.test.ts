@@ -67,7 +67,7 @@ describe("a 402 with a phone number", function () {
     expect(lookups).to.equal(1);
   });
 
-  it("is rejected if the number is somebody else's, unknown, or has another key", async () => {
+  it("is rejected if the number is someone else's, unknown, or has another key", async () => {
     const wallet = await payerWith(world, [100_000n]);
     const [stranger, phone] = [phones.person(await openWallet(world)), phones.newNumber()];
     await phones.link(phone, stranger);

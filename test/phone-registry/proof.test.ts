@@ -153,7 +153,7 @@ describe("verifying a phone number", function () {
     expect((await registry.unlink(body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
   });
 
-  it("is not revoked by anybody else, and the answers reveal nothing", async () => {
+  it("is not revoked by anyone else, and the answers reveal nothing", async () => {
     const [owner, stranger, phone, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, phone);
     for (const number of [phone, free]) {

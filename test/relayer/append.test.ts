@@ -85,7 +85,7 @@ describe("the relayer's appends", function () {
     await eventually(async () => (await relayer.status()).error === undefined);
   });
 
-  it("survive an append by somebody else", async () => {
+  it("survive an append by someone else", async () => {
     const { log } = await services.start({ config: { append: true, appendAfter: 0 } });
     await services.start({ config: { append: true, appendAfter: 0 }, key: OTHER_KEY });
     for (let i = 0; i < 3; i += 1) {

@@ -117,7 +117,7 @@ describe("a relayer with dead operations", function () {
     expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
   });
 
-  it("reports a deposit that somebody else submitted first as settled by that transaction", async () => {
+  it("reports a deposit that someone else submitted first as settled by that transaction", async () => {
     const service = await services.start();
     const { store, relayer } = service;
     const account = newAccount();

@@ -93,7 +93,7 @@ describe("relayer", function () {
     expect(outcome).to.deep.equal({ state: "settled", txHash: pending.txHash, blockNumber: mined.blockNumber });
   });
 
-  it("reports a payment that somebody else settled first, with that transaction", async () => {
+  it("reports a payment that someone else settled first, with that transaction", async () => {
     const { store, relayer, counts } = await services.open();
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
@@ -157,7 +157,7 @@ describe("relayer", function () {
     expect(refused).to.equal("NULLIFIER_SPENT");
   });
 
-  it("relays deposits of accounts without gas once, and finds one that somebody else submitted", async () => {
+  it("relays deposits of accounts without gas once, and finds one that someone else submitted", async () => {
     const { store, relayer, counts } = await services.start();
     const depositor = Wallet.createRandom();
     const account = new Wallet(depositor.privateKey);
@@ -234,7 +234,7 @@ describe("relayer", function () {
     expect(error).to.equal("UNKNOWN_OPERATION");
   });
 
-  it("finds a deposit that somebody else submitted thousands of blocks ago", async () => {
+  it("finds a deposit that someone else submitted thousands of blocks ago", async () => {
     const account = new Wallet(Wallet.createRandom().privateKey);
     await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);

@@ -72,7 +72,7 @@ describe("a payer does not get the resource", function () {
     await server.refuses("TOKEN_CLAIMS", payment, "/paid/b");
   });
 
-  it("for a payment to the server's wallet with somebody else's key", async () => {
+  it("for a payment to the server's wallet with someone else's key", async () => {
     const stranger = await createMerchant(world);
     const { wallet, shielded } = world.merchant;
     const { encryptionKey, ownerTag } = stranger.shielded;

@@ -179,7 +179,7 @@ describe("POST /settle", function () {
     }
   });
 
-  it("names the account that paid the gas if somebody else settled first", async () => {
+  it("names the account that paid the gas if someone else settled first", async () => {
     const { bundle, request } = await verified();
     const { proof, publicSignals: signals, resourceUrl, timestamp, senderCommitment } = bundle;
     const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });

@@ -39,7 +39,7 @@ export const withdrawalAttacks: readonly Attack[] = [
     inputs: () => withdraw([UNUSED, UNUSED, UNUSED], { amount: 0n, outputAmount: 0n }),
     harm: (read) => [0, 1, 2].every((i) => read(`nullifiers[${i}]`) === 0n),
   }),
-  attack("enabled_boolean", "the nullifier of somebody else's note, shown by a note worth 0", {
+  attack("enabled_boolean", "the nullifier of someone else's note, shown by a note worth 0", {
     inputs: () => {
       const victims = 4711n;
       const inputs = withdraw([{}, { amount: 0n }], { outputAmount: 600_000n });

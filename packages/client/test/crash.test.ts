@@ -8,7 +8,7 @@ const SEED = new Uint8Array(32).map((_, i) => 11 * i + 1);
 
 /**
  * A life of a wallet, with a store that may die at any write. What was made before the death may have been sent by
- * somebody: `sent` says whether the world gets to see it.
+ * someone: `sent` says whether the world gets to see it.
  */
 async function live(world: World, store: Store, merchantAddress: string): Promise<void> {
   const wallet = await world.wallet({ seed: SEED, store, rangeSize: 1 });

@@ -17,7 +17,7 @@ describe("another attempt", () => {
       expect(second.bundle[field]).not.to.equal(first.bundle[field]);
     expect(second.digest).not.to.equal(first.digest);
     expect(payer.balance()).to.include({ held: 5_000n, spendable: 5_000n });
-    // The one that was given up is landed by somebody first.
+    // The one that was given up is landed by someone first.
     const block = world.settle(first);
     expect(world.settle(second).logs).to.have.length(0);
     await Promise.all([payer.scan(), merchant.scan()]);

@@ -74,7 +74,7 @@ describe("seed from an EIP-712 signature", () => {
     expect(seed).to.have.length(32);
     expect(await seedFromAccount(account)).to.deep.equal(seed);
     expect(await seedFromAccount(new Account(`0x${"22".repeat(32)}`))).not.to.deep.equal(seed);
-    // A known answer: a change of the text or of the derivation would lose everybody's funds.
+    // A known answer: a change of the text or of the derivation would lose everyone's funds.
     expect(hex(seed)).to.equal("2a924e14cc84957d58788b6444372b96d8b46913c6df5af1837106a0d614ef42");
   });
 

@@ -40,7 +40,7 @@ export function receiptKeyOf(secret: Uint8Array): Uint8Array {
 
 /**
  * The nonce of a sender commitment: the hash of a public key. To prove later that it paid, the payer opens the commitment
- * and also signs the verifier's challenge, which somebody with a copy of the opening cannot do. SHA-512's 64 bytes are
+ * and also signs the verifier's challenge, which someone with a copy of the opening cannot do. SHA-512's 64 bytes are
  * reduced mod p: uniform up to 2^-256.
  *
  * @param receiptKey 32 bytes

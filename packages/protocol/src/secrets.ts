@@ -38,7 +38,7 @@ export function hintOf(pad: bigint, amount: bigint): bigint {
   return (assertField(pad, "pad") + assertField(amount, "amount")) % FIELD_MODULUS;
 }
 
-/** hint - pad mod p: the amount if it is below 2^64; otherwise the note is somebody else's. */
+/** hint - pad mod p: the amount if it is below 2^64; otherwise the note is someone else's. */
 export function openHint(hint: bigint, pad: bigint): bigint {
   const difference = assertField(hint, "hint") - assertField(pad, "pad");
   return difference < 0n ? difference + FIELD_MODULUS : difference;

@@ -146,7 +146,7 @@ export function wrongHeader(right: HeaderFields, other: HeaderFields, random: Ra
     const mutation = fieldMutation({ path: "", right, other, optional: OPTIONAL, same: SAME }, random);
     if (mutation === undefined) continue;
     const [what, fields] = mutation;
-    // Another transaction hash is not invalid, because anybody may settle a payment.
+    // Another transaction hash is not invalid, because anyone may settle a payment.
     const { txSignature } = fields as HeaderFields;
     if (what.startsWith("txSignature") && typeof txSignature === "string" && HASH.test(txSignature)) continue;
     return { what, values: [text(fields)] };

@@ -66,7 +66,7 @@ export async function checkRecipientPhone(
   const known = await knownMapping(wallet, registry.url, recipient.phone, cacheMs);
   if (known !== undefined && mismatch(recipient, known) === undefined) return;
   const found = await lookUpPhone(wallet, registry, recipient.phone, options);
-  // Before pinning, so that a server that names somebody else's number cannot cause a pin.
+  // Before pinning, so that a server that names someone else's number cannot cause a pin.
   assertPhoneRecipient(recipient, found);
   await pinPhone(wallet.store, found, options);
   await keepMapping(wallet, found, cacheMs);

@@ -11,7 +11,7 @@ function isOver(wallet: Wallet, payment: string): boolean {
   return final && state !== "settled";
 }
 
-/** Whether no proof of this payment has left the process: a proof is recorded in `sent` before anybody else sees it. */
+/** Whether no proof of this payment has left the process: a proof is recorded in `sent` before anyone else sees it. */
 const isUnsent = ({ sent }: PurchaseRecord, payment: string): boolean =>
   !sent.some((attempt) => attempt.payment === payment);
 

@@ -21,7 +21,7 @@ export interface CheckReceiptOptions {
   pool: string;
   /** Required confirmations, 1 or more: blocks from the payment's own on. */
   confirmations: number;
-  /** The text that this verifier chose. Without it, the receipt may be a copy of one made for somebody else. */
+  /** The text that this verifier chose. Without it, the receipt may be a copy of one made for someone else. */
   challenge?: string | undefined;
 }
 

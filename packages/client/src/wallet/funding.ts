@@ -262,7 +262,7 @@ async function finish(core: WalletCore, record: FundingRecord, follow: Follow): 
       await service.deposit(request, { signal, onPending });
     } catch (error) {
       if (!(error instanceof ServiceClientError)) throw error;
-      // Somebody else may have submitted it, or the service did before it failed.
+      // Someone else may have submitted it, or the service did before it failed.
       await core.lock.run(() => core.scan({ signal }));
       if (landed(core, record) === undefined) throw error;
     }

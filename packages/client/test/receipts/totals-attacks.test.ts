@@ -162,11 +162,11 @@ describe("forged totals", () => {
   });
 
   it("are valid only for their auditor, period, chain and pool", async () => {
-    expect((await rejection(check(statement, { auditor: "Somebody else" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
+    expect((await rejection(check(statement, { auditor: "Someone else" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
     expect((await rejection(check(statement, { chainId: 1n }))).code).to.equal("RECEIPT_ELSEWHERE");
-    await refused({ auditor: "Somebody else" }, "RECEIPT_OTHER_CHALLENGE");
-    const renamed = { ...statement, auditor: "Somebody else" };
-    expect((await rejection(check(renamed, { auditor: "Somebody else" }))).code).to.equal("RECEIPT_INVALID");
+    await refused({ auditor: "Someone else" }, "RECEIPT_OTHER_CHALLENGE");
+    const renamed = { ...statement, auditor: "Someone else" };
+    expect((await rejection(check(renamed, { auditor: "Someone else" }))).code).to.equal("RECEIPT_INVALID");
     await refused({ wallet: `0x${"99".repeat(20)}` });
     await refused({ fromBlock: statement.fromBlock + 1 });
     // A block more or less has another last hash, or leaves payments out.

@@ -36,7 +36,7 @@ export class LocalService {
     this.client = new SottoService("https://pay.example/zk", { fetch: (url, init) => this.#fetch(String(url), init) });
   }
 
-  /** Settles without a request, as everybody with the bundle can. */
+  /** Settles without a request, as everyone with the bundle can. */
   settle(bundle: WireBundle): string {
     const { proof, publicSignals, resourceUrl, timestamp, senderCommitment } = bundle;
     const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });

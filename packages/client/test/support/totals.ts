@@ -25,7 +25,7 @@ export interface TotalsWorld {
   world: World;
   merchant: Wallet;
   other: Wallet;
-  /** Three payments hidden, one under another wallet address shown, one to somebody else. */
+  /** Three payments hidden, one under another wallet address shown, one to someone else. */
   statement: TotalsStatement;
   prove(changes?: Partial<TotalsOptions>): Promise<TotalsStatement>;
   check(value: unknown, changes?: Partial<CheckTotalsOptions>): Promise<CheckedTotals>;

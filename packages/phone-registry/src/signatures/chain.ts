@@ -6,7 +6,7 @@ import { PhoneError } from "../errors.ts";
 const MAX_RESPONSE_BYTES = 1 << 20;
 
 /**
- * Connects to the nodes that check signatures of contract wallets. Anybody can cause these calls, so no other part of a program
+ * Connects to the nodes that check signatures of contract wallets. Anyone can cause these calls, so no other part of a program
  * shares this `Chain`: a wallet whose calls overload a node must not affect which node the other parts prefer.
  */
 export function openSignatureChain(options: Omit<ChainOptions, "maxResponseBytes">): Chain {

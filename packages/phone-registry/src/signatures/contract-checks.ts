@@ -18,7 +18,7 @@ export interface ContractCheckOptions {
 }
 
 /**
- * Only the chain can tell whether a contract wallet accepts a signature, and anybody can send signatures. So these checks are limited
+ * Only the chain can tell whether a contract wallet accepts a signature, and anyone can send signatures. So these checks are limited
  * per client and in number at once.
  */
 export class ContractChecks {

@@ -27,7 +27,7 @@ function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | 
 
 /**
  * Recovers the account that signed the digest. Returns undefined if the signature is invalid: not 64 or 65 bytes, r or s
- * out of range, a high s (which anybody can derive from the low one), or r not the x of a point.
+ * out of range, a high s (which anyone can derive from the low one), or r not the x of a point.
  */
 export function recoverSigner(digest: Bytes32, signature: Uint8Array): Address | undefined {
   const parts = split(signature);

@@ -42,7 +42,7 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
 /**
  * Reads delivered notes. The result at i belongs to note i, and is null if that note is not for this viewer.
  *
- * Somebody else's note costs one x-only multiplication and one permutation: the amount decrypted with a wrong key is a
+ * Someone else's note costs one x-only multiplication and one permutation: the amount decrypted with a wrong key is a
  * random field element, which fits into 64 bits with probability 2^-190. If the amount fits, it is checked against the
  * commitment, which commits to amount, owner and blinding. Notes of one call share inversions: pass dozens at a time.
  *

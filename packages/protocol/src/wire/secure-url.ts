@@ -6,7 +6,7 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Whether payments may be sent to a URL: to https, or to this machine. Proofs, tokens and signed deposits are worth money
- * in transit, and anybody may answer unencrypted HTTP, in a private network too. Tokens on a local chain are worth nothing,
+ * in transit, and anyone may answer unencrypted HTTP, in a private network too. Tokens on a local chain are worth nothing,
  * so its payments may go to any http(s) URL.
  *
  * @param chainId Default: a chain that is not local

@@ -2,7 +2,7 @@ import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { codeOf, type FileHandle, type FileSystem, fileSystem, isMissing } from "./node-files.ts";
 
-/** Only the owner can read the files: the circuits that somebody uses are nobody else's concern. */
+/** Only the owner can read the files: the circuits that someone uses are nobody else's concern. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 

@@ -139,7 +139,7 @@ ${
 <h2 id="privacy">Who learns what</h2>
 <div class="columns">
 <section aria-labelledby="chain"><h3 id="chain">The public chain</h3>
-<p>Shows that somebody paid somebody.</p>
+<p>Shows that someone paid someone.</p>
 <p class="hidden"><b>Not:</b> the amount, you, the merchant, or this page.</p></section>
 <section aria-labelledby="merchant"><h3 id="merchant">The merchant</h3>
 <p>Learns what you paid for and how much and, as with every visit, your network address and session.</p>

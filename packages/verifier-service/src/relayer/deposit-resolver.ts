@@ -12,7 +12,7 @@ type Resolved = [Operation, FinalOutcome];
 
 /**
  * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only deposits
- * that are in a transaction or about to end are checked on chain: anybody can sign worthless authorizations, and a round must
+ * that are in a transaction or about to end are checked on chain: anyone can sign worthless authorizations, and a round must
  * not wait for a request about each.
  */
 export class DepositResolver {

@@ -59,7 +59,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
   if (chainId !== options.chainId || pool !== options.pool.toLowerCase())
     throw new ReceiptError("RECEIPT_ELSEWHERE", `it is of pool ${pool} on chain ${chainId}`);
   if (options.auditor !== undefined && auditor !== options.auditor)
-    throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it was made for somebody else");
+    throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it was made for someone else");
   await assertChainId(options.chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
   if (blockHash !== claim.blockHash)
