@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { uncommitted } from "../circuits/loop/uncommitted.ts";
-import { circuitsDirectory, root } from "../circuits/paths.ts";
+import { circuitsFolder, root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Print } from "./main.ts";
 
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";
 
-const CIRCUIT = join(circuitsDirectory, "payment.circom");
+const CIRCUIT = join(circuitsFolder, "payment.circom");
 /** A redundant constraint: it changes the r1cs, and all tests still pass. */
 const FIND = "    Bound()(changeHint);\n";
 /** The comment has the time, so that no cached compilation matches. */

@@ -14,16 +14,16 @@ interface Bench {
 
 /** Files of this folder that are not benches. */
 const SUPPORT = ["main.ts"];
-const directory = import.meta.dirname;
+const folder = import.meta.dirname;
 
 function names(): string[] {
-  return readdirSync(directory)
+  return readdirSync(folder)
     .filter((file) => file.endsWith(".ts") && !SUPPORT.includes(file))
     .map((file) => file.slice(0, -".ts".length));
 }
 
 async function load(name: string): Promise<Bench> {
-  return import(join(directory, `${name}.ts`));
+  return import(join(folder, `${name}.ts`));
 }
 
 function print(name: string, value: number, unit: string): void {

@@ -40,7 +40,7 @@ const middle = (costs: readonly Cost[], of: keyof Cost): number => median(costs.
  */
 export async function run(print: Print): Promise<void> {
   const inputs = benchInputs();
-  const artifacts = await loadArtifacts({ directory: dirname(dirname(artifactPaths("payment").zkey)) });
+  const artifacts = await loadArtifacts({ folder: dirname(dirname(artifactPaths("payment").zkey)) });
   const prover = createProver(artifacts);
   process.stderr.write(`  engine ${prover.engine.name}\n`);
   try {

@@ -52,7 +52,7 @@ export async function finalize(context: FinalContext, ptau: string, to: string):
   const verifiers: Record<string, string> = {};
   await forEach(context.circuits, context.report, "checking all contributions", async ({ name, r1cs }) => {
     const built = artifactPaths(name, join(to, name));
-    mkdirSync(built.directory, { recursive: true });
+    mkdirSync(built.folder, { recursive: true });
     copyFileSync(r1cs, built.r1cs);
     copyFileSync(artifactPaths(name, join(r1cs, "..")).wasm, built.wasm);
     copyFileSync(zkeyIn(last, name), built.zkey);

@@ -3,14 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { buildBn128 } from "ffjavascript";
 import { writeAtomically } from "../circuits/files.ts";
-import {
-  artifactPaths,
-  buildDirectory,
-  type CircuitName,
-  circuitNames,
-  circuitsDirectory,
-  root,
-} from "../circuits/paths.ts";
+import { artifactPaths, buildFolder, type CircuitName, circuitNames, circuitsFolder, root } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
@@ -77,9 +70,9 @@ const required = (options: Options, name: keyof Options): string => {
   throw new CommandError("OPTION_MISSING", `--${name} is missing\n${USAGE}`);
 };
 
-const artifactsOf = (set: string): string => join(buildDirectory, ...set.split("/"));
-const publishedAt = (set: string): string => join(circuitsDirectory, ceremonyFile(set));
-/** The path as the user would type it in the working directory. */
+const artifactsOf = (set: string): string => join(buildFolder, ...set.split("/"));
+const publishedAt = (set: string): string => join(circuitsFolder, ceremonyFile(set));
+/** The path as the user would type it in the working folder. */
 const shown = (path: string): string => (relative(".", path).startsWith("..") ? path : relative(".", path));
 
 async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<void> {

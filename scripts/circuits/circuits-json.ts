@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../lib/command.ts";
-import { circuitsDirectory } from "./paths.ts";
+import { circuitsFolder } from "./paths.ts";
 
 /** One public signal (or an array of them) in wire order. */
 export interface SignalEntry {
@@ -82,7 +82,7 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
  * Reads circuits.json, which defines signal names, order, parameters and exact constraint counts.
  * @throws CommandError CIRCUITS_JSON_INVALID
  */
-export function readCircuitTable(path = join(circuitsDirectory, "circuits.json")): CircuitTable {
+export function readCircuitTable(path = join(circuitsFolder, "circuits.json")): CircuitTable {
   if (!existsSync(path)) return fail("is missing");
   let document: unknown;
   try {

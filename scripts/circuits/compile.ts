@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommandError, runCommand } from "../lib/command.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
 import { type Compilation, compileCircuit } from "./compiler.ts";
-import { artifactPaths, type CircuitName, circuitsDirectory, parseCircuitNames } from "./paths.ts";
+import { artifactPaths, type CircuitName, circuitsFolder, parseCircuitNames } from "./paths.ts";
 import type { R1csHeader } from "./r1cs-header.ts";
 
 /** Each compiler process takes a core and up to a few hundred megabytes. */
@@ -29,9 +29,9 @@ export function checkCounts(name: string, entry: CircuitEntry | undefined, compi
 }
 
 async function compileOne(name: CircuitName, stop: AbortSignal): Promise<Compilation> {
-  const source = join(circuitsDirectory, `${name}.circom`);
+  const source = join(circuitsFolder, `${name}.circom`);
   const onStart = () => console.error(`circuits: ${name}: compiling ...`);
-  const compiled = await compileCircuit(source, artifactPaths(name).directory, { onStart, stop });
+  const compiled = await compileCircuit(source, artifactPaths(name).folder, { onStart, stop });
   const how = compiled.cached ? "unchanged" : `${compiled.seconds.toFixed(1)} s`;
   console.error(`circuits: ${name}: ${compiled.constraints} constraints, ${compiled.wires} wires (${how})`);
   return compiled;

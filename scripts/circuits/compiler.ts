@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { basename, isAbsolute, join, relative } from "node:path";
 import { CommandError } from "../lib/command.ts";
-import { artifactPaths, circomLibraryDirectory, packageVersion, root } from "./paths.ts";
+import { artifactPaths, circomLibraryFolder, packageVersion, root } from "./paths.ts";
 import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";
 import { sourceHash } from "./sources.ts";
 import { isFresh, writeStamp } from "./stamp.ts";
@@ -26,29 +26,29 @@ interface CompileOptions {
 }
 
 /**
- * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), unless the files there are from the same
+ * Compiles one circom main into `folder` (NAME.r1cs, NAME.wasm, NAME.sym), unless the files there are from the same
  * sources, compiler and flags.
  * @throws CommandError SOURCE_MISSING, INCLUDE_MISSING; CIRCOM_FAILED with circom's message, which names file and line
  */
 export async function compileCircuit(
   source: string,
-  directory: string,
+  folder: string,
   { onStart, stop }: CompileOptions = {},
 ): Promise<Compilation> {
   const start = performance.now();
   if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
   const name = basename(source, ".circom");
-  const paths = artifactPaths(name, directory);
-  const stamp = join(directory, ".compiled");
-  const library = circomLibraryDirectory();
+  const paths = artifactPaths(name, folder);
+  const stamp = join(folder, ".compiled");
+  const library = circomLibraryFolder();
   const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
   const inputs = sourceHash(source, [library], [name, ...versions, ...FLAGS]);
   const outputs = [paths.r1cs, paths.wasm, paths.sym];
   const cached = isFresh(stamp, inputs, outputs);
   if (!cached) {
     onStart?.();
-    mkdirSync(directory, { recursive: true });
-    const scratch = mkdtempSync(join(directory, ".circom-"));
+    mkdirSync(folder, { recursive: true });
+    const scratch = mkdtempSync(join(folder, ".circom-"));
     try {
       await runCircom(source, ["-l", library, "-o", scratch, ...FLAGS], stop);
       rmSync(stamp, { force: true });
@@ -66,7 +66,7 @@ export async function compileCircuit(
 /** Runs circom in a child process, because it is synchronous WASM and exits its process on an error. */
 async function runCircom(source: string, options: string[], stop?: AbortSignal): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
-  // The sandbox resolves paths relative to the working directory, and circom prints them in its messages.
+  // The sandbox resolves paths relative to the working folder, and circom prints them in its messages.
   const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
   const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
     cwd: root,

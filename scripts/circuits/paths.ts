@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 import { CommandError } from "../lib/command.ts";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-export const circuitsDirectory = join(root, "circuits");
-export const buildDirectory = join(circuitsDirectory, "build");
+export const circuitsFolder = join(root, "circuits");
+export const buildFolder = join(circuitsFolder, "build");
 
 /** The four circuits, in the order of every table. Each has a main in circuits/NAME.circom. */
 export const circuitNames = ["payment", "elgamal_range", "withdrawal", "note_append"] as const;
 export type CircuitName = (typeof circuitNames)[number];
 
-/** Paths of all files built for one circuit; `directory` need not exist yet. */
-export function artifactPaths(name: string, directory = join(buildDirectory, name)) {
-  const file = (extension: string) => join(directory, `${name}.${extension}`);
+/** Paths of all files built for one circuit; `folder` need not exist yet. */
+export function artifactPaths(name: string, folder = join(buildFolder, name)) {
+  const file = (extension: string) => join(folder, `${name}.${extension}`);
   return {
-    directory,
+    folder,
     r1cs: file("r1cs"),
     wasm: file("wasm"),
     sym: file("sym"),
@@ -43,7 +43,7 @@ export function parseCircuitNames(names: string[]): CircuitName[] {
  * The library folder for circom's option -l, so that a source can `include "circomlib/circuits/poseidon.circom"`. It is the
  * real path, because the compiler is sandboxed WASM that follows no symlinks, and pnpm's node_modules/circomlib is one.
  */
-export function circomLibraryDirectory(): string {
+export function circomLibraryFolder(): string {
   return dirname(realpathSync(join(root, "node_modules", "circomlib")));
 }
 

@@ -18,7 +18,7 @@ export function sourceFiles(main: string, libraries: string[]): string[] {
     if (found.has(file)) continue;
     found.add(file);
     for (const [, include] of readFileSync(file, "utf8").matchAll(INCLUDE)) {
-      const candidates = [dirname(file), ...libraries].map((directory) => join(directory, include as string));
+      const candidates = [dirname(file), ...libraries].map((folder) => join(folder, include as string));
       const path = candidates.find(existsSync);
       if (path === undefined)
         throw new CommandError(

@@ -125,8 +125,8 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
 }
 
 /** Reads every artifact now, so that a damaged file is reported before the first transaction. */
-async function openProver(directory: string): Promise<Prover> {
-  const artifacts = await loadArtifacts({ directory });
+async function openProver(folder: string): Promise<Prover> {
+  const artifacts = await loadArtifacts({ folder });
   const prover = createProver(artifacts);
   for (const circuit of artifacts.circuits) await prover.warm(circuit);
   return prover;

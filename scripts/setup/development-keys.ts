@@ -47,12 +47,12 @@ export class KeyMaker {
     return this.#pool;
   }
 
-  /** The key of the circuit compiled to NAME.r1cs in `directory`, in memory. */
-  async key(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<DevelopmentKey> {
+  /** The key of the circuit compiled to NAME.r1cs in `folder`, in memory. */
+  async key(name: string, folder: string, seed = DEVELOPMENT_SEED): Promise<DevelopmentKey> {
     const secrets = phase1Secrets(seed);
     const contribution = beaconContribution(this.#curve, deltaBeacon(name, seed));
     const tools = { curve: this.#curve, wasm: this.#wasm, pool: this.#pool };
-    const key = await makeZkey(readR1cs(artifactPaths(name, directory).r1cs), secrets, contribution, tools);
+    const key = await makeZkey(readR1cs(artifactPaths(name, folder).r1cs), secrets, contribution, tools);
     const trapdoor = {
       warning: DEVELOPMENT_WARNING,
       alpha: secrets.alpha.toString(),
@@ -64,9 +64,9 @@ export class KeyMaker {
   }
 
   /** Writes NAME.zkey, NAME.vkey.json and NAME.trapdoor.json beside NAME.r1cs. */
-  async make(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<void> {
-    const paths = artifactPaths(name, directory);
-    const { zkey, vkey, trapdoor } = await this.key(name, directory, seed);
+  async make(name: string, folder: string, seed = DEVELOPMENT_SEED): Promise<void> {
+    const paths = artifactPaths(name, folder);
+    const { zkey, vkey, trapdoor } = await this.key(name, folder, seed);
     writeAtomically(paths.zkey, ...zkey);
     writeAtomically(paths.vkey, vkey);
     writeAtomically(paths.trapdoor, trapdoor);
@@ -96,11 +96,11 @@ function inputHash(name: string, r1cs: string): string {
 export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
   const paths = artifactPaths(name);
   if (!existsSync(paths.r1cs)) throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run npm run build`);
-  const stamp = join(paths.directory, ".keyed");
+  const stamp = join(paths.folder, ".keyed");
   const inputs = inputHash(name, paths.r1cs);
   const outputs = outputsOf(paths);
   if (isFresh(stamp, inputs, outputs)) return false;
-  await (await maker()).make(name, paths.directory);
+  await (await maker()).make(name, paths.folder);
   writeStamp(stamp, inputs, outputs);
   return true;
 }

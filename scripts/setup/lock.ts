@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
-import { artifactPaths, type CircuitName, circuitNames, circuitsDirectory, root } from "../circuits/paths.ts";
+import { artifactPaths, type CircuitName, circuitNames, circuitsFolder, root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { verifierPath } from "./verifiers/export.ts";
 
@@ -20,7 +20,7 @@ export interface ArtifactLock {
   circuits: Partial<Record<CircuitName, ArtifactHashes>>;
 }
 
-const lockPath = join(circuitsDirectory, "artifacts.lock.json");
+const lockPath = join(circuitsFolder, "artifacts.lock.json");
 
 /** The files the lock pins for one circuit. */
 export function lockedFiles(name: CircuitName): [key: keyof ArtifactHashes, path: string][] {

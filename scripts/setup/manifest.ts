@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
-import { artifactPaths, buildDirectory, circuitNames } from "../circuits/paths.ts";
+import { artifactPaths, buildFolder, circuitNames } from "../circuits/paths.ts";
 import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING } from "./keys/secrets.ts";
 
 /** circuits/build/manifest.json: the set of the keys, and the SHA-256 of every file that an artifact server sends. */
@@ -17,5 +17,5 @@ export function writeManifest(): void {
     seed: DEVELOPMENT_SEED,
     circuits: Object.fromEntries(circuits),
   };
-  writeIfChanged(join(buildDirectory, "manifest.json"), toJson(manifest));
+  writeIfChanged(join(buildFolder, "manifest.json"), toJson(manifest));
 }

@@ -4,17 +4,17 @@ import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { readTranscript } from "../ceremony/transcript.ts";
 import type { Transcript } from "../ceremony/transcript-schema.ts";
-import { circuitsDirectory } from "../circuits/paths.ts";
+import { circuitsFolder } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
 /** Path below circuits/ of the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
 export const ceremonyFile = (set: string): string => `ceremonies/${set.replace(/^ceremony\//, "")}.json`;
 
 /** The transcripts of finished ceremonies, sorted by name. */
-export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")): Transcript[] {
-  if (!existsSync(directory)) return [];
-  const files = readdirSync(directory, { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".json"));
-  return files.sort().map((file) => readCeremony(join(directory, file)));
+export function readCeremonies(folder = join(circuitsFolder, "ceremonies")): Transcript[] {
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder, { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".json"));
+  return files.sort().map((file) => readCeremony(join(folder, file)));
 }
 
 /**

@@ -18,7 +18,7 @@ describe("paying fetch at a real resource server", function () {
   let prover: Prover;
   before(async () => {
     world = await openWorld();
-    prover = createProver(await loadArtifacts({ directory: ARTIFACTS }));
+    prover = createProver(await loadArtifacts({ folder: ARTIFACTS }));
     server = await openResourceServer(world, "0.01");
     url = server.url;
   });

@@ -45,7 +45,7 @@ describe("wallet on a real chain", function () {
   let appender: NoteAppender;
 
   before(async () => {
-    const artifacts = await loadArtifacts({ directory: join(import.meta.dirname, "..", "..", "circuits", "build") });
+    const artifacts = await loadArtifacts({ folder: join(import.meta.dirname, "..", "..", "circuits", "build") });
     prover = createProver(artifacts);
     verifier = createVerifier({ artifacts });
     node = await startNode();

@@ -76,9 +76,7 @@ describe("replacing a pool", function () {
   }
 
   before(async () => {
-    prover = createProver(
-      await loadArtifacts({ directory: join(import.meta.dirname, "..", "..", "circuits", "build") }),
-    );
+    prover = createProver(await loadArtifacts({ folder: join(import.meta.dirname, "..", "..", "circuits", "build") }));
     node = await startNode();
     const local = await deployLocal(node.url);
     chain = connectChain({ urls: [node.url], chainId: BigInt(local.chainId) });

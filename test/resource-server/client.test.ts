@@ -34,7 +34,7 @@ describe("a client with a wallet", function () {
       finality: 0,
       seed: seedFromWords(createSeedWords()),
       store: new MemoryStore(),
-      prover: createProver(await loadArtifacts({ directory: artifacts })),
+      prover: createProver(await loadArtifacts({ folder: artifacts })),
     });
     // One note for each server, and two for the server with parallel payments.
     const amounts = Array.from({ length: NAMES.length + 2 }, () => NOTE);

@@ -62,7 +62,7 @@ describe("the published @x402/fetch pays the published @x402/express", function 
       store: new MemoryStore(),
       finality: 0,
       seed: seedFromWords(createSeedWords()),
-      prover: createProver(await loadArtifacts({ directory: ARTIFACTS })),
+      prover: createProver(await loadArtifacts({ folder: ARTIFACTS })),
     });
     await fund(world, wallet, [5_000_000n]);
     const scheme = await schemeOf(wallet);

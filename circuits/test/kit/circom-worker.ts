@@ -11,8 +11,8 @@ export type Level = "full" | "plain";
 
 export interface CompileMessage {
   /** Contains source/; receives main.r1cs, main.sym and, if requested, main_js/main.wasm. */
-  directory: string;
-  /** The main, relative to `directory`. */
+  folder: string;
+  /** The main, relative to `folder`. */
   main: string;
   level: Level;
   generator: boolean;
@@ -35,7 +35,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 class Exit extends Error {}
 
 /** Null if it compiled, otherwise the output of the compiler. */
-async function run({ directory, main, level, generator }: CompileMessage): Promise<string | null> {
+async function run({ folder, main, level, generator }: CompileMessage): Promise<string | null> {
   let output = "";
   let status = 0;
   const writeSync = (descriptor: number, data: Uint8Array, ...rest: [number?, number?, number?]) => {
@@ -52,7 +52,7 @@ async function run({ directory, main, level, generator }: CompileMessage): Promi
   const { wasi } = new CircomRunner({
     args: [`/build/${main}`, ...flags, "-l", "/build/source", "-o", "/build"],
     env: {},
-    preopens: { "/build": directory },
+    preopens: { "/build": folder },
     bindings: { ...bindings, fs: { ...fs, writeSync }, exit, kill: exit },
   });
   const module = await compiler;
@@ -61,7 +61,7 @@ async function run({ directory, main, level, generator }: CompileMessage): Promi
   } catch (error) {
     if (!(error instanceof Exit)) return `${output.replace(COLOUR, "")}\n${String(error)}`;
   }
-  return status === 0 && fs.existsSync(`${directory}/main.r1cs`) ? null : output.replace(COLOUR, "");
+  return status === 0 && fs.existsSync(`${folder}/main.r1cs`) ? null : output.replace(COLOUR, "");
 }
 
 parentPort?.on("message", async (message: CompileMessage) => parentPort?.postMessage(await run(message)));

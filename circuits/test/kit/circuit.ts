@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type CircuitEntry, readCircuitTable } from "../../../scripts/circuits/circuits-json.ts";
 import { compileCircuit } from "../../../scripts/circuits/compiler.ts";
-import { artifactPaths, type CircuitName, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
+import { artifactPaths, type CircuitName, circuitsFolder } from "../../../scripts/circuits/paths.ts";
 import { Build } from "./compile.ts";
 import { allTerms, violations } from "./evaluate.ts";
 import type { R1cs } from "./r1cs.ts";
@@ -30,7 +30,7 @@ export class Circuit {
 
   static async #load(name: CircuitName): Promise<Circuit> {
     const paths = artifactPaths(name);
-    await compileCircuit(`${circuitsDirectory}/${name}.circom`, paths.directory);
+    await compileCircuit(`${circuitsFolder}/${name}.circom`, paths.folder);
     const entry = readCircuitTable()[name];
     if (entry === undefined) throw new Error(`circuits.json has no ${name}`);
     return new Circuit(name, new Build(paths), entry);

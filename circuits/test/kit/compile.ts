@@ -13,7 +13,7 @@ import {
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { buildDirectory, packageVersion } from "../../../scripts/circuits/paths.ts";
+import { buildFolder, packageVersion } from "../../../scripts/circuits/paths.ts";
 import { finishNames } from "./anonymous.ts";
 import type { CompileMessage, Level } from "./circom-worker.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
@@ -22,7 +22,7 @@ import { Symbols } from "./symbols.ts";
 import { generate, type Inputs } from "./witness.ts";
 
 const VERSIONS = ["circom2", "circomlib"].map((name) => `${name}@${packageVersion(name)}`);
-const cacheDirectory = join(buildDirectory, "test");
+const cacheFolder = join(buildFolder, "test");
 
 export interface BuildFiles {
   r1cs: string;
@@ -65,11 +65,11 @@ export class Build {
   }
 }
 
-const inDirectory = (directory: string): Build =>
+const inFolder = (folder: string): Build =>
   new Build({
-    r1cs: join(directory, "main.r1cs"),
-    sym: join(directory, "main.sym"),
-    wasm: join(directory, "main_js", "main.wasm"),
+    r1cs: join(folder, "main.r1cs"),
+    sym: join(folder, "main.sym"),
+    wasm: join(folder, "main_js", "main.wasm"),
   });
 
 const started = new Map<string, Promise<Build>>();
@@ -111,12 +111,12 @@ export function compile(sources: Sources, main: string, level: Level, want: Want
   const { all, path } = locate(sources, main);
   const files = closure(all, path);
   for (const [file, text] of files) if (all.has(file)) files.set(file, finishNames(text));
-  const directory = join(cacheDirectory, hashOf(files, [...VERSIONS, level, path]).slice(0, 32));
-  const known = started.get(directory + want);
+  const folder = join(cacheFolder, hashOf(files, [...VERSIONS, level, path]).slice(0, 32));
+  const known = started.get(folder + want);
   if (known !== undefined) return known;
-  const build = run(files, path, directory, level, want);
-  started.set(directory + want, build);
-  if (want === "generator") started.set(`${directory}constraints`, build);
+  const build = run(files, path, folder, level, want);
+  started.set(folder + want, build);
+  if (want === "generator") started.set(`${folder}constraints`, build);
   return build;
 }
 
@@ -125,24 +125,24 @@ let forgotten = false;
 
 /** Removes cache entries that no test has used for a day, once per process. Changed sources leave stale entries. */
 function forgetUnused(): void {
-  if (forgotten || !existsSync(cacheDirectory)) return;
+  if (forgotten || !existsSync(cacheFolder)) return;
   forgotten = true;
-  for (const name of readdirSync(cacheDirectory)) {
-    const path = join(cacheDirectory, name);
+  for (const name of readdirSync(cacheFolder)) {
+    const path = join(cacheFolder, name);
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && Date.now() - stat.mtimeMs > DAY) rmSync(path, { recursive: true, force: true });
   }
 }
 
-async function run(files: Sources, path: string, directory: string, level: Level, want: Want): Promise<Build> {
+async function run(files: Sources, path: string, folder: string, level: Level, want: Want): Promise<Build> {
   const generator = "main_js";
-  const complete = () => existsSync(want === "generator" ? join(directory, generator) : directory);
+  const complete = () => existsSync(want === "generator" ? join(folder, generator) : folder);
   if (complete()) {
-    utimesSync(directory, new Date(), new Date());
-    return inDirectory(directory);
+    utimesSync(folder, new Date(), new Date());
+    return inFolder(folder);
   }
   forgetUnused();
-  const scratch = `${directory}.${process.pid}.${want}`;
+  const scratch = `${folder}.${process.pid}.${want}`;
   await withThread(async (thread) => {
     for (const [file, text] of files) {
       const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
@@ -151,15 +151,15 @@ async function run(files: Sources, path: string, directory: string, level: Level
     }
     try {
       const main = join("source", dirname(path), "main.circom");
-      await runCircom(thread, { directory: scratch, main, level, generator: want === "generator" });
+      await runCircom(thread, { folder: scratch, main, level, generator: want === "generator" });
       // The sources stay out of the cache: circomlib's tables are 1.5 MB.
       rmSync(join(scratch, "source"), { recursive: true });
       // Another process, or a request without the generator, may have written this entry already.
-      if (!existsSync(directory)) renameSync(scratch, directory);
-      else if (!complete()) renameSync(join(scratch, generator), join(directory, generator));
+      if (!existsSync(folder)) renameSync(scratch, folder);
+      else if (!complete()) renameSync(join(scratch, generator), join(folder, generator));
     } finally {
       rmSync(scratch, { recursive: true, force: true });
     }
   });
-  return inDirectory(directory);
+  return inFolder(folder);
 }

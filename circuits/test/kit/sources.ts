@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { circomLibraryDirectory, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
+import { circomLibraryFolder, circuitsFolder } from "../../../scripts/circuits/paths.ts";
 
 /**
  * Circom sources by path: "payment.circom", "lib/note.circom" as under circuits/, and circomlib's as circom includes
@@ -33,13 +33,11 @@ const trimConstants = (text: string): string =>
   );
 
 /** The project's own circuits: the mains and lib/, as they are on disk now. */
-export function readSources(directory = circuitsDirectory): Map<string, string> {
+export function readSources(folder = circuitsFolder): Map<string, string> {
   const files = (under: string) =>
-    existsSync(join(directory, under))
-      ? readdirSync(join(directory, under)).map((name) => posix.join(under, name))
-      : [];
+    existsSync(join(folder, under)) ? readdirSync(join(folder, under)).map((name) => posix.join(under, name)) : [];
   const found = [...files("."), ...files("lib")].filter((path) => path.endsWith(".circom")).sort();
-  return new Map(found.map((path) => [path, readFileSync(join(directory, path), "utf8")]));
+  return new Map(found.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
 
 /** A copy of `sources` with the edits applied. Throws if a text does not occur as often as expected. */
@@ -68,7 +66,7 @@ const libraryFiles = new Map<string, string | undefined>();
 function library(path: string): string | undefined {
   if (!path.startsWith(LIBRARY)) return undefined;
   if (!libraryFiles.has(path)) {
-    const installed = join(circomLibraryDirectory(), path);
+    const installed = join(circomLibraryFolder(), path);
     const text = existsSync(installed) ? readFileSync(installed, "utf8") : undefined;
     libraryFiles.set(path, path === CONSTANTS && text !== undefined ? trimConstants(text) : text);
   }

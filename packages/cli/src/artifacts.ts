@@ -25,7 +25,7 @@ import type { Home } from "./home/home.ts";
 export async function openArtifacts({ home, output, signal }: Context, config: Config): Promise<Artifacts> {
   const { artifacts, service, set } = config;
   if (artifacts !== undefined) {
-    const source: LoadOptions = /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
+    const source: LoadOptions = /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };
     return loadArtifacts({ ...source, set });
   }
   if (service === undefined)

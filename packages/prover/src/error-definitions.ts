@@ -9,7 +9,7 @@ export const PROVER_ERRORS = {
   ARTIFACT_SET_UNKNOWN: { means: "No lock of this name is compiled in. Details: `set`, `known`.", exit: "usage" },
   ARTIFACTS_SOURCE_INVALID: {
     means:
-      "The source of the artifacts cannot be used: not exactly one of directory, base URL and service, a directory " +
+      "The source of the artifacts cannot be used: not exactly one of folder, base URL and service, a folder " +
       "outside Node.js, a URL that is not http(s), or no WebCrypto.",
     exit: "usage",
   },

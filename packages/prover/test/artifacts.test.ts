@@ -22,9 +22,9 @@ describe("artifacts", function () {
   let lock: ArtifactsLock;
   const copies: string[] = [];
   const copy = (): string => {
-    const directory = copyToy(build);
-    copies.push(directory);
-    return directory;
+    const folder = copyToy(build);
+    copies.push(folder);
+    return folder;
   };
 
   before(async () => {
@@ -33,11 +33,11 @@ describe("artifacts", function () {
   });
 
   after(() => {
-    for (const directory of copies) rmSync(directory, { recursive: true, force: true });
+    for (const folder of copies) rmSync(folder, { recursive: true, force: true });
   });
 
-  it("are read from a directory, with the name of their set", async () => {
-    const artifacts = await loadArtifacts({ directory: `${build}/`, lock });
+  it("are read from a folder, with the name of their set", async () => {
+    const artifacts = await loadArtifacts({ folder: `${build}/`, lock });
     assert.equal(artifacts.set, "development");
     assert.deepEqual(artifacts.circuits, ["toy"]);
     assert.deepEqual(Buffer.from(await artifacts.bytes("toy", "wasm")), readFileSync(join(build, "toy", "toy.wasm")));
@@ -45,26 +45,26 @@ describe("artifacts", function () {
   });
 
   it("are read from the folder of their set if it is not the development set", async () => {
-    const directory = copy();
-    const artifacts = await loadArtifacts({ directory, lock: { ...lock, set: "ceremony/autumn-2026" } });
+    const folder = copy();
+    const artifacts = await loadArtifacts({ folder, lock: { ...lock, set: "ceremony/autumn-2026" } });
     assert.equal(artifacts.set, "ceremony/autumn-2026");
-    const of = join(directory, "ceremony", "autumn-2026");
+    const of = join(folder, "ceremony", "autumn-2026");
     const { details } = await expectCode("ARTIFACT_MISSING", () => artifacts.bytes("toy", "vkey"));
     assert.equal(details["file"], join(of, "toy", "toy.vkey.json"));
     mkdirSync(of, { recursive: true });
-    renameSync(join(directory, "toy"), join(of, "toy"));
+    renameSync(join(folder, "toy"), join(of, "toy"));
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
   for (const file of ["toy.wasm", "toy.zkey", "toy.vkey.json"]) {
     it(`are rejected before any computation if one byte of ${file} changed`, async () => {
-      const directory = copy();
-      const path = join(directory, "toy", file);
+      const folder = copy();
+      const path = join(folder, "toy", file);
       const bytes = readFileSync(path);
       const middle = bytes.length >> 1;
       bytes[middle] = (bytes[middle] ?? 0) ^ 1;
       writeFileSync(path, bytes);
-      const prover = createProver(await loadArtifacts({ directory, lock }));
+      const prover = createProver(await loadArtifacts({ folder, lock }));
       const stages: string[] = [];
       const error = await expectCode("ARTIFACT_CHANGED", () =>
         prover.prove("toy", TOY_INPUT, { onProgress: (stage) => stages.push(stage) }),
@@ -77,11 +77,11 @@ describe("artifacts", function () {
     });
 
     it(`are rejected while ${file} is missing`, async () => {
-      const directory = copy();
-      const path = join(directory, "toy", file);
+      const folder = copy();
+      const path = join(folder, "toy", file);
       const bytes = readFileSync(path);
       rmSync(path);
-      const artifacts = await loadArtifacts({ directory, lock });
+      const artifacts = await loadArtifacts({ folder, lock });
       const error = await expectCode("ARTIFACT_MISSING", () => createProver(artifacts).prove("toy", TOY_INPUT));
       assert.equal(error.details["file"], path);
       writeFileSync(path, bytes);
@@ -91,16 +91,16 @@ describe("artifacts", function () {
 
   it("are rejected under another lock", async () => {
     const swapped = { ...lock, circuits: { toy: { ...lock.circuits["toy"], zkey: "0".repeat(64) } } } as ArtifactsLock;
-    const artifacts = await loadArtifacts({ directory: build, lock: swapped });
+    const artifacts = await loadArtifacts({ folder: build, lock: swapped });
     await expectCode("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
-    const compiledIn = await loadArtifacts({ directory: build });
+    const compiledIn = await loadArtifacts({ folder: build });
     assert.equal(compiledIn.set, "development");
     await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("toy", "zkey"));
     await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("constructor", "zkey"));
   });
 
   it("reject a size above the limit without reading the whole file", async () => {
-    const artifacts = await loadArtifacts({ directory: build, lock, maxBytes: { zkey: 100 } });
+    const artifacts = await loadArtifacts({ folder: build, lock, maxBytes: { zkey: 100 } });
     await expectCode("ARTIFACT_TOO_LARGE", () => artifacts.bytes("toy", "zkey"));
   });
 
@@ -132,13 +132,13 @@ describe("artifacts", function () {
   ];
   for (const [what, bad] of badLocks) {
     it(`reject ${what} as a lock`, async () => {
-      await expectCode("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ directory: "/", lock: bad as ArtifactsLock }));
+      await expectCode("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ folder: "/", lock: bad as ArtifactsLock }));
     });
   }
 
   const badSources: [string, LoadOptions][] = [
-    ["neither directory nor URL", {}],
-    ["both", { directory: "/", baseUrl: "https://x.example" }],
+    ["neither folder nor URL", {}],
+    ["both", { folder: "/", baseUrl: "https://x.example" }],
     ["a relative URL", { baseUrl: "artifacts" }],
     ["a file URL", { baseUrl: "file:///etc" }],
   ];
@@ -201,9 +201,9 @@ describe("artifact sets", function () {
   it("have names; an unknown one is rejected before anything is read", async () => {
     assert.include(ARTIFACT_SETS, "development");
     assert.equal(lockOf("development").set, "development");
-    const loaded = await loadArtifacts({ directory: "/nowhere", set: "development" });
+    const loaded = await loadArtifacts({ folder: "/nowhere", set: "development" });
     assert.equal(loaded.set, "development");
     for (const set of ["ceremony/none", "", "__proto__", "rehearsal/toy"])
-      await expectCode("ARTIFACT_SET_UNKNOWN", () => loadArtifacts({ directory: "/nowhere", set }));
+      await expectCode("ARTIFACT_SET_UNKNOWN", () => loadArtifacts({ folder: "/nowhere", set }));
   });
 });

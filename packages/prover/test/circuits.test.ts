@@ -25,7 +25,7 @@ describe("the four circuits, under the compiled-in lock", function () {
   const proofs = new Map<string, string[]>();
 
   before(async () => {
-    artifacts = await loadArtifacts({ directory: BUILD });
+    artifacts = await loadArtifacts({ folder: BUILD });
     verifier = createVerifier({ artifacts });
     prepared = statements();
   });

@@ -43,7 +43,7 @@ describe("engines", function () {
 
   for (const [name, create] of ENGINES) {
     it(`${name}: proofs of different witnesses verify and differ`, async () => {
-      const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+      const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
       const prover = createProver({ artifacts, engine: create(), selfCheck: false });
       const seen = new Set<string>();
       for (let round = 0; round < ROUNDS; round++) {
@@ -58,7 +58,7 @@ describe("engines", function () {
     });
 
     it(`${name}: makes several proofs concurrently with one key`, async () => {
-      const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+      const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
       const prover = createProver({ artifacts, engine: create() });
       const labels = ["1", "2", "3"];
       const proofs = await Promise.all(labels.map((label) => prover.prove("toy", { ...TOY_INPUT, label })));
@@ -87,7 +87,7 @@ describe("engines", function () {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const script = `
       import { createProver, createVerifier, fastEngine, loadArtifacts, snarkjsEngine } from ${JSON.stringify(entry)};
-      const artifacts = await loadArtifacts(${JSON.stringify({ directory: build, lock: toyLock(build) })});
+      const artifacts = await loadArtifacts(${JSON.stringify({ folder: build, lock: toyLock(build) })});
       const input = { product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1" };
       for (const engine of [fastEngine(), snarkjsEngine()]) {
         const { proof, publicSignals } = await createProver({ artifacts, engine }).prove("toy", input);
@@ -105,7 +105,7 @@ describe("engines", function () {
       const loaded = [];
       registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
       const { createProver, createVerifier, loadArtifacts, snarkjsEngine } = await import(${JSON.stringify(entry)});
-      const artifacts = await loadArtifacts(${JSON.stringify({ directory: build, lock: toyLock(build) })});
+      const artifacts = await loadArtifacts(${JSON.stringify({ folder: build, lock: toyLock(build) })});
       const { proof, publicSignals } = await createProver({ artifacts, ${engine} }).prove("toy", {
         product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1",
       });
@@ -140,7 +140,7 @@ describe("engines", function () {
   });
 
   it("prove the same after warming up and after closing", async () => {
-    const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
     for (const engine of [fastEngine(), snarkjsEngine({ singleThread: true })]) {
       const prover = createProver({ artifacts, engine });
       await prover.warm("toy");
@@ -155,7 +155,7 @@ describe("engines", function () {
 
   it("default to the fast one here", async () => {
     assert.equal(defaultEngine().name, fastEngine().name);
-    const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
     const prover = createProver(artifacts);
     assert.equal(prover.engine.name, fastEngine().name);
     assert.deepEqual((await prover.prove("toy", TOY_INPUT)).publicSignals, TOY_SIGNALS);

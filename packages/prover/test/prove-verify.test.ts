@@ -33,7 +33,7 @@ describe("proving and verifying", function () {
 
   before(async () => {
     const build = await buildToy();
-    artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
     vkey = JSON.parse(readFileSync(join(build, "toy", "toy.vkey.json"), "utf8"));
     verifier = createVerifier({ vkeys: { toy: vkey } });
     proof = await createProver(artifacts).prove("toy", TOY_INPUT);

@@ -9,7 +9,7 @@ if (!process.connected) process.exit(0);
 // Ctrl-C sends SIGINT to the whole process group, but the parent decides when this process ends.
 process.on("SIGINT", () => {});
 
-const prover = createProver(await loadArtifacts({ directory: process.argv[2]!, set: process.argv[3]! }));
+const prover = createProver(await loadArtifacts({ folder: process.argv[2]!, set: process.argv[3]! }));
 const answer = (message: ProverAnswer) => process.send?.(message);
 
 process.on("message", ({ id, circuit, input }: ProverQuestion) => {

@@ -44,9 +44,9 @@ const schedule: Schedule = (action, ms) => {
 /**
  * Starts the child with the first proof, and again with the first proof after it ended. A child that misses a deadline is
  * killed: its unfinished proofs fail with PROVER_TIMED_OUT or PROVER_ENDED.
- * @param directory of the artifacts; @param set their name; @param startTimer for tests
+ * @param folder of the artifacts; @param set their name; @param startTimer for tests
  */
-export function openProverProcess(directory: string, set: string, startTimer = schedule): ProverProcess {
+export function openProverProcess(folder: string, set: string, startTimer = schedule): ProverProcess {
   const waiting = new Map<number, Waiting>();
   let child: ChildProcess | undefined;
   let questions = 0;
@@ -64,7 +64,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
     const name = import.meta.url.endsWith(".ts") ? "./relayer-prover-process.ts" : "./relayer-prover-process.js";
     const file = fileURLToPath(new URL(name, import.meta.url));
     // An empty environment, because the parent's contains the relayer's key.
-    const started = fork(file, [directory, set], {
+    const started = fork(file, [folder, set], {
       env: {},
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],

@@ -32,11 +32,11 @@ describe("a ceremony, interrupted", function () {
 
   before(async () => {
     toy = await compileToy();
-    for (const kind of ["r1cs", "wasm"] as const) cpSync(toy.paths[kind], join(toy.directory, `twin.${kind}`));
+    for (const kind of ["r1cs", "wasm"] as const) cpSync(toy.paths[kind], join(toy.folder, `twin.${kind}`));
     folder = mkdtempSync(join(tmpdir(), "sotto-interrupted-"));
     ptau = at("practice.ptau");
     await makePracticePtau(readR1cs(toy.paths.r1cs).logDomain, ptau);
-    context = await toyContext(folder, toy.directory, () => {});
+    context = await toyContext(folder, toy.folder, () => {});
   });
   after(async () => {
     await stopSnarkjs();
@@ -49,7 +49,7 @@ describe("a ceremony, interrupted", function () {
    * @param blocks largest file it may write, of 512 bytes each (some shells': 1024)
    */
   async function goOn(lines = Number.POSITIVE_INFINITY, blocks?: number) {
-    const command = [process.execPath, STEPS, folder, toy.directory, ptau, `${lines}`];
+    const command = [process.execPath, STEPS, folder, toy.folder, ptau, `${lines}`];
     const limited = ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh", ...command];
     const [file = "", ...args] = blocks === undefined ? command : limited;
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });

@@ -51,7 +51,7 @@ describe("a ceremony, rehearsed", function () {
       await maker.stop();
     }
     context = {
-      ...(await toyContext(folder, toy.directory, (line) => void told.push(line))),
+      ...(await toyContext(folder, toy.folder, (line) => void told.push(line))),
       verifier: async (circuit, zkey) =>
         `contract ${circuit} ${JSON.stringify(await zKey.exportVerificationKey(readFileSync(zkey)))}`,
     };

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSources } from "../../../circuits/test/kit/sources.ts";
 import { sha256, toJson, writeAtomically } from "../files.ts";
-import { buildDirectory } from "../paths.ts";
+import { buildFolder } from "../paths.ts";
 
 /** The file with the source hashes of every state whose tests passed, the newest first. */
-const stamp = join(buildDirectory, ".tested.json");
+const stamp = join(buildFolder, ".tested.json");
 
 type Hashes = Record<string, string>;
 

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCircuitTable } from "../circuits-json.ts";
-import { type CircuitName, circuitsDirectory, root } from "../paths.ts";
+import { type CircuitName, circuitsFolder, root } from "../paths.ts";
 import type { R1csHeader } from "../r1cs-header.ts";
 
-const FILE = join(circuitsDirectory, "circuits.json");
+const FILE = join(circuitsFolder, "circuits.json");
 type Counts = Pick<R1csHeader, "constraints" | "wires">;
 
 /** The constraint counts of the last commit; empty if git or the file is missing. */

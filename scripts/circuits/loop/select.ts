@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesOf } from "../../../circuits/test/kit/changed.ts";
 import { readSources, type Sources } from "../../../circuits/test/kit/sources.ts";
-import { circuitNames, circuitsDirectory } from "../paths.ts";
+import { circuitNames, circuitsFolder } from "../paths.ts";
 
 /** Always run: tests of all circuits or of the source texts, which take seconds. */
 const ALWAYS = ["test/mains/interface.test.ts", "test/soundness/coverage.test.ts", "test/soundness/soundness.test.ts"];
@@ -17,11 +17,11 @@ function subjects(text: string, sources: Sources): string[] {
 /** The test files (paths below circuits/) of every circuit that depends on a changed file. */
 export function testsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
   const concerned = ["gadgets", "mains"].flatMap((folder) =>
-    readdirSync(join(circuitsDirectory, "test", folder))
+    readdirSync(join(circuitsFolder, "test", folder))
       .filter((file) => file.endsWith(".test.ts"))
       .map((file) => `test/${folder}/${file}`)
       .filter((file) => {
-        const text = readFileSync(join(circuitsDirectory, file), "utf8");
+        const text = readFileSync(join(circuitsFolder, file), "utf8");
         const files = subjects(text, sources).flatMap((subject) => [...filesOf(sources, subject)]);
         return files.some((path) => changed.includes(path));
       }),

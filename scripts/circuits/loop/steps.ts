@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
-import { circuitsDirectory, root } from "../paths.ts";
+import { circuitsFolder, root } from "../paths.ts";
 
 const MOCHA = ["--reporter", "dot"];
 
@@ -53,7 +53,7 @@ export async function testCircuits(
   stop?: AbortSignal,
 ): Promise<void> {
   const env = { SOTTO_CHANGED_CIRCUITS: changed.join(",") };
-  await test(what, "mocha", [...files, ...MOCHA], circuitsDirectory, { env, ...(stop && { stop }) });
+  await test(what, "mocha", [...files, ...MOCHA], circuitsFolder, { env, ...(stop && { stop }) });
 }
 
 /** Tests proofs of the changed circuits with their new keys, in both engines, and the exported verifiers on a chain. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
-import { circuitsDirectory } from "../paths.ts";
+import { circuitsFolder } from "../paths.ts";
 
 /** Delay after the last change of a file, ms: an editor saves in several steps. */
 const QUIET_MS = 150;
@@ -9,11 +9,11 @@ const QUIET_MS = 150;
 const SOURCE = /^\w[\w.-]*\.(circom|ts)$/;
 
 /** The folders with sources and tests. */
-function sourceFolders(directory: string): string[] {
-  const test = join(directory, "test");
+function sourceFolders(folder: string): string[] {
+  const test = join(folder, "test");
   const entries = existsSync(test) ? readdirSync(test, { withFileTypes: true }) : [];
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(test, name));
-  return [directory, join(directory, "lib"), test, ...folders].filter((folder) => existsSync(folder));
+  return [folder, join(folder, "lib"), test, ...folders].filter((folder) => existsSync(folder));
 }
 
 /**
@@ -24,7 +24,7 @@ function sourceFolders(directory: string): string[] {
 export async function watchCircuits(
   turn: () => Promise<void>,
   end: AbortSignal,
-  directory = circuitsDirectory,
+  folder = circuitsFolder,
 ): Promise<void> {
   let due = true;
   let wake: () => void = () => {};
@@ -39,7 +39,7 @@ export async function watchCircuits(
   };
   // Each folder is watched separately: on Linux, Node's recursive watch follows files, and loses one that git or an editor
   // replaces and that is then written to.
-  const watchers = sourceFolders(directory).map((folder) => watch(folder, changed));
+  const watchers = sourceFolders(folder).map((folder) => watch(folder, changed));
   end.addEventListener("abort", () => wake());
   while (!end.aborted) {
     if (due) {

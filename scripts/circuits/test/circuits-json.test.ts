@@ -20,14 +20,14 @@ const CIRCUIT = {
 
 describe("circuits.json", function () {
   slow(this, "keys, circuits and ceremonies are made");
-  let directory: string;
+  let folder: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "sotto-table-"));
+    folder = mkdtempSync(join(tmpdir(), "sotto-table-"));
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
+  afterEach(() => rmSync(folder, { recursive: true }));
 
   const read = (document: unknown) => {
-    const path = join(directory, "circuits.json");
+    const path = join(folder, "circuits.json");
     writeFileSync(path, typeof document === "string" ? document : JSON.stringify(document));
     return readCircuitTable(path);
   };

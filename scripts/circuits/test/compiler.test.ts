@@ -13,7 +13,7 @@ import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { compileCircuit } from "../compiler.ts";
-import { buildDirectory, parseCircuitNames } from "../paths.ts";
+import { buildFolder, parseCircuitNames } from "../paths.ts";
 import { sourceFiles } from "../sources.ts";
 
 const MAIN = `pragma circom 2.2.0;
@@ -42,18 +42,18 @@ template Square() {
 
 describe("compiling a circuit", function () {
   slow(this, "keys, circuits and ceremonies are made");
-  let directory: string;
-  const path = (name: string) => join(directory, name);
+  let folder: string;
+  const path = (name: string) => join(folder, name);
 
   beforeEach(() => {
     // Inside the checkout: the sandboxed compiler resolves an include beside its includer nowhere else.
-    mkdirSync(buildDirectory, { recursive: true });
-    directory = mkdtempSync(join(buildDirectory, ".compile-"));
+    mkdirSync(buildFolder, { recursive: true });
+    folder = mkdtempSync(join(buildFolder, ".compile-"));
     mkdirSync(path("lib"));
     writeFileSync(path("main.circom"), MAIN);
     writeFileSync(path("lib/square.circom"), SQUARE(1));
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
+  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("writes r1cs, wasm and sym, and counts constraints", async () => {
     const compiled = await compileCircuit(path("main.circom"), path("out"));

@@ -10,7 +10,7 @@ import { changedSince, hashSources, markTested } from "../loop/changes.ts";
 import { countTable, withCounts } from "../loop/counts.ts";
 import { circuitsOf, testsOf } from "../loop/select.ts";
 import { watchCircuits } from "../loop/watch.ts";
-import { circuitNames, circuitsDirectory, root } from "../paths.ts";
+import { circuitNames, circuitsFolder, root } from "../paths.ts";
 
 describe("the circuit developer's loop", function () {
   slow(this, "keys, circuits and ceremonies are made");
@@ -49,7 +49,7 @@ describe("the circuit developer's loop", function () {
   });
 
   it("updates only the counts in circuits.json", () => {
-    const text = readFileSync(join(circuitsDirectory, "circuits.json"), "utf8");
+    const text = readFileSync(join(circuitsFolder, "circuits.json"), "utf8");
     const before = JSON.parse(text).circuits;
     for (const name of circuitNames) {
       const changed = withCounts(text, name, { constraints: 7, wires: 9 });
@@ -91,7 +91,7 @@ describe("the circuit developer's loop", function () {
     }, end.signal);
     await setTimeout(50);
     expect(count).to.equal(1);
-    const touch = (file: string) => utimesSync(join(circuitsDirectory, file), new Date(), new Date());
+    const touch = (file: string) => utimesSync(join(circuitsFolder, file), new Date(), new Date());
     touch("circuits.json");
     await setTimeout(400);
     expect(count).to.equal(1);

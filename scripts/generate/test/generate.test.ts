@@ -15,9 +15,9 @@ import { generateLock } from "../lock.ts";
 const GENERATORS = [generateCircuits, generateConstants, generateAbi, generateLock];
 
 /** What a generated TypeScript module exports, run from a place of its own: packages are not entered by their sources. */
-async function load(generator: Generator, directory: string): Promise<Record<string, unknown>> {
+async function load(generator: Generator, folder: string): Promise<Record<string, unknown>> {
   const { path, content } = await generator();
-  const copy = join(directory, basename(path));
+  const copy = join(folder, basename(path));
   writeFileSync(copy, content);
   return import(copy);
 }
@@ -30,11 +30,11 @@ interface GeneratedCircuit {
 
 describe("generated sources", function () {
   slow(this, "processes start and end");
-  let directory: string;
+  let folder: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "sotto-generate-"));
+    folder = mkdtempSync(join(tmpdir(), "sotto-generate-"));
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
+  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("match their sources, reproducibly", async () => {
     await generate(GENERATORS, true);
@@ -44,10 +44,10 @@ describe("generated sources", function () {
   it("reports a stale file by name, and writes it once", async () => {
     const copies = GENERATORS.map((generator) => async () => {
       const { path, content } = await generator();
-      return { path: join(directory, basename(path)), content };
+      return { path: join(folder, basename(path)), content };
     });
     await generate(copies, false);
-    const path = join(directory, "CircuitConstants.sol");
+    const path = join(folder, "CircuitConstants.sol");
     writeFileSync(path, `${readFileSync(path, "utf8")} `);
     const message = await rejected("GENERATED_STALE", () => generate(copies, true));
     expect(message).to.include("CircuitConstants.sol").and.to.not.include("circuits.ts");
@@ -62,7 +62,7 @@ describe("generated sources", function () {
   });
 
   it("contain every signal of circuits.json at its position", async () => {
-    const { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, directory);
+    const { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, folder);
     for (const [name, circuit] of Object.entries(readCircuitTable())) {
       const generated = (CIRCUITS as Record<string, GeneratedCircuit>)[name]!;
       expect(generated.constraints).to.equal(circuit.constraints);
@@ -81,12 +81,12 @@ describe("generated sources", function () {
   });
 
   it("contain the hashes of artifacts.lock.json", async () => {
-    const { ARTIFACTS_LOCK } = await load(generateLock, directory);
+    const { ARTIFACTS_LOCK } = await load(generateLock, folder);
     expect(ARTIFACTS_LOCK).to.deep.equal(readLock());
   });
 
   it("contain the pool's ABI without Solidity's internal types", async () => {
-    const { shieldedPoolAbi } = await load(generateAbi, directory);
+    const { shieldedPoolAbi } = await load(generateAbi, folder);
     const names = (shieldedPoolAbi as { type: string; name?: string }[]).map(({ type, name }) => `${type} ${name}`);
     for (const expected of ["function settle", "function withdraw", "function append", "function deposit"])
       expect(names).to.include(expected);

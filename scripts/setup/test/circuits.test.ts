@@ -61,7 +61,7 @@ describe("development keys of the circuits", function () {
     });
 
   it("are reproducible and match the lock", async () => {
-    const { zkey } = await maker.key("elgamal_range", artifactPaths("elgamal_range").directory);
+    const { zkey } = await maker.key("elgamal_range", artifactPaths("elgamal_range").folder);
     const pinned = readLock().circuits.elgamal_range;
     expect(sha256(...zkey)).to.equal(pinned?.zkey);
   });

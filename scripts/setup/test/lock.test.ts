@@ -22,11 +22,11 @@ describe("artifacts lock", function () {
 
   for (const [index, [kind, path]] of lockedFiles("payment").entries())
     it(`rejects a changed ${kind}, naming it`, async () => {
-      const directory = mkdtempSync(join(tmpdir(), "sotto-lock-"));
+      const folder = mkdtempSync(join(tmpdir(), "sotto-lock-"));
       try {
         const files = lockedFiles("payment").map(([key, original]): [keyof ArtifactHashes, string] => {
-          copyFileSync(original, join(directory, basename(original)));
-          return [key, join(directory, basename(original))];
+          copyFileSync(original, join(folder, basename(original)));
+          return [key, join(folder, basename(original))];
         });
         checkLock(["payment"], readLock(), () => files);
         const changed = files[index]![1];
@@ -38,7 +38,7 @@ describe("artifacts lock", function () {
         const missing = await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], readLock(), () => files));
         expect(missing).to.include(`${basename(path)}: no file`);
       } finally {
-        rmSync(directory, { recursive: true });
+        rmSync(folder, { recursive: true });
       }
     });
 
@@ -60,16 +60,16 @@ describe("exported verifiers", function () {
     it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));
 
   it("reject an edited one by name", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
-    const copy = join(directory, "PaymentVerifier.sol");
+    const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
+    const copy = join(folder, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);
     await exportVerifier("payment", "development", true, copy);
     appendFileSync(copy, "// a word more\n");
     const edited = await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, copy));
     expect(edited).to.include("PaymentVerifier.sol");
-    const missing = join(directory, "none", "PaymentVerifier.sol");
+    const missing = join(folder, "none", "PaymentVerifier.sol");
     await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, missing));
-    rmSync(directory, { recursive: true });
+    rmSync(folder, { recursive: true });
   });
 
   it("exclude the amount proof, which is never on chain", () => {

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
-import { buildDirectory, circuitNames } from "../../circuits/paths.ts";
+import { buildFolder, circuitNames } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { ensureKeys } from "../development-keys.ts";
 import { lockedFiles, readLock } from "../lock.ts";
 
 describe("the manifest of development keys", function () {
   slow(this, "keys, circuits and ceremonies are made");
-  const manifest = JSON.parse(readFileSync(join(buildDirectory, "manifest.json"), "utf8"));
+  const manifest = JSON.parse(readFileSync(join(buildFolder, "manifest.json"), "utf8"));
 
   it("states that its keys are for development and protect nothing", () => {
     expect(manifest.set).to.equal("development");

@@ -26,7 +26,7 @@ describe("reading an r1cs file", function () {
 
   it("rejects truncated, empty and other files", async () => {
     const whole = readFileSync(toy.paths.r1cs);
-    const path = join(toy.directory, "cut.r1cs");
+    const path = join(toy.folder, "cut.r1cs");
     for (const length of [0, 3, 11, 20, 30, 100, 500, whole.length / 2]) {
       writeFileSync(path, whole.subarray(0, length));
       const message = await rejected("R1CS_DAMAGED", () => readR1cs(path));

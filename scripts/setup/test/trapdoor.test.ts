@@ -32,9 +32,9 @@ describe("trapdoor prover", function () {
   });
 
   it("rejects an invalid trapdoor file by name", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "sotto-trapdoor-"));
+    const folder = mkdtempSync(join(tmpdir(), "sotto-trapdoor-"));
     try {
-      const path = join(directory, "toy.trapdoor.json");
+      const path = join(folder, "toy.trapdoor.json");
       for (const content of [
         "{",
         "[]",
@@ -47,7 +47,7 @@ describe("trapdoor prover", function () {
       writeFileSync(path, '{"alpha":"1","beta":"2","delta":"3","ic":["4","5"]}');
       expect(loadTrapdoor("toy", path)).to.deep.equal({ alpha: 1n, beta: 2n, delta: 3n, ic: [4n, 5n] });
     } finally {
-      rmSync(directory, { recursive: true });
+      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -24,8 +24,8 @@ describe("development key of a small circuit", function () {
   before(async () => {
     toy = await compileToy();
     maker = await KeyMaker.start();
-    await maker.make("toy", toy.directory);
-    ptau = join(toy.directory, "known.ptau");
+    await maker.make("toy", toy.folder);
+    ptau = join(toy.folder, "known.ptau");
     const { logDomain } = readR1cs(toy.paths.r1cs);
     writeFileSync(ptau, Buffer.concat(await makePtau(phase1Secrets(), logDomain + 1, maker.pool)));
   });
@@ -47,10 +47,7 @@ describe("development key of a small circuit", function () {
   });
 
   it("equals snarkjs's key from the same powers of tau and beacon, byte for byte", async () => {
-    const [initial, final] = ["initial.zkey", "final.zkey"].map((file) => join(toy.directory, file)) as [
-      string,
-      string,
-    ];
+    const [initial, final] = ["initial.zkey", "final.zkey"].map((file) => join(toy.folder, file)) as [string, string];
     await zKey.newZKey(toy.paths.r1cs, ptau, initial);
     const beacon = Buffer.from(deltaBeacon("toy")).toString("hex");
     await zKey.beacon(initial, final, CONTRIBUTION_NAME, beacon, ITERATIONS);
@@ -94,11 +91,11 @@ describe("development key of a small circuit", function () {
     const first = files.map(sha256File);
     const again = await KeyMaker.start();
     try {
-      await again.make("toy", toy.directory);
+      await again.make("toy", toy.folder);
       expect(files.map(sha256File)).to.deep.equal(first);
-      await again.make("toy", toy.directory, "another seed");
+      await again.make("toy", toy.folder, "another seed");
       for (const [index, file] of files.entries()) expect(sha256File(file)).to.not.equal(first[index]);
-      await again.make("toy", toy.directory);
+      await again.make("toy", toy.folder);
     } finally {
       await again.stop();
     }

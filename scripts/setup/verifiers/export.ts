@@ -17,7 +17,7 @@ const CONTRACTS: Partial<Record<CircuitName, Parameters<typeof verifierName>[0]>
 };
 
 export const DEVELOPMENT_SET = "development";
-const CONTRACTS_DIRECTORY = join(root, "contracts");
+const CONTRACTS_FOLDER = join(root, "contracts");
 
 /** The path of a circuit's exported verifier, if it has one. Each ceremony has a separate folder. */
 export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET): string | undefined {
@@ -25,7 +25,7 @@ export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET
   const folders = set === DEVELOPMENT_SET ? [] : set.split("/");
   return name === undefined
     ? undefined
-    : join(CONTRACTS_DIRECTORY, "verifiers", ...folders, `${verifierName(name, set)}.sol`);
+    : join(CONTRACTS_FOLDER, "verifiers", ...folders, `${verifierName(name, set)}.sol`);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
     .replaceAll("@CONTRACT@", basename(path, ".sol"))
     .replaceAll("@CIRCUIT@", circuit)
     .replaceAll("@SET@", set)
-    .replaceAll("@UP@", `${relative(dirname(path), CONTRACTS_DIRECTORY)}/`)
+    .replaceAll("@UP@", `${relative(dirname(path), CONTRACTS_FOLDER)}/`)
     .replaceAll("@LOCK@", development ? "circuits/artifacts.lock.json" : `circuits/${ceremonyFile(set)}`)
     .replaceAll("@TOOL@", development ? "setup" : "ceremony");
   const source = await zKey.exportSolidityVerifier(readFileSync(zkey), { groth16: template });

@@ -10,7 +10,7 @@ import { Wallet } from "../wallet/wallet.ts";
 import { lockFile } from "./lock-file.ts";
 
 /** Where the circuits' files come from, if not from the service. */
-export type ArtifactPlace = Pick<LoadOptions, "directory" | "baseUrl">;
+export type ArtifactPlace = Pick<LoadOptions, "folder" | "baseUrl">;
 
 export interface OpenWalletOptions extends OpenOptions {
   /** Folder of stores and downloaded files. Default: `.sotto` in the user's home. */

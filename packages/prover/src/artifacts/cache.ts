@@ -3,7 +3,7 @@
  * foreign entry costs a download and nothing else. Several processes or tabs may use one cache at the same time.
  */
 export interface ArtifactCache {
-  /** Where the entries are, for error messages: a directory or a database. */
+  /** Where the entries are, for error messages: a folder or a database. */
   readonly location: string;
   /**
    * @param name of the file: its SHA-256 and kind, such as `9c42...652a.wasm`

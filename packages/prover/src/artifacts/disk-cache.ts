@@ -7,15 +7,15 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * A cache in a directory: `NAME`, and `NAME.part` of an interrupted download. Node only.
+ * A cache in a folder: `NAME`, and `NAME.part` of an interrupted download. Node only.
  *
  * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
  */
-export function diskCache(directory: string): ArtifactCache {
+export function diskCache(folder: string): ArtifactCache {
   const fs = fileSystem();
   if (fs === undefined)
-    throw proverError("ARTIFACTS_SOURCE_INVALID", "A directory can be the cache of artifacts under Node only.");
-  return new DiskCache(fs, directory.replace(/[\\/]+$/, ""));
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "A folder can be the cache of artifacts under Node only.");
+  return new DiskCache(fs, folder.replace(/[\\/]+$/, ""));
 }
 
 class DiskCache implements ArtifactCache {
@@ -87,7 +87,7 @@ class DiskCache implements ArtifactCache {
     }
   }
 
-  /** Opens a file for writing at any position, and creates it and its directory if needed. */
+  /** Opens a file for writing at any position, and creates it and its folder if needed. */
   async #open(path: string): Promise<FileHandle> {
     await this.#fs.mkdir(this.location, { recursive: true, mode: FOLDER_MODE });
     for (;;) {

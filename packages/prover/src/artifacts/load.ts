@@ -7,7 +7,7 @@ import { diskCache } from "./disk-cache.ts";
 import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
 import { lockOf } from "./sets.ts";
 import { sha256 } from "./sha256.ts";
-import { type ArtifactSource, directorySource, type HttpOptions, serviceSource, urlSource } from "./source.ts";
+import { type ArtifactSource, folderSource, type HttpOptions, serviceSource, urlSource } from "./source.ts";
 
 const MEBIBYTE = 1 << 20;
 
@@ -23,15 +23,15 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
 
 export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   /**
-   * Directory that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
-   * Node only. Give exactly one of `directory`, `baseUrl` and `service`.
+   * Folder that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
+   * Node only. Give exactly one of `folder`, `baseUrl` and `service`.
    */
-  directory?: string | undefined;
+  folder?: string | undefined;
   /** http(s) URL with the same layout below it. */
   baseUrl?: string | undefined;
   /** Base address of a service, which serves each file under its hash. */
   service?: string | undefined;
-  /** Keeps downloaded files: a directory (Node only), or any `ArtifactCache`. Default: none. */
+  /** Keeps downloaded files: a folder (Node only), or any `ArtifactCache`. Default: none. */
   cache?: ArtifactCache | string | undefined;
   /** Set of keys, one of `ARTIFACT_SETS`: `development` or `ceremony/NAME`. Default: `development`. */
   set?: string | undefined;
@@ -67,13 +67,13 @@ export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
   return new LockedArtifacts(lock, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
 }
 
-function sourceOf({ directory, baseUrl, service, cache, ...rest }: LoadOptions): ArtifactSource {
-  const given = [directory, baseUrl, service].filter((source) => source !== undefined);
+function sourceOf({ folder, baseUrl, service, cache, ...rest }: LoadOptions): ArtifactSource {
+  const given = [folder, baseUrl, service].filter((source) => source !== undefined);
   if (given.length !== 1 || typeof given[0] !== "string" || given[0] === "") {
-    const expected = "Expected exactly one of `directory`, `baseUrl` and `service`, a string.";
+    const expected = "Expected exactly one of `folder`, `baseUrl` and `service`, a string.";
     throw proverError("ARTIFACTS_SOURCE_INVALID", expected);
   }
-  if (directory !== undefined) return directorySource(directory);
+  if (folder !== undefined) return folderSource(folder);
   const options: HttpOptions = { ...rest, cache: typeof cache === "string" ? diskCache(cache) : cache };
   return service === undefined ? urlSource(baseUrl ?? "", options) : serviceSource(service, options);
 }

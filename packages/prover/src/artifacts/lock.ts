@@ -47,13 +47,13 @@ export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
   }
 }
 
-/** The folder of a set: the directory itself for the development set, otherwise a folder with the set's name. */
+/** The subfolder of a set: none for the development set, otherwise one with the set's name. */
 export function setFolder(set: string): string {
   return set === DEVELOPMENT_SET ? "" : `${set}/`;
 }
 
 /**
- * The path of a file below the directory or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
+ * The path of a file below the folder or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
  * development set, `ceremony/autumn-2026/payment/payment.zkey` of another.
  */
 export function artifactPath(set: string, circuit: string, kind: ArtifactKind): string {

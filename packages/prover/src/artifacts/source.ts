@@ -1,4 +1,4 @@
-/** Reads artifacts from a directory (Node), a base URL or a service. The caller checks the hash of what it gets. */
+/** Reads artifacts from a folder (Node), a base URL or a service. The caller checks the hash of what it gets. */
 import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
@@ -12,7 +12,7 @@ import { readServedFiles, type ServedFiles } from "./sizes.ts";
 export interface ArtifactFile {
   readonly circuit: string;
   readonly kind: ArtifactKind;
-  /** Path below a directory or base URL. */
+  /** Path below a folder or base URL. */
   readonly path: string;
   /** Its hash in the lock, 64 lower-case hex digits. */
   readonly sha256: string;
@@ -50,14 +50,14 @@ export interface HttpOptions {
 }
 
 /** Node only: elsewhere the first read fails with `ARTIFACTS_SOURCE_INVALID`. */
-export function directorySource(directory: string): ArtifactSource {
-  const locate = ({ path }: ArtifactFile): string => `${directory.replace(/[\\/]+$/, "")}/${path}`;
+export function folderSource(folder: string): ArtifactSource {
+  const locate = ({ path }: ArtifactFile): string => `${folder.replace(/[\\/]+$/, "")}/${path}`;
   return {
     locate,
     async read(asked) {
       const fs = fileSystem();
       if (fs === undefined) {
-        throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a directory under Node only.");
+        throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a folder under Node only.");
       }
       const file = locate(asked);
       try {
@@ -75,7 +75,7 @@ export function directorySource(directory: string): ArtifactSource {
   };
 }
 
-/** The layout of `directory`, below an http(s) URL. @throws SottoError ARTIFACTS_SOURCE_INVALID */
+/** The layout of `folder`, below an http(s) URL. @throws SottoError ARTIFACTS_SOURCE_INVALID */
 export function urlSource(baseUrl: string, options: HttpOptions): ArtifactSource {
   let base: URL;
   try {

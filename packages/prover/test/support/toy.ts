@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import * as snarkjs from "snarkjs";
 import type { ArtifactsLock } from "../../src/index.ts";
 
-const directory = join(import.meta.dirname, "build");
+const folder = join(import.meta.dirname, "build");
 
 interface WithCurves {
   curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
@@ -26,15 +26,15 @@ interface WithCurves {
 /** 2^4 is enough for the toy's constraints. */
 const POWER = 4;
 
-/** The build directory: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Built once and reused by later runs. */
+/** The build folder: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Built once and reused by later runs. */
 export async function buildToy(): Promise<string> {
-  const toy = join(directory, "toy");
+  const toy = join(folder, "toy");
   const files = { zkey: join(toy, "toy.zkey"), vkey: join(toy, "toy.vkey.json"), source: join(toy, "source") };
   const source = readFileSync(join(import.meta.dirname, "toy.circom"), "utf8");
-  if (existsSync(files.source) && readFileSync(files.source, "utf8") === source) return directory;
+  if (existsSync(files.source) && readFileSync(files.source, "utf8") === source) return folder;
   rmSync(toy, { recursive: true, force: true });
   mkdirSync(toy, { recursive: true });
-  // The compiler runs in a WASM sandbox: it sees only the files below its working directory.
+  // The compiler runs in a WASM sandbox: it sees only the files below its working folder.
   const cli = fileURLToPath(import.meta.resolve("circom2/cli.js"));
   const args = ["--no-warnings", cli, "toy.circom", "-o", "build/toy", "--O2", "--r1cs", "--wasm"];
   execFileSync(process.execPath, args, { cwd: import.meta.dirname, stdio: ["ignore", "ignore", "inherit"] });
@@ -56,7 +56,7 @@ export async function buildToy(): Promise<string> {
     await curve.terminate();
     rmSync(scratch, { recursive: true, force: true });
   }
-  return directory;
+  return folder;
 }
 
 /** A lock of the toy's files that are on disk now. */

@@ -65,8 +65,8 @@ const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
  * @param name of the set
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and others of loading
  */
-export async function openCatalog(directory: string, name: string): Promise<Catalog> {
-  const { lock, set }: Artifacts = await loadArtifacts({ directory, set: name });
+export async function openCatalog(folder: string, name: string): Promise<Catalog> {
+  const { lock, set }: Artifacts = await loadArtifacts({ folder, set: name });
   const circuits = new Map<string, Circuit>();
   const byHash = new Map<string, ArtifactFile>();
   const verificationKeys: Record<string, unknown> = {};
@@ -75,7 +75,7 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
     for (const kind of FILE_KINDS) {
       const sha256 = lock.circuits[name]?.[kind];
       if (sha256 === undefined) continue;
-      const path = join(directory, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
+      const path = join(folder, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
       const size = await checkFile(path, sha256);
       const compressed = COMPRESSED.has(kind) ? once(() => findCompressed(path, sha256, size)) : undefined;
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };

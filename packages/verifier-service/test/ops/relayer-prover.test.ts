@@ -6,18 +6,18 @@ import { rejection } from "../../../../test/kit/rejection.ts";
 import { slow } from "../../../../test/kit/slow.ts";
 import { openProverProcess } from "../../src/relayer-prover.ts";
 
-const directory = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
+const folder = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 
 describe("proving in a child process", function () {
   slow(this, "a process proves");
   it("proves sequentially and concurrently", async () => {
-    const prover = openProverProcess(directory, "development");
+    const prover = openProverProcess(folder, "development");
     try {
       const place = { chainId: 31337n, pool: `0x${"22".repeat(20)}` };
       const append = (leaves: readonly bigint[]) => prepareAppend({ ...place, tree: new NoteTree(), leaves });
       const statements = [append([5n]), append([6n, 7n])];
       const proofs = await Promise.all(statements.map(({ input }) => prover.prove("note_append", input)));
-      const verifier = createVerifier({ artifacts: await loadArtifacts({ directory }) });
+      const verifier = createVerifier({ artifacts: await loadArtifacts({ folder }) });
       for (const [index, { proof, publicSignals }] of proofs.entries()) {
         expect(publicSignals).to.deep.equal(statements[index]!.publicSignals.map(String));
         expect(await verifier.verify("note_append", proof, publicSignals)).to.equal(true);
@@ -36,7 +36,7 @@ describe("proving in a child process", function () {
   });
 
   it("rejects waiting calls when it ends", async () => {
-    const prover = openProverProcess(directory, "development");
+    const prover = openProverProcess(folder, "development");
     const waiting = rejection(prover.prove("note_append", {}));
     await prover.close();
     expect((await waiting).code).to.equal("PROVER_ENDED");
@@ -45,7 +45,7 @@ describe("proving in a child process", function () {
   it("kills a child that misses its deadline, and proves in a new one", async () => {
     const deadlines: (() => void)[] = [];
     let cancelled = 0;
-    const prover = openProverProcess(directory, "development", (action) => {
+    const prover = openProverProcess(folder, "development", (action) => {
       deadlines.push(action);
       return () => {
         cancelled += 1;

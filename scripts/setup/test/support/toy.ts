@@ -29,21 +29,21 @@ component main {public [a, bound]} = Toy();
 `;
 
 export interface Toy {
-  directory: string;
+  folder: string;
   paths: ReturnType<typeof artifactPaths>;
   remove(): void;
 }
 
-/** Compiles the toy into a directory of its own. @param output what it computes last: another one makes another circuit */
+/** Compiles the toy into a folder of its own. @param output what it computes last: another one makes another circuit */
 export async function compileToy(output = "sum * secret + a"): Promise<Toy> {
-  const directory = mkdtempSync(join(tmpdir(), "sotto-setup-"));
-  const source = join(directory, "toy.circom");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-setup-"));
+  const source = join(folder, "toy.circom");
   writeFileSync(source, toySource(output));
-  await compileCircuit(source, directory);
+  await compileCircuit(source, folder);
   return {
-    directory,
-    paths: artifactPaths("toy", directory),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    folder,
+    paths: artifactPaths("toy", folder),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
