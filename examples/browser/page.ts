@@ -7,13 +7,13 @@ import { formatDecimalAmount } from "@sotto/protocol";
 
 /** config.json, beside the page. */
 interface Config {
-  /** JSON-RPC address of a node. */
+  /** JSON-RPC URL of a node. */
   node: string;
   chainId: number;
   pool: string;
   deploymentBlock: number;
   finality: number;
-  /** Base address of the service. */
+  /** Base URL of the service. */
   service: string;
   /** Base units. */
   maxPerRequest: string;

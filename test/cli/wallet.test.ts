@@ -79,7 +79,7 @@ describe("sotto: a wallet", function () {
       expect(existsSync(join(other.home, "seed"))).to.equal(false);
     });
 
-    it("--update saves a service's address only if it answers with the pool's artifact set", async () => {
+    it("--update saves a service's base URL only if it answers with the pool's artifact set", async () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const saved = () => readFileSync(join(cli.home, "config.json"), "utf8");

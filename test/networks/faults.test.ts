@@ -1,4 +1,4 @@
-// Deployments with wrong settings, deployments that are interrupted, and node addresses that contain a provider's key.
+// Deployments with wrong settings, deployments that are interrupted, and node URLs that contain a provider's key.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

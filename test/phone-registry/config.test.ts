@@ -39,7 +39,7 @@ describe("phone registry configuration", function () {
     expect(port).to.equal(8403);
   });
 
-  it("normalizes the registry's base address", () => {
+  it("normalizes the registry's base URL", () => {
     for (const written of ["https://Pay.example/zk", "https://pay.example:443/zk/"])
       expect(readRegistryConfig({ ...RIGHT, SOTTO_PUBLIC_URL: written }).phone.service).to.equal(
         RIGHT["SOTTO_PUBLIC_URL"],

@@ -41,7 +41,7 @@ describe("the phone registry as a program", function () {
       SOTTO_PHONE_CODE_FILE: join(folder.path, "codes"),
       SOTTO_PHONE_MASTER_KEYS: newKey("m1"),
       SOTTO_PHONE_INDEX_KEYS: newKey("i1"),
-      // The service address in signatures does not change with a restart.
+      // The base URL in signatures does not change with a restart.
       SOTTO_PUBLIC_URL: "http://127.0.0.1:8403/zk",
     };
   });

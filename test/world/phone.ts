@@ -39,7 +39,7 @@ const randomAddress = ({ chainId, pool }: World): string => {
 
 const PHONE = "+4915112345678";
 
-/** Values for the examples of docs/api.md. @param service base address */
+/** Values for the examples of docs/api.md. @param service base URL */
 export async function signPhone(service: string, world: World, account: HDNodeWallet) {
   const wallet = account.address.toLowerCase() as `0x${string}`;
   const [issuedAt = 0] = bindingSlots(Date.now());

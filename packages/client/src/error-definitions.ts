@@ -266,9 +266,9 @@ export const RECEIPT_ERRORS = {
 
 /** The errors of a client and its service. No message repeats a token or the contents of a request. */
 export const SERVICE_CLIENT_ERRORS = {
-  SERVICE_NOT_ALLOWED: { means: "The service's address is not an http(s) URL, or is not allowed.", exit: "usage" },
+  SERVICE_NOT_ALLOWED: { means: "The service's base URL is not an http(s) URL, or is not allowed.", exit: "usage" },
   SERVICE_NOT_SECURE: {
-    means: "The service's address is of plain http, not on this machine, and the chain is not known to be local.",
+    means: "The service's base URL is plain http, not on this machine, and the chain is not known to be local.",
     exit: "usage",
   },
   SERVICE_UNREACHABLE: {

@@ -70,7 +70,7 @@ describe("SottoService", () => {
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
   });
 
-  it("polls a pending settlement at the allowed address, never at one from an answer", async () => {
+  it("polls a pending settlement at the allowed base URL, never at a URL from a response", async () => {
     const pending = { status: "pending", txSignature: HASH("1"), id: "7", statusUrl: "https://evil.example/settle/7" };
     answers.push([202, pending], [202, pending], [200, success("2")]);
     const seen: unknown[] = [];
@@ -253,7 +253,7 @@ describe("SottoService", () => {
     }
   });
 
-  it("contacts only allowed services with valid addresses", () => {
+  it("contacts only allowed services with valid base URLs", () => {
     const allow = ["https://pay.example/zk/", "http://127.0.0.1:8402/zk"];
     for (const url of ["https://pay.example/zk", "https://PAY.example:443/zk/", "http://127.0.0.1:8402/zk"])
       expect(new SottoService(url, { allow }).url).to.match(/^https?:\/\/[a-z0-9.:]+\/zk$/);
@@ -273,7 +273,7 @@ describe("SottoService", () => {
       expect(thrown(() => new SottoService(url, { allow })).code, String(url)).to.equal("SERVICE_NOT_ALLOWED");
   });
 
-  it("requires https for remote addresses, except on a local chain", () => {
+  it("requires https for remote services, except on a local chain", () => {
     const refused = [
       "http://pay.example/zk",
       "http://10.0.0.7:8402/zk",

@@ -21,7 +21,7 @@ const SWEEP_MS = 60_000;
 
 export interface PhoneOptions {
   readonly config: PhoneConfig;
-  /** Public base address, which wallets sign; equal to `config.service` if that is set. */
+  /** Public base URL, which wallets sign; equal to `config.service` if that is set. */
   readonly service: string;
   /** Calls contract wallets on the pool's chain. */
   readonly call: EthCall;

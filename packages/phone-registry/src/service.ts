@@ -25,9 +25,9 @@ import { assertSomeNode, chainCall, openSignatureChain } from "./signatures/chai
 import { LOOKUP_HEADERS } from "./signatures/lookups.ts";
 
 export interface RunningRegistry {
-  /** Base address, with the base path. */
+  /** Base URL, with the base path. */
   readonly url: string;
-  /** The public base address, which wallets sign as `service`. */
+  /** The public base URL, which wallets sign as `service`. */
   readonly service: string;
   readonly registry: PhoneRegistry;
   /** Completes running requests, then closes everything else. May be called more than once. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { baseUrl, MAX_URL_LENGTH } from "../src/index.ts";
 
-describe("base addresses", () => {
+describe("base URLs", () => {
   it("of one server are equal in every spelling", () => {
     for (const written of ["https://Pay.Example/zk", "HTTPS://pay.example:443/zk//", "https://pay.example/./zk/"])
       expect(baseUrl(written), written).to.equal("https://pay.example/zk");

@@ -79,7 +79,7 @@ describe("payment instructions", () => {
     expect(bindingOfInstructions(body)).to.deep.equal(nameless);
   });
 
-  it("ignore a trailing slash of the base address", () => {
+  it("ignore a trailing slash of the base URL", () => {
     const { payment } = buildInstructions({ ...options, serviceUrl: "https://pay.example/zk//" });
     expect(payment.verifyEndpoint).to.equal("https://pay.example/zk/verify");
   });

@@ -6,7 +6,7 @@ import type { ServiceMetrics } from "./ops/metrics.ts";
 export interface PhoneSetup {
   /** Undefined if the registry is off. */
   readonly phone: Phone | undefined;
-  /** The port to listen on. It is chosen before the start, because wallets sign the registry's address. */
+  /** The port to listen on. It is chosen before the start, because wallets sign the registry's base URL. */
   readonly port: number;
 }
 

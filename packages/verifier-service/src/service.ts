@@ -27,7 +27,7 @@ import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
 
 export interface RunningService {
-  /** Base address, with the base path. */
+  /** Base URL, with the base path. */
   readonly url: string;
   /** URL of the server's root. */
   readonly origin: string;

@@ -12,7 +12,7 @@ import { checkTerms, type Policy, readToken } from "./client/check.ts";
 import { nullifierOf, Payments } from "./client/payments.ts";
 import { trackFetch } from "./client/track.ts";
 import { X402SchemeError } from "./errors.ts";
-import { serviceAddress } from "./service-address.ts";
+import { normalizeServiceUrl } from "./service-url.ts";
 import type { Frozen, Json, Network, PaymentPayload, PaymentRequirements, SettleResponse } from "./types.ts";
 
 export { X402_SCHEME_ERRORS } from "./error-definitions.ts";
@@ -20,7 +20,7 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
 export interface SottoClientOptions {
   readonly wallet: Wallet;
-  /** Base addresses of the services that may see payments. Requirements that name another service are refused. */
+  /** Base URLs of the services that may see payments. Requirements that name another service are refused. */
   readonly services: readonly string[];
   /** Maximum wait for a note that is being appended or that another payment has reserved, ms. Default: 60,000. */
   readonly fundsTimeoutMs?: number;
@@ -56,13 +56,10 @@ export class SottoScheme {
    */
   static async open({ wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS }: SottoClientOptions): Promise<SottoScheme> {
     if (!Array.isArray(services) || services.length === 0)
-      throw new X402SchemeError(
-        "X402_OPTION_INVALID",
-        "services must be a list of one or more base addresses of services",
-      );
-    const addresses = services.map((service) => serviceAddress(service, wallet.pool.chainId));
+      throw new X402SchemeError("X402_OPTION_INVALID", "services must be a list of one or more base URLs of services");
+    const urls = services.map((service) => normalizeServiceUrl(service, wallet.pool.chainId));
     const { decimals, symbol } = await readToken(wallet);
-    return new SottoScheme({ wallet, decimals, services: addresses }, symbol, fundsTimeoutMs);
+    return new SottoScheme({ wallet, decimals, services: urls }, symbol, fundsTimeoutMs);
   }
 
   /** CAIP-2 id of the wallet's chain; register the scheme for it. */

@@ -9,7 +9,7 @@ export const X402_SCHEME_ERRORS = {
       "The resource server asks for a payment on another chain, in another pool or in another token than the wallet's.",
   },
   X402_ORIGIN_NOT_SECURE: {
-    means: "The resource has a plain http address that is not on this machine, and the chain is not local.",
+    means: "The resource has a plain http URL that is not on this machine, and the chain is not local.",
   },
   X402_SERVICE_NOT_ALLOWED: {
     means: "The resource server's service is not one of those that may see payments. Details: `service`.",

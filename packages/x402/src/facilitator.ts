@@ -23,7 +23,7 @@ import type {
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
 export interface SottoFacilitatorOptions {
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
   readonly fetch?: typeof fetch;
   /** Timeout of one request, ms; a settlement waits for its confirmations. Default: 90,000. */

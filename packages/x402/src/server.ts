@@ -14,7 +14,7 @@ import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
 import { checkOwnBinding, parseRecipient, type SottoRecipient } from "./server/recipient.ts";
-import { serviceAddress } from "./service-address.ts";
+import { normalizeServiceUrl } from "./service-url.ts";
 import type {
   Json,
   Network,
@@ -42,7 +42,7 @@ export interface SottoServerOptions {
   readonly decimals: number;
   /** Ticker that prices may use, as in "0.10 USDC". Default: USDC. */
   readonly symbol?: string;
-  /** Base address of the service that settles, as clients know it. */
+  /** Base URL of the service that settles, as clients know it. */
   readonly service: string;
   /**
    * Stores the used payments: the paywall's `uses`, or a store of your own that all servers of the recipient share.
@@ -83,7 +83,7 @@ export class SottoScheme {
     const { decimals, symbol = "USDC", clock = Date.now } = options;
     this.#origin = originOf(options.origin);
     try {
-      this.#service = serviceAddress(options.service, BigInt(options.chainId));
+      this.#service = normalizeServiceUrl(options.service, BigInt(options.chainId));
       this.#pool = parseAddress(options.pool, "pool");
       this.#token = { asset: parseAddress(options.asset, "asset"), decimals, symbol };
     } catch (cause) {

@@ -12,7 +12,7 @@ export class Door {
     this.#to = new URL(to);
   }
 
-  /** @param to base address of the server behind the proxy */
+  /** @param to base URL of the server behind the proxy */
   static async to(to: string): Promise<Door> {
     const door = new Door(to);
     await new Promise<void>((resolve) => door.#server.listen(0, "127.0.0.1", resolve));

@@ -18,7 +18,7 @@ export const ORIGIN = "https://data.example";
 export const PRICE = 10_000n;
 
 export interface MerchantWorld extends World {
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
   readonly merchant: Merchant;
   /** A folder that is removed with the world. */

@@ -18,7 +18,7 @@ export interface Middleman {
 
 const pass: Trouble = (_path, answer) => answer();
 
-/** @param target base address of the server behind the proxy */
+/** @param target base URL of the server behind the proxy */
 export async function openMiddleman(target: string): Promise<Middleman> {
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

@@ -42,7 +42,7 @@ export interface ResourceServer {
 
 const PRICE_TEXT = "$1.00";
 
-/** @param facilitator base address of the facilitator that settles payments */
+/** @param facilitator base URL of the facilitator that settles payments */
 export async function openResourceServer(
   world: Place,
   recipient: SottoRecipient,

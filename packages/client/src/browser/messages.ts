@@ -4,7 +4,7 @@ import type { ArtifactProgress, CircuitInput, Proof } from "@sotto/prover";
 
 /** Where a prover's files come from. */
 export interface ProverSource {
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
   /** Name of the pool's set of keys. */
   readonly set: string;

@@ -1,6 +1,6 @@
 import { readDecimals } from "@sotto/chain";
 import { type PaymentInstructions, parseInstructions, quoted, readBody, SottoError } from "@sotto/protocol";
-import { normalizeServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
@@ -12,7 +12,7 @@ export interface Challenge {
   readonly instructions: PaymentInstructions;
   /** Base units. */
   readonly price: bigint;
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
   /** The URL to which the request is sent again with the proof. */
   readonly url: URL;

@@ -4,13 +4,13 @@ import type { PurchaseOptions } from "../purchase/context.ts";
 import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
-import { normalizeServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
 export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
-  /** Base addresses of the services that may see payments. A 402 that names another service is refused. */
+  /** Base URLs of the services that may see payments. A 402 that names another service is refused. */
   services: readonly string[];
   /** Maximum base units for one request. */
   maxPerRequest: bigint;
@@ -23,7 +23,7 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   /** Called when a host names another wallet than before. Default: the change is refused. */
   confirmRecipient?: ConfirmRecipient | undefined;
   /**
-   * Base address of the phone registry. If a 402 names a phone number, its wallet and key must be the ones that the
+   * Base URL of the phone registry. If a 402 names a phone number, its wallet and key must be the ones that the
    * registry has for that number. Default: phone numbers are ignored, and only the wallet's signature of its shielded
    * address is checked.
    */
@@ -61,7 +61,7 @@ export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promi
 export interface CheckedOptions {
   readonly services: readonly string[];
   readonly limits: SpendingLimits;
-  /** Base address of the phone registry. */
+  /** Base URL of the phone registry. */
   readonly registry: string | undefined;
 }
 
@@ -77,16 +77,16 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
       `phone.cacheMs is ${cacheMs}, but must be 0 to ${MAPPING_CACHE_MS} ms`,
     );
   if (!Array.isArray(services) || services.length === 0)
-    throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
+    throw new FetchError("FETCH_OPTION_INVALID", "services must name the base URL of at least one service");
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
-  const addresses = services.map(normalizeServiceUrl);
+  const urls = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
-  for (const address of [...addresses, ...(registry === undefined ? [] : [registry])])
+  for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
     assertSecure(new URL(address), chainId);
   return {
-    services: addresses,
+    services: urls,
     registry,
     limits: checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost }),
   };

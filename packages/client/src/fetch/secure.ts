@@ -8,7 +8,7 @@ import { FetchError } from "./errors.ts";
  */
 export function assertSecure(url: URL, chainId: bigint): void {
   if (isSecureUrl(url.href, chainId)) return;
-  throw new FetchError("ORIGIN_NOT_SECURE", `${url.origin} is not an https address; payments to it are refused`, {
+  throw new FetchError("ORIGIN_NOT_SECURE", `${url.origin} is not an https URL; payments to it are refused`, {
     origin: url.origin,
   });
 }

@@ -26,7 +26,7 @@ export interface OpenOptions {
   /** URLs of JSON-RPC nodes, the preferred one first, or any `ChainSource`. Default: `LOCAL_NODE` on a local chain. */
   nodes?: PoolOptions["chain"] | undefined;
   /**
-   * Base address of the service that has the circuits' files and submits the deposits of `wallet.fund`. Default:
+   * Base URL of the service that has the circuits' files and submits the deposits of `wallet.fund`. Default:
    * `LOCAL_SERVICE` on a local chain. Without a service and a prover, the wallet cannot spend.
    */
   service?: string | undefined;

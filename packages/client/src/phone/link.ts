@@ -1,5 +1,5 @@
 import { BINDING_SLOT_SECONDS, bindingSlots, bindingTypedData, type ShieldedAddressBinding } from "@sotto/protocol";
-import { normalizeServiceUrl } from "../service/address.ts";
+import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { addressOf, type LookupSigner, signTyped } from "./lookup.ts";
 import { phoneNumberOf } from "./number.ts";
@@ -17,7 +17,7 @@ export interface PhoneLink {
 export interface BindingOptions {
   /** The phone number. Default: none, as in the signature that a resource server shows in its 402 responses. */
   phone?: string | undefined;
-  /** Base address of the registry; only together with a number. */
+  /** Base URL of the registry; only together with a number. */
   service?: string | undefined;
   /** A slot of the last 24 hours, seconds, for an account that takes long to sign. Default: the current slot. */
   issuedAt?: number | undefined;

@@ -24,7 +24,7 @@ export async function addressOf(signer: LookupSigner): Promise<Address> {
 /**
  * The headers of one lookup: a signature over the number, a fresh nonce and a deadline, valid only for this registry.
  *
- * @param service the registry's base address
+ * @param service the registry's base URL
  */
 export async function signLookup(
   signer: LookupSigner,

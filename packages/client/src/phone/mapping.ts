@@ -21,7 +21,7 @@ export interface PhoneRecipient {
   readonly shieldedAddress: string;
   /** When the wallet signed it, seconds. */
   readonly issuedAt: number;
-  /** Base address of the registry that answered. */
+  /** Base URL of the registry that answered. */
   readonly registry: string;
 }
 
@@ -30,7 +30,7 @@ export interface Asked {
   readonly wallet: Wallet;
   /** E.164. */
   readonly phone: string;
-  /** Base address of the registry that was asked. */
+  /** Base URL of the registry that was asked. */
   readonly registry: string;
 }
 

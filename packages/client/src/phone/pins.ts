@@ -10,7 +10,7 @@ export interface PhonePin {
   readonly shieldedAddress: string;
   /** Date of the newest link seen, seconds. */
   readonly issuedAt: number;
-  /** Base address of the registry that showed it. */
+  /** Base URL of the registry that showed it. */
   readonly registry: string;
 }
 

@@ -6,7 +6,7 @@ export interface PurchaseTerms {
   /** Base units. */
   price: string;
   resourceUrl: string;
-  /** Base address of the service. */
+  /** Base URL of the service. */
   service: string;
 }
 

@@ -2,7 +2,6 @@ import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
-import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./address.ts";
 import {
   type Outcome,
   type PhoneMapping,
@@ -15,13 +14,14 @@ import {
 } from "./answers.ts";
 import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
+import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./url.ts";
 
 export interface ServiceOptions {
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
   /** Timeout of one response, ms. Default: 30,000. For settlements, the time that the service may hold them is added. */
   timeoutMs?: number | undefined;
-  /** Base addresses that are allowed. Default: the given one. */
+  /** Base URLs that are allowed. Default: the given one. */
   allow?: readonly string[] | undefined;
   /** The chain of the pool. On a local chain, plain http is allowed to any address, otherwise only to this machine. */
   chainId?: bigint | undefined;
@@ -63,13 +63,13 @@ const MAX_LOOK_MS = 2_000;
  * redirect is followed, and nothing it says is proof of anything: `purchase` looks at the chain.
  */
 export class SottoService {
-  /** Base address without a slash at its end. */
+  /** Base URL without a slash at its end. */
   readonly url: string;
   readonly #fetch: typeof fetch;
   readonly #timeoutMs: number;
 
   /**
-   * @param url base address, with its base path
+   * @param url base URL, with its base path
    * @throws ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
    */
   constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
@@ -113,7 +113,7 @@ export class SottoService {
     return parseOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
   }
 
-  /** Name of the artifact set that the service verifies with. Also shows whether a service answers at this address. */
+  /** Name of the artifact set that the service verifies with. Also shows whether a service answers at this URL. */
   async artifactSet({ signal }: CallOptions = {}): Promise<string> {
     return parseArtifactSet(await this.#get("circuits", signal));
   }
@@ -152,7 +152,7 @@ export class SottoService {
           },
         );
       await delay(pause, signal);
-      // Polled by id at the allowed address, never at an address from an answer.
+      // Polled by id at the allowed base URL, never at a URL from a response.
       outcome = id === undefined ? await begin() : await this.status(id, { signal });
     }
     if (outcome.status === "success") {

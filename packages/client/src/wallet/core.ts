@@ -34,7 +34,7 @@ export interface CoreOptions {
   finality: number;
   clock: () => number;
   rangeSize?: number | undefined;
-  /** The default service of deposits, or its base address. */
+  /** The default service of deposits, or its base URL. */
   service?: SottoService | string | undefined;
 }
 

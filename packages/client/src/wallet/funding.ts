@@ -28,7 +28,7 @@ export interface FundingProgress {
 }
 
 export interface ResumeDepositOptions {
-  /** The service that submits it, or its base address. Default: the wallet's. */
+  /** The service that submits it, or its base URL. Default: the wallet's. */
   service?: SottoService | string | undefined;
   /** `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. */
   until?: "deposited" | "spendable" | undefined;

@@ -36,7 +36,7 @@ export interface PaymentRecord extends SpendRecord {
   kind: "payment";
   attempts: PaymentAttempt[];
   recipient: { wallet: string; shieldedAddress: string };
-  /** Base address of the service that its proof is for; null if the caller named none. */
+  /** Base URL of the service that its proof is for; null if the caller named none. */
   service: string | null;
   amount: string;
   lowerBound: string;

@@ -24,7 +24,7 @@ export interface PaymentRequest {
   /** Bounds of the amount proof. Default: `amount` to 1.1 times `amount`, the bounds for a price of `amount`. */
   lowerBound?: bigint | undefined;
   upperBound?: bigint | undefined;
-  /** Base address of the service that gets the proof. A note that it has seen is kept from other services if possible. */
+  /** Base URL of the service that gets the proof. A note that it has seen is kept from other services if possible. */
   service?: string | undefined;
   /** Id of the payment, 32 hex digits never used before. Default: random. Set it to journal the id elsewhere first. */
   id?: string | undefined;
@@ -63,7 +63,7 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
   if (request.note !== undefined) parseCount(request.note, "note", 0);
   const { service = null } = request;
   if (service !== null && typeof service !== "string")
-    throw new WalletError("INVALID_OPTION", "service must be the base address of a service");
+    throw new WalletError("INVALID_OPTION", "service must be the base URL of a service");
   const { shieldedAddress } = recipient;
   return { recipient: { wallet, shieldedAddress }, service, address, amount, resourceUrl, lowerBound, upperBound };
 }

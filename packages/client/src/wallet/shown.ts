@@ -6,7 +6,7 @@ import type { Funds } from "./select.ts";
 /** The parties that see the nullifier of a spent note. */
 export interface Audience {
   shieldedAddress: string;
-  /** Base address of the service, null if unknown. */
+  /** Base URL of the service, null if unknown. */
   service: string | null;
 }
 

@@ -37,7 +37,7 @@ export interface WalletOptions extends PoolOptions {
   store: Store;
   /** Default: none, and the wallet can receive and deposit, but not spend. */
   prover?: WalletProver | undefined;
-  /** The service that submits the deposits of `fund`, or its base address. */
+  /** The service that submits the deposits of `fund`, or its base URL. */
   service?: SottoService | string | undefined;
   /** Run by `close`. */
   onClose?: (() => Promise<void>) | undefined;

@@ -11,7 +11,7 @@ import type { PhoneSettings } from "./settings.ts";
 export interface PhoneConfig {
   readonly chainId: bigint;
   readonly pool: `0x${string}`;
-  /** Public base address, which wallets sign. Undefined on a local chain: the address that the server listens on. */
+  /** Public base URL, which wallets sign. Undefined on a local chain: the address that the server listens on. */
   readonly service: string | undefined;
   readonly local: boolean;
   readonly store: string;
@@ -61,7 +61,7 @@ export function phoneProblems(
       problems.push("SOTTO_PHONE_INDEX_KEYS is missing: the registry finds numbers with these keys");
   }
   if (!local && !publicUrl?.startsWith("https://"))
-    problems.push("SOTTO_PUBLIC_URL must be the https base address of the registry: wallets sign it");
+    problems.push("SOTTO_PUBLIC_URL must be the https base URL of the registry: wallets sign it");
   if (publicUrl !== undefined && publicUrl.length > MAX_SERVICE_LENGTH)
     problems.push(`SOTTO_PUBLIC_URL must have at most ${MAX_SERVICE_LENGTH} characters: wallets sign it`);
   if (sender === "webhook") {

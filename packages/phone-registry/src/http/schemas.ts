@@ -84,7 +84,7 @@ const mapping = {
   signature: Type.String({ description: "the wallet's signature over ShieldedAddressBinding with these fields" }),
   chainId: Type.String({ description: "signed; decimal" }),
   pool: Type.String({ description: "signed; address of the pool" }),
-  service: Type.String({ description: "signed; public base address of this registry" }),
+  service: Type.String({ description: "signed; public base URL of this registry" }),
   issuedAt: Type.Integer({ description: "signed; Unix seconds" }),
   expiresAt: Type.Integer({ description: "Unix seconds; from then on the number is unknown" }),
 };
@@ -121,7 +121,7 @@ export const UnlinkAnswer = Type.Object({ unlinked: Type.Boolean() });
 
 export const RegistryAnswer = Type.Object(
   {
-    service: Type.String({ description: "public base address; part of what wallets sign" }),
+    service: Type.String({ description: "public base URL; part of what wallets sign" }),
     chainId: Type.String({ description: "decimal" }),
     pool: Type.String(),
     signedLookups: Type.Boolean({ description: "whether resolve requires a wallet's signature" }),

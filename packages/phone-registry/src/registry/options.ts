@@ -95,7 +95,7 @@ export interface RegistryOptions {
   readonly keys: RegistryKeys;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of this registry, which wallets sign. */
+  /** Public base URL of this registry, which wallets sign. */
   readonly service: string;
   readonly signatures: SignatureChecks;
   readonly sender: CodeSender;

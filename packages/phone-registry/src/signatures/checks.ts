@@ -17,7 +17,7 @@ import type { ContractChecks } from "./contract-checks.ts";
 export interface SigningDomain {
   readonly chainId: bigint;
   readonly pool: `0x${string}`;
-  /** Public base address. */
+  /** Public base URL. */
   readonly service: string;
 }
 

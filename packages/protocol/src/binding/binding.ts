@@ -18,7 +18,7 @@ export interface ShieldedAddressBinding {
   readonly key: string;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of the registry that the binding is for, or "". */
+  /** Public base URL of the registry that the binding is for, or "". */
   readonly service: string;
   /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
@@ -27,7 +27,7 @@ export interface ShieldedAddressBinding {
 /** issuedAt is a multiple of this, so that a registry that was not given it finds it by trying a few values. */
 export const BINDING_SLOT_SECONDS = 300;
 
-/** Maximum length of a registry's base address, characters. */
+/** Maximum length of a registry's base URL, characters. */
 export const MAX_SERVICE_LENGTH = 256;
 
 /** E.164: no leading zero, at most fifteen digits. The registry checks whether the number exists. */

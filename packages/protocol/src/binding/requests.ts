@@ -12,7 +12,7 @@ export interface PhoneUnlink {
   readonly wallet: Address;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of the registry. */
+  /** Public base URL of the registry. */
   readonly service: string;
   /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
@@ -24,7 +24,7 @@ export interface PhoneLookup {
   readonly phone: string;
   readonly wallet: Address;
   readonly chainId: bigint;
-  /** Public base address of the registry. */
+  /** Public base URL of the registry. */
   readonly service: string;
   /** 16 to 64 characters of A-Z, a-z, 0-9, - and _, never used before by this wallet. */
   readonly nonce: string;

@@ -62,7 +62,7 @@ export interface InstructionsRecipient {
   readonly signature: string;
   /** Seconds since the Unix epoch. */
   readonly issuedAt: number;
-  /** Base address of the binding's registry, or "". */
+  /** Base URL of the binding's registry, or "". */
   readonly service: string;
 }
 
@@ -74,7 +74,7 @@ export interface InstructionsOptions {
   readonly price: bigint;
   readonly asset: string;
   readonly decimals: number;
-  /** Base address of the service that verifies and settles. */
+  /** Base URL of the service that verifies and settles. */
   readonly serviceUrl: string;
   readonly resource: string;
   /** Milliseconds since the Unix epoch. */

@@ -29,7 +29,7 @@ export interface X402Recipient {
   readonly signature: string;
   /** issuedAt of the binding, Unix seconds. */
   readonly issuedAt: number;
-  /** Base address of the binding's registry, or "". */
+  /** Base URL of the binding's registry, or "". */
   readonly service: string;
   /** The binding's phone number in E.164, or "". */
   readonly phone: string;
@@ -43,7 +43,7 @@ export interface X402Extra {
   readonly decimals: number;
   /** The resource that is paid for. The proof binds it; compared byte for byte. */
   readonly resource: string;
-  /** Base address of the service that verifies and settles. */
+  /** Base URL of the service that verifies and settles. */
   readonly service: string;
   readonly recipient: X402Recipient;
   /** Id of the set of keys that the service verifies with. */

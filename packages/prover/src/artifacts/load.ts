@@ -29,7 +29,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   folder?: string | undefined;
   /** http(s) URL with the same layout below it. */
   baseUrl?: string | undefined;
-  /** Base address of a service, which serves each file under its hash. */
+  /** Base URL of a service, which serves each file under its hash. */
   service?: string | undefined;
   /** Keeps downloaded files: a folder (Node only), or any `ArtifactCache`. Default: none. */
   cache?: ArtifactCache | string | undefined;

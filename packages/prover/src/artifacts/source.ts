@@ -97,7 +97,7 @@ export function urlSource(baseUrl: string, options: HttpOptions): ArtifactSource
 export function serviceSource(service: string, options: HttpOptions): ArtifactSource {
   const base = toServiceUrl(service);
   if (base === undefined)
-    throw proverError("ARTIFACTS_SOURCE_INVALID", "`service` must be a service's base address, an http or https URL.");
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "`service` must be a service's base URL, an http or https URL.");
   const { fetch: send = globalThis.fetch, signal } = options;
   let served: Promise<ServedFiles | undefined> | undefined;
   const locate = ({ sha256: hash }: ArtifactFile): string => `${base}/artifacts/${hash}`;

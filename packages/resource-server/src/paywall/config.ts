@@ -62,9 +62,9 @@ function parseOrigin(origin: unknown): string {
 function parseService({ service, jwks }: PaywallOptions, chainId: bigint): string {
   const address = baseUrl(service);
   if (address === undefined)
-    throw invalidOption("service must be the http(s) base address of the service, such as https://pay.example/zk");
+    throw invalidOption("service must be the http(s) base URL of the service, such as https://pay.example/zk");
   if (jwks === undefined && !isSecureUrl(address, chainId))
-    throw invalidOption("service must be an https address; to use plain http, pin its token keys with jwks");
+    throw invalidOption("service must be an https URL; to use plain http, pin its token keys with jwks");
   return address;
 }
 
@@ -75,7 +75,7 @@ function parseChain(chain: PaywallChain) {
     rpcUrls.length === 0 ||
     !rpcUrls.every((url) => /^https?:/.test(url) && URL.canParse(url))
   )
-    throw invalidOption("chain.rpcUrls must be a list of one or more http(s) addresses");
+    throw invalidOption("chain.rpcUrls must be a list of one or more http(s) URLs");
   const id = typeof chainId === "bigint" ? chainId : BigInt(parseInteger(chainId, "chain.chainId", 1, 2 ** 52));
   const local = LOCAL_CHAIN_IDS.includes(id);
   const confirmations = parseInteger(chain.confirmations ?? (local ? 1 : 2), "chain.confirmations", 1, 64);

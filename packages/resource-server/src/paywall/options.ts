@@ -10,7 +10,7 @@ export interface PaywallRecipient {
   readonly signature: string;
   /** When the binding was signed: Unix seconds, a multiple of 300. The signature is valid for 400 days. */
   readonly issuedAt: number;
-  /** Public base address of the phone registry that the binding names. Default: none. */
+  /** Public base URL of the phone registry that the binding names. Default: none. */
   readonly service?: string;
   /** E.164. Default: none. */
   readonly phone?: string;
@@ -75,7 +75,7 @@ export interface PaywallOptions extends PriceOptions {
    */
   readonly origin: string;
   readonly recipient: PaywallRecipient;
-  /** Base address of the service that verifies and settles; ends with `/zk`. */
+  /** Base URL of the service that verifies and settles; ends with `/zk`. */
   readonly service: string;
   readonly chain: PaywallChain;
   /**
@@ -88,7 +88,7 @@ export interface PaywallOptions extends PriceOptions {
   readonly keys?: ArtifactsLock;
   /** Pins the public keys of the service's tokens (a JWK set). Default: the keys that the service publishes. */
   readonly jwks?: { readonly keys: readonly object[] };
-  /** `iss` of the service's tokens. Default: its base address or `urn:sotto:CHAIN_ID:POOL`. */
+  /** `iss` of the service's tokens. Default: its base URL or `urn:sotto:CHAIN_ID:POOL`. */
   readonly issuer?: string;
   /** Called for each event. Its exceptions are ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;

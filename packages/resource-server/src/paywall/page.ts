@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 80;
 
 /** The page's options, checked. */
 export interface Page {
-  /** Base address of the web wallet, without a trailing slash. */
+  /** Base URL of the web wallet, without a trailing slash. */
   readonly wallet: string | undefined;
   /** The merchant's name. */
   readonly name: string | undefined;
@@ -27,7 +27,7 @@ export function parsePage(options: boolean | PageOptions | undefined, chainId: b
   const { wallet, name } = options;
   const address = wallet === undefined ? undefined : baseUrl(wallet);
   if (wallet !== undefined && (address === undefined || !isSecureUrl(address, chainId)))
-    throw invalidOption("page.wallet must be the https address of a web wallet, such as https://wallet.example");
+    throw invalidOption("page.wallet must be the https URL of a web wallet, such as https://wallet.example");
   if (name !== undefined && (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME_LENGTH))
     throw invalidOption(`page.name must be a text of 1 to ${MAX_NAME_LENGTH} characters`);
   return { wallet: address, name };
@@ -83,7 +83,7 @@ const embedded = (value: object): Markup => ({
 const chainName = (chainId: string): string =>
   LOCAL_CHAIN_IDS.includes(BigInt(chainId)) ? `Local test chain (${chainId})` : `Chain ${chainId}`;
 
-/** @param service base address of the service @returns the page's HTML */
+/** @param service base URL of the service @returns the page's HTML */
 export function renderPage({ wallet, name }: Page, instructions: PaymentInstructions, service: string): string {
   const { payment, metadata } = instructions;
   const { recipient, amountBaseUnits, decimals, currency } = payment;

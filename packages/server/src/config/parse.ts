@@ -57,11 +57,11 @@ export const httpUrl: Parse<string> = (value) => {
   return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");
 };
 
-/** A server's base address is part of every payment token, and tokens are sent in headers. */
+/** A server's base URL is part of every payment token, and tokens are sent in headers. */
 const MAX_BASE_ADDRESS_LENGTH = 256;
 
 /** Normalized, because clients and tokens identify a server by it. */
-export const baseAddress: Parse<string> = (value) =>
+export const publicUrl: Parse<string> = (value) =>
   (value.length <= MAX_BASE_ADDRESS_LENGTH ? baseUrl(value) : undefined) ??
   wrong(`an http or https URL of at most ${MAX_BASE_ADDRESS_LENGTH} characters, without user, query and fragment`);
 

@@ -1,4 +1,4 @@
-import { baseAddress, basePath, integer, list, network, oneOf, origin, text } from "./parse.ts";
+import { basePath, integer, list, network, oneOf, origin, publicUrl, text } from "./parse.ts";
 import { type SettingValues, setting } from "./setting.ts";
 
 /** Settings of every HTTP server. */
@@ -8,9 +8,9 @@ export const SERVER_SETTINGS = {
   basePath: setting("SOTTO_BASE_PATH", basePath, "/zk", "base path of the routes; / for no path"),
   publicUrl: setting(
     "SOTTO_PUBLIC_URL",
-    baseAddress,
+    publicUrl,
     undefined,
-    "base address that clients use: the issuer of tokens and the prefix of status URLs; default: issuer urn:sotto:CHAIN:POOL and relative status URLs",
+    "base URL that clients use: the issuer of tokens and the prefix of status URLs; default: issuer urn:sotto:CHAIN:POOL and relative status URLs",
   ),
   trustProxy: setting(
     "SOTTO_TRUST_PROXY",

@@ -26,7 +26,7 @@ const FileAnswers = {
 };
 
 const FileDescription = Type.Object({
-  url: Type.String({ description: "content-addressed path, relative to the base address" }),
+  url: Type.String({ description: "content-addressed path, relative to the base URL" }),
   sha256: Type.String(),
   size: Type.Integer({ description: "bytes" }),
 });

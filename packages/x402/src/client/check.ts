@@ -18,7 +18,7 @@ export interface Policy {
   readonly wallet: Wallet;
   /** Decimals of the pool's token, read from the chain. */
   readonly decimals: number;
-  /** Normalized base addresses. */
+  /** Normalized base URLs. */
   readonly services: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
   if (!isSecureUrl(resource, chainId))
     throw new X402SchemeError(
       "X402_ORIGIN_NOT_SECURE",
-      `the resource is not at an https address (${originOf(resource)}), so anyone on the network path could have asked ` +
+      `the resource is not at an https URL (${originOf(resource)}), so anyone on the network path could have asked ` +
         "for this payment",
       { resource: quotedUrl(resource) },
     );

@@ -1,7 +1,7 @@
 import { readBody, SottoError } from "@sotto/protocol";
 import { X402_VERSION } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
-import { serviceAddress } from "../service-address.ts";
+import { normalizeServiceUrl } from "../service-url.ts";
 import type {
   Json,
   PaymentPayload,
@@ -25,7 +25,7 @@ export class ServiceClient {
   readonly #timeoutMs: number;
 
   constructor(base: string, send: typeof fetch, timeoutMs: number) {
-    this.#base = serviceAddress(base);
+    this.#base = normalizeServiceUrl(base);
     // Called as a function, because a browser's fetch requires `this` to be the window.
     this.#send = (input, init) => send(input, init);
     this.#timeoutMs = timeoutMs;

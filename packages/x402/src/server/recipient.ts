@@ -17,7 +17,7 @@ export interface SottoRecipient {
   readonly signature: string;
   /** When the wallet signed, Unix seconds. */
   readonly issuedAt: number;
-  /** Base address of the phone registry that the binding names. Default: none. */
+  /** Base URL of the phone registry that the binding names. Default: none. */
   readonly service?: string;
   /** E.164. Default: none. */
   readonly phone?: string;
