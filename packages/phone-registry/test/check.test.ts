@@ -8,7 +8,7 @@ import { key, refused, slot, type World, wallet } from "./support/world.ts";
 
 const [A, B] = ["+14155550100", "+14155550101"];
 
-overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
+overWorlds("the ledger of all links", EVERY_DATABASE, (newWorld) => {
   let world: World;
   let raw: RawDatabase;
   beforeEach(async () => {
@@ -99,7 +99,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     await expectTampered();
   });
 
-  it("detects an account that is missing, outdated or changed", async () => {
+  it("detects a ledger that is missing, outdated or changed", async () => {
     await world.linked(A, 1);
     const before = await copy();
     await world.linked(B, 2);
@@ -114,7 +114,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     expect(await refused(again.link(world.request(A, 5)))).to.include({ code: "RECORD_TAMPERED" });
   });
 
-  it("allows revocation and erasure without an account, and a new one by an operator", async () => {
+  it("allows revocation and erasure without a ledger, and a new one by an operator", async () => {
     const forgeries = [sql`delete from phone_ledger`, sql`update phone_ledger set envelope = 'AAAA'`];
     for (const [n, forge] of forgeries.entries()) {
       const issuedAt = slot(n);

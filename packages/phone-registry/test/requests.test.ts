@@ -81,7 +81,7 @@ describe("requests of the phone registry", () => {
       ),
       { numRuns: 800 },
     );
-    // The account of all links still adds up.
+    // The ledger of all links still adds up.
     expect((await world.registry.check()).changes).to.be.greaterThan(0);
   });
 

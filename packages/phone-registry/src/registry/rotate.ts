@@ -5,7 +5,7 @@ import { rewrap } from "../crypto/envelope.ts";
 import { sealHead } from "../crypto/head.ts";
 import { RegistryError } from "../errors.ts";
 import { keysInUse } from "../store/keys.ts";
-import { account } from "../store/ledger.ts";
+import { updateLedger } from "../store/ledger.ts";
 import type { MappingRow } from "../store/link-record.ts";
 import { entryOf, openRow, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
@@ -37,7 +37,7 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
     );
   }
   // Re-encrypts the ledger, even if there is no link.
-  if (signal?.aborted !== true) await database.transaction([], (db) => account(db, ring, [], []));
+  if (signal?.aborted !== true) await database.transaction([], (db) => updateLedger(db, ring, [], []));
   const state = await rotation(context);
   // Removes what older master keys wrapped from the database file.
   await database.scrub();
@@ -75,7 +75,7 @@ async function renewAll(context: Context, db: Db, ids: readonly string[]): Promi
       refused += 1;
     }
   const added = renewed.map((row) => ({ ...entryOf(row), master_key: ring.master.id }));
-  await account(db, ring, renewed.map(entryOf), added);
+  await updateLedger(db, ring, renewed.map(entryOf), added);
   return refused;
 }
 

@@ -1,4 +1,4 @@
-// One sealed sum over all links and their versions. A link that is deleted or restored outside the registry, even with its head,
+// The ledger: one sealed sum over all links and their versions. A link that is deleted or restored outside the registry, even with its head,
 // changes the sum. Restoring the whole database, with this sum, is noticed only by comparing the number of changes.
 import { openText, sealText } from "../crypto/envelope.ts";
 import { headTerm } from "../crypto/head.ts";
@@ -82,7 +82,12 @@ async function lockIfSound(db: Db, ring: KeyRing): Promise<LedgerState | undefin
  * ledger is missing.
  * @throws RegistryError RECORD_TAMPERED
  */
-export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], added: readonly Entry[]): Promise<void> {
+export async function updateLedger(
+  db: Db,
+  ring: KeyRing,
+  gone: readonly Entry[],
+  added: readonly Entry[],
+): Promise<void> {
   const onlyLess = gone.length > 0 && added.length === 0;
   const state = onlyLess ? await lockIfSound(db, ring) : await lockLedger(db, ring);
   if (state === undefined) return;

@@ -5,7 +5,7 @@ import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../errors.ts";
 import { decoyRow } from "./decoy.ts";
-import { account, type Entry } from "./ledger.ts";
+import { type Entry, updateLedger } from "./ledger.ts";
 import type { LinkRecord, MappingRow } from "./link-record.ts";
 import type { Db } from "./schema.ts";
 
@@ -133,7 +133,7 @@ export class Records {
       await db.updateTable("phone_heads").set(head).where("id", "=", id).execute();
     }
     const entry = { id, version, verified: row.verified, ...key };
-    await account(db, ring, old === undefined ? [] : [entryOf(old.row)], [entry]);
+    await updateLedger(db, ring, old === undefined ? [] : [entryOf(old.row)], [entry]);
     return id;
   }
 
@@ -148,7 +148,7 @@ export class Records {
     const codes = await db.deleteFrom("phone_codes").where("mapping_id", "in", ids).returning("mapping_id").execute();
     await db.deleteFrom("phone_heads").where("id", "in", ids).execute();
     const gone = await db.deleteFrom("phone_mappings").where("id", "in", ids).returning("id").execute();
-    if (before.length > 0) await account(db, this.#ring, before.map(entryOf), []);
+    if (before.length > 0) await updateLedger(db, this.#ring, before.map(entryOf), []);
     return { mappings: gone.length, codes: codes.length };
   }
 
