@@ -14,7 +14,7 @@ export interface RegistryProcess {
   readonly ended: Promise<NodeJS.Signals | number | null>;
 }
 
-/** @param folder its working folder @param settings its environment without PATH */
+/** @param folder its working directory @param settings its environment without PATH */
 export async function startRegistryProcess(folder: string, settings: Record<string, string>): Promise<RegistryProcess> {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...PATIENT, ...settings } });

@@ -34,7 +34,7 @@ export async function buildToy(): Promise<string> {
   if (existsSync(files.source) && readFileSync(files.source, "utf8") === source) return folder;
   rmSync(toy, { recursive: true, force: true });
   mkdirSync(toy, { recursive: true });
-  // The compiler runs in a WASM sandbox: it sees only the files below its working folder.
+  // The compiler runs in a WASM sandbox: it sees only the files below its working directory.
   const cli = fileURLToPath(import.meta.resolve("circom2/cli.js"));
   const args = ["--no-warnings", cli, "toy.circom", "-o", "build/toy", "--O2", "--r1cs", "--wasm"];
   execFileSync(process.execPath, args, { cwd: import.meta.dirname, stdio: ["ignore", "ignore", "inherit"] });
