@@ -1,25 +1,4 @@
-// The service as a child process of the demo. It reports over the IPC channel, logs to standard error and ends with its
-// parent.
-import { createLog, readConfig, startService } from "@sotto/verifier-service";
-import type { ChildMessage, StartedService } from "./processes.ts";
+// The service as a child process of the demo.
+import { serveParent } from "./serve-parent.ts";
 
-export type ServiceMessage = ChildMessage<StartedService>;
-
-const send = (message: ServiceMessage) => process.send?.(message);
-process.once("disconnect", () => process.exit(0));
-// The parent may have ended before the listener above was added.
-if (!process.connected) process.exit(0);
-// Ctrl-C reaches the whole process group; the parent decides when this process ends.
-process.on("SIGINT", () => {});
-
-try {
-  const config = readConfig(process.env);
-  const log = createLog(config.logLevel, { write: (line: string) => void process.stderr.write(line) });
-  const service = await startService(config, log);
-  process.once("SIGTERM", () => void service.close().finally(() => process.exit(0)));
-  send({ started: { url: service.url, relayer: service.relayer } });
-} catch (error) {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "SERVICE_FAILED";
-  send({ error: { code, message: error instanceof Error ? error.message : String(error) } });
-  process.disconnect();
-}
+await serveParent();

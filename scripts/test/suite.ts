@@ -16,6 +16,7 @@ import { dirname, join, relative } from "node:path";
 import { cleanEnvironment } from "../launcher/process.mjs";
 import { eventLines } from "./output.ts";
 import { parseReport, reportBase, type TestEvent } from "./report.ts";
+import { openScratch } from "./scratch.ts";
 
 const POLL_MS = 500;
 const TAIL_LINES = 60;
@@ -56,6 +57,7 @@ export async function runSuite(folder: string, script: string, command: readonly
   rmSync(file, { force: true });
   const start = performance.now();
   const output = openSync(log, "w");
+  const scratch = openScratch();
   const print = (event: TestEvent) => {
     const lines = eventLines(name, event);
     if (lines !== undefined) console.log(lines);
@@ -66,6 +68,7 @@ export async function runSuite(folder: string, script: string, command: readonly
     env: {
       ...cleanEnvironment(process.env, process.env["PATH"] ?? ""),
       SOTTO_TEST_EVENTS: file,
+      TMPDIR: scratch.path,
       NO_COLOR: "1",
       FORCE_COLOR: "0",
     },
@@ -79,6 +82,7 @@ export async function runSuite(folder: string, script: string, command: readonly
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   release();
+  scratch.remove();
   closeSync(output);
   stop();
   const write = (event: TestEvent) => {

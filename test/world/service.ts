@@ -88,7 +88,7 @@ export async function openService(
   const logged: string[] = [];
   const config = readConfig({ ...environment(world, folder), ...settings });
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
-  const service = await startService(config, log, clock);
+  const service = await startService(config, log, { clock });
   const close = async () => {
     await service.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,5 @@
 // A real chain and a real service in a process of its own, with wallets on them. All test files of a run share both.
 
-import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +17,9 @@ import type { DeploymentManifest } from "@sotto/protocol";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import type { ServiceMessage } from "../../scripts/demo/service-process.ts";
 import { atEnd } from "../kit/at-end.ts";
 import { PATIENT } from "./patient.ts";
+import { startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -76,40 +75,24 @@ async function startService(deployment: DeploymentManifest, chain: string): Prom
   const folder = mkdtempSync(join(tmpdir(), "sotto-payer-"));
   ending.push(async () => rmSync(folder, { recursive: true, force: true }));
   const { privateKey } = generateKeyPairSync("ed25519");
-  const child = fork(join(ROOT, "scripts", "demo", "service-process.ts"), [], {
-    env: {
-      SOTTO_PORT: "0",
-      SOTTO_CHAIN_ID: String(deployment.chainId),
-      SOTTO_POOL: deployment.pool,
-      SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
-      SOTTO_RPC_URLS: chain,
-      SOTTO_RELAYER_KEY: accountOf(2).privateKey,
-      SOTTO_ARTIFACTS: ARTIFACTS,
-      SOTTO_STORE: `sqlite:${join(folder, "service.sqlite")}`,
-      SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
-      SOTTO_VERIFY_WORKERS: "1",
-      SOTTO_RATE_LIMIT: "1000000",
-      SOTTO_SETTLE_WAIT_MS: "120000",
-      ...PATIENT,
-      SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
-    },
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  const { url, close } = await startServiceChild({
+    SOTTO_PORT: "0",
+    SOTTO_CHAIN_ID: String(deployment.chainId),
+    SOTTO_POOL: deployment.pool,
+    SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
+    SOTTO_RPC_URLS: chain,
+    SOTTO_RELAYER_KEY: accountOf(2).privateKey,
+    SOTTO_ARTIFACTS: ARTIFACTS,
+    SOTTO_STORE: `sqlite:${join(folder, "service.sqlite")}`,
+    SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
+    SOTTO_VERIFY_WORKERS: "1",
+    SOTTO_RATE_LIMIT: "1000000",
+    SOTTO_SETTLE_WAIT_MS: "120000",
+    ...PATIENT,
+    SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
   });
-  const closed = new Promise((resolve) => child.once("close", resolve));
-  ending.push(() => {
-    child.ref();
-    child.kill("SIGTERM");
-    return closed;
-  });
-  const message = await new Promise<ServiceMessage>((resolve) => {
-    child.once("message", resolve);
-    void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
-  });
-  // A run that ends without closeWorld() must not be kept alive; its service ends with it.
-  child.unref();
-  child.channel?.unref();
-  if ("error" in message) throw new Error(`${message.error.code}: ${message.error.message}`);
-  return message.started.url;
+  ending.push(close);
+  return url;
 }
 
 export interface PayerOptions {

@@ -13,6 +13,6 @@ export {
   type Relayer,
   type RelayerOptions,
 } from "./relayer/index.ts";
-export { type RunningService, startService } from "./service.ts";
+export { type RunningService, type ServiceParts, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";
 export { addKey } from "./token/add-key.ts";

@@ -19,6 +19,7 @@ import { setUpPhone } from "./phone-setup.ts";
 import { assertPool } from "./pool/facts.ts";
 import { poolState } from "./pool/state.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
+import type { AppendProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { openStore } from "./store/index.ts";
@@ -38,29 +39,33 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
+/** Parts that a program that embeds the service may supply. */
+export interface ServiceParts {
+  /** Returns the time, ms. Default: the system's. */
+  clock?: (() => number) | undefined;
+  /** Proves appends. Default: a child process, started with the first append. */
+  prover?: AppendProver | undefined;
+}
+
 const SWEEP_MS = 60_000;
 
 /**
  * Starts the service.
- * @param clock returns the time in ms
  * @throws SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_DAMAGED, CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING,
  * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; everything that was opened is closed then
  */
-export async function startService(
-  config: Config,
-  log: ServiceLog,
-  clock: () => number = Date.now,
-): Promise<RunningService> {
+export async function startService(config: Config, log: ServiceLog, parts: ServiceParts = {}): Promise<RunningService> {
   const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
   try {
-    return await open(config, log, clock, closing);
+    return await open(config, log, parts, closing);
   } catch (error) {
     await closing.run();
     throw error;
   }
 }
 
-async function open(settings: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
+async function open(settings: Config, log: ServiceLog, parts: ServiceParts, closing: Closing): Promise<RunningService> {
+  const { clock = Date.now } = parts;
   const catalog = await openCatalog(settings.artifacts, settings.artifactSet);
   assertKeysAllowed(catalog.set, settings);
   const otherKeys = readRetiredKeys(settings.otherKeys);
@@ -80,7 +85,7 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
   const metrics = createMetrics();
   const { phone, port } = await setUpPhone(config, metrics, log, clock);
   closing.add(() => phone?.close());
-  const prover = openProverProcess(config.artifacts, catalog.set);
+  const ownProver = parts.prover === undefined ? openProverProcess(config.artifacts, catalog.set) : undefined;
   const signer = new Wallet(config.relayerKey);
   const relayer = setUpRelayer({
     config,
@@ -88,7 +93,7 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
     chain,
     signer,
     token: facts.token,
-    prover,
+    prover: parts.prover ?? ownProver!,
     market,
     metrics,
     log,
@@ -139,7 +144,7 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
     },
   });
   // At the same time, because requests that wait for payments are answered when the relayer stops.
-  closing.add(() => Promise.all([app.close(), relayer.stop(), prover.close()]));
+  closing.add(() => Promise.all([app.close(), relayer.stop(), ownProver?.close()]));
   const origin = await listen(app, { host: config.host, port });
   relayer.start();
   return {

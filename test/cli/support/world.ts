@@ -13,13 +13,13 @@ import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
 import { atEnd } from "../../kit/at-end.ts";
 import { artifacts, relayerKey } from "../../world/service.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../world/service-process.ts";
+import { type ServiceChild, startServiceChild } from "../../world/service-child.ts";
 import { Cli } from "./cli.ts";
 
 export interface CliWorld extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
-  readonly service: ServiceProcess;
+  readonly service: ServiceChild;
   readonly folder: string;
   /** Path of the JSON file that deploy:local writes. */
   readonly deploymentFile: string;
@@ -44,7 +44,7 @@ async function create(): Promise<CliWorld> {
   const deploymentFile = join(folder, "deployment.json");
   writeAtomically(deploymentFile, toJson(deployment));
   const codes = join(folder, "codes.jsonl");
-  const service = await startProcess({
+  const service = await startServiceChild({
     SOTTO_PORT: "0",
     SOTTO_CHAIN_ID: String(deployment.chainId),
     SOTTO_POOL: deployment.pool,
@@ -77,7 +77,7 @@ export async function closeCliWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node, service, folder } = await shared;
   shared = undefined;
-  await stopProcess(service);
+  await service.close();
   provider.destroy();
   await node.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { CIRCUITS } from "@sotto/protocol";
 import { type Artifacts, loadArtifacts, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors.ts";
@@ -54,7 +52,7 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   r1cs: "application/octet-stream",
 };
 
-/** Bytes read at once for hashing: with Node's default of 64 KB, 90 MB of files keep the garbage collector busy. */
+/** Bytes read at once for hashing, all into one buffer: new ones for 90 MB of files keep the garbage collector busy. */
 const READ_BYTES = 1 << 20;
 
 /** Files that clients load, large enough to compress. */
@@ -70,13 +68,14 @@ export async function openCatalog(folder: string, name: string): Promise<Catalog
   const circuits = new Map<string, Circuit>();
   const byHash = new Map<string, ArtifactFile>();
   const verificationKeys: Record<string, unknown> = {};
+  const buffer = new Uint8Array(READ_BYTES);
   for (const [name, description] of Object.entries(CIRCUITS)) {
     const files: Partial<Record<FileKind, ArtifactFile>> = {};
     for (const kind of FILE_KINDS) {
       const sha256 = lock.circuits[name]?.[kind];
       if (sha256 === undefined) continue;
       const path = join(folder, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
-      const size = await checkFile(path, sha256);
+      const size = await checkFile(path, sha256, buffer);
       const compressed = COMPRESSED.has(kind) ? once(() => findCompressed(path, sha256, size)) : undefined;
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
       files[kind] = { ...described, compressed };
@@ -103,15 +102,22 @@ function setId(circuits: readonly Circuit[]): string {
   return createHash("sha256").update(lines.join("")).digest("hex");
 }
 
-/** @returns the file's size in bytes */
-async function checkFile(path: string, expected: string): Promise<number> {
+/** @param buffer for reading @returns the file's size in bytes */
+async function checkFile(path: string, expected: string, buffer: Uint8Array): Promise<number> {
   const hash = createHash("sha256");
   let size = 0;
   try {
     const file = await open(path);
-    ({ size } = await file.stat());
-    await file.close();
-    await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash);
+    try {
+      for (;;) {
+        const { bytesRead } = await file.read(buffer);
+        if (bytesRead === 0) break;
+        hash.update(buffer.subarray(0, bytesRead));
+        size += bytesRead;
+      }
+    } finally {
+      await file.close();
+    }
   } catch (cause) {
     throw new ServiceError("ARTIFACT_DAMAGED", `${path} cannot be read; build the circuits first`, { path }, { cause });
   }

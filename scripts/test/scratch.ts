@@ -1,0 +1,63 @@
+// The folder for temporary files of a suite. It is in memory if the machine has enough: the databases of the tests sync to
+// disk thousands of times, and on a slow disk waiting for that takes longer than the tests.
+
+import { spawnSync } from "node:child_process";
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Linux's file system in memory. */
+const MEMORY = "/dev/shm";
+/** Free bytes that the file system and the machine must both have. A suite uses less than a quarter of it. */
+const ENOUGH = 4 * 1024 ** 3;
+const NAME = /^sotto-test-(\d+)-/;
+
+export interface Scratch {
+  readonly path: string;
+  remove(): void;
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** Whether programs can be run from the folder: containers often forbid that for this file system. */
+function runsPrograms(path: string): boolean {
+  const file = join(path, "probe");
+  writeFileSync(file, "#!/bin/sh\n", { mode: 0o700 });
+  const { status } = spawnSync(file);
+  rmSync(file);
+  return status === 0;
+}
+
+/** @returns a new folder in memory; undefined if the machine has too little or does not permit programs in it */
+function inMemory(): string | undefined {
+  try {
+    accessSync(MEMORY, constants.W_OK);
+    // What a killed run left behind.
+    for (const name of readdirSync(MEMORY)) {
+      const pid = NAME.exec(name)?.[1];
+      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(MEMORY, name), { recursive: true, force: true });
+    }
+    const { bavail, bsize } = statfsSync(MEMORY);
+    if (bavail * bsize < ENOUGH || process.availableMemory() < ENOUGH) return undefined;
+    const path = mkdtempSync(join(MEMORY, `sotto-test-${process.pid}-`));
+    if (runsPrograms(path)) return path;
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Another system, or a folder of another user: the disk works everywhere.
+  }
+  return undefined;
+}
+
+export function openScratch(): Scratch {
+  const path = inMemory() ?? mkdtempSync(join(tmpdir(), `sotto-test-${process.pid}-`));
+  // PostgreSQL runs as a user of its own if this one is root.
+  chmodSync(path, 0o755);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
+}
