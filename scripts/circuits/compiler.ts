@@ -66,7 +66,7 @@ export async function compileCircuit(
 /** Runs circom in a child process, because it is synchronous WASM and exits its process on an error. */
 async function runCircom(source: string, options: string[], stop?: AbortSignal): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
-  // The sandbox resolves paths relative to the working folder, and circom prints them in its messages.
+  // The sandbox resolves paths relative to the working directory, and circom prints them in its messages.
   const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
   const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
     cwd: root,
