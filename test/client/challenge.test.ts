@@ -1,4 +1,4 @@
-// 402 answers that try to make a wallet pay the wrong recipient, the wrong amount, for the wrong resource, or through the
+// 402 responses that try to make a wallet pay the wrong recipient, the wrong amount, for the wrong resource, or through the
 // wrong service. The client rejects each one before it proves anything.
 
 import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";

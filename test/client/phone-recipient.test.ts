@@ -1,4 +1,4 @@
-// A server whose 402 answers name a phone number: the client pays only if the registry confirms the number.
+// A server whose 402 responses name a phone number: the client pays only if the registry confirms the number.
 
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";

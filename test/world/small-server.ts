@@ -58,7 +58,7 @@ export class SmallServer {
   host = "";
   options: SmallServerOptions;
   readonly sales: Sale[] = [];
-  /** Number of 402 answers to requests without a proof. */
+  /** Number of 402 responses to requests without a proof. */
   challenges = 0;
   /** Number of requests with a proof. */
   shown = 0;

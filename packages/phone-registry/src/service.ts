@@ -1,7 +1,7 @@
 // Runs the registry as its own server.
 import {
   type App,
-  CheckAnswer,
+  CheckResult,
   Closing,
   createApp,
   createReadiness,
@@ -84,7 +84,7 @@ async function open(
   const health: HealthOptions = {
     readiness: createReadiness(needs, () => closing.begun, clock),
     summary: "Whether the database and the chain work",
-    checks: { store: CheckAnswer, chain: CheckAnswer },
+    checks: { store: CheckResult, chain: CheckResult },
   };
   const app = await createApp({
     config,

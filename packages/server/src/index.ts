@@ -14,21 +14,21 @@ export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.t
 export { type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
 export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
+export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export {
-  type AnswersOptions,
   BODY_CODES,
-  type ErrorAnswer,
   ErrorBody,
-  errorAnswers,
+  type ErrorHandlerOptions,
+  type ErrorResponse,
+  errorHandler,
   errorResponses,
   RETRY_AFTER_SECONDS,
   ROUTE_CODES,
   statusOf,
-} from "./http/answers.ts";
-export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
+} from "./http/error-responses.ts";
 export {
   type Check,
-  CheckAnswer,
+  CheckResult,
   createReadiness,
   type HealthOptions,
   healthRoutes,

@@ -1,7 +1,7 @@
 // The child process of relayer-prover.ts. It ends when its parent ends, even if the parent was killed.
 import { SottoError } from "@sotto/protocol";
 import { createProver, loadArtifacts } from "@sotto/prover";
-import type { ProverAnswer, ProverQuestion } from "./relayer-prover.ts";
+import type { ProverReply, ProverRequest } from "./relayer-prover.ts";
 
 process.once("disconnect", () => process.exit(0));
 // If the parent ended while the modules above were loading, no `disconnect` event follows.
@@ -10,9 +10,9 @@ if (!process.connected) process.exit(0);
 process.on("SIGINT", () => {});
 
 const prover = createProver(await loadArtifacts({ folder: process.argv[2]!, set: process.argv[3]! }));
-const answer = (message: ProverAnswer) => process.send?.(message);
+const answer = (message: ProverReply) => process.send?.(message);
 
-process.on("message", ({ id, circuit, input }: ProverQuestion) => {
+process.on("message", ({ id, circuit, input }: ProverRequest) => {
   prover.prove(circuit, input).then(
     (proof) => answer({ id, proof }),
     (error: unknown) => {

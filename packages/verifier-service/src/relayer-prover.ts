@@ -8,12 +8,12 @@ import { ServiceError } from "./errors.ts";
 import type { AppendProver } from "./relayer/index.ts";
 
 type Proof = Awaited<ReturnType<Prover["prove"]>>;
-export type ProverQuestion = {
+export type ProverRequest = {
   readonly id: number;
   readonly circuit: string;
   readonly input: Parameters<Prover["prove"]>[1];
 };
-export type ProverAnswer =
+export type ProverReply =
   | { readonly id: number; readonly proof: Proof }
   | { readonly id: number; readonly failure: { readonly code: string; readonly message: string } };
 
@@ -71,7 +71,7 @@ export function openProverProcess(folder: string, set: string, startTimer = sche
     });
     started.unref();
     started.channel?.unref();
-    started.on("message", (answer: ProverAnswer) => {
+    started.on("message", (answer: ProverReply) => {
       const asked = take(answer.id);
       if ("proof" in answer) asked?.resolve(answer.proof);
       else asked?.reject(new SottoError(answer.failure.code, answer.failure.message));
@@ -109,7 +109,7 @@ export function openProverProcess(folder: string, set: string, startTimer = sche
       return new Promise((resolve, reject) => {
         const cancelDeadline = startTimer(() => timeOut(id, asked), PROOF_DEADLINE_MS);
         waiting.set(id, { resolve, reject, cancelDeadline });
-        asked.send({ id, circuit, input } satisfies ProverQuestion);
+        asked.send({ id, circuit, input } satisfies ProverRequest);
       });
     },
     async close() {

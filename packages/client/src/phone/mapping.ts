@@ -8,7 +8,7 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import { sha256, toUtf8Bytes } from "ethers";
-import type { PhoneMapping } from "../service/answers.ts";
+import type { PhoneMapping } from "../service/responses.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { PhonePaymentError } from "./errors.ts";
 
@@ -25,7 +25,7 @@ export interface PhoneRecipient {
   readonly registry: string;
 }
 
-/** The lookup that a registry's answer must match. */
+/** The lookup that a registry's response must match. */
 export interface Asked {
   readonly wallet: Wallet;
   /** E.164. */
@@ -44,17 +44,17 @@ function parseMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMappin
   const { phoneNumber, encryptionPublicKey, chainId, pool, service, issuedAt, signature } = fields;
   try {
     if (typeof chainId !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(chainId))
-      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's answer has no chainId");
+      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's response has no chainId");
     const signed = { phone: phoneNumber, key: encryptionPublicKey, chainId: BigInt(chainId), service, issuedAt };
     const binding = assertBinding({ ...signed, wallet, pool });
     if (phoneHash !== sha256(toUtf8Bytes(binding.phone)).slice(2))
-      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's answer has another number's phoneHash");
+      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's response has another number's phoneHash");
     return { binding, signature: normalizeSignature(signature) };
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause instanceof PhonePaymentError) throw cause;
     throw new PhonePaymentError(
       "PHONE_ANSWER_INVALID",
-      `the registry's answer is invalid: ${cause.message}`,
+      `the registry's response is invalid: ${cause.message}`,
       {},
       { cause },
     );
@@ -82,7 +82,7 @@ function assertInTime(binding: ShieldedAddressBinding, now: number): void {
 }
 
 /**
- * Checks a registry's answer. Only values that the wallet signed are trusted.
+ * Checks a registry's response. Only values that the wallet signed are trusted.
  *
  * @throws PhonePaymentError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
  *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer

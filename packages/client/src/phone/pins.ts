@@ -52,7 +52,7 @@ export async function phonePin(store: Store, phone: string): Promise<PhonePin | 
 }
 
 /**
- * Compares an answer with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or key.
+ * Compares a response with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or key.
  *
  * @throws PhonePaymentError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back signs a
  *   new link, so only a registry that lies or lost data shows an older one. Another registry may have an older link with
@@ -93,7 +93,7 @@ async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange
 }
 
 /**
- * Pins a number to its wallet and key. The first answer is trusted; later, only an unchanged or confirmed one is written.
+ * Pins a number to its wallet and key. The first response is trusted; later, only an unchanged or confirmed one is written.
  * If two payments pin at once, one writes and the other compares.
  *
  * @throws PhonePaymentError PHONE_CHANGED, PHONE_ROLLBACK

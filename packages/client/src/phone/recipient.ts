@@ -19,7 +19,7 @@ export function assertPhoneRecipient(
 ): void {
   const field = mismatch(recipient, resolved);
   if (field === undefined) return;
-  const message = `the phone number of the 402 answer has another ${field}`;
+  const message = `the phone number of the 402 response has another ${field}`;
   throw new PhonePaymentError("PHONE_RECIPIENT_MISMATCH", message, { field });
 }
 

@@ -22,7 +22,7 @@ export interface FoundPhone extends PhoneRecipient {
 }
 
 /**
- * Resolves a number at a registry and checks the answer. Writes nothing.
+ * Resolves a number at a registry and checks the response. Writes nothing.
  *
  * @param written the number in international form
  * @throws PhonePaymentError; ServiceClientError; SottoError BINDING_UNCHECKED

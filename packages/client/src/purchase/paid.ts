@@ -8,7 +8,7 @@ import { verifiedToken } from "./settle.ts";
 /** Maximum age of a proof when it is sent, ms: 5 s less than resource servers accept, for the request itself. */
 export const HEADER_FRESH_MS = MAX_PAYMENT_AGE_MS - 5_000;
 
-/** A server's answer when it refused a proof. */
+/** A server's response when it refused a proof. */
 export interface Refusal {
   status: number;
   reason: string;

@@ -130,7 +130,7 @@ export async function verifiedToken(
   return paymentToken;
 }
 
-/** Does not trust the service's answer: the chain must have the payment, found by nullifier and digest. */
+/** Does not trust the service's response: the chain must have the payment, found by nullifier and digest. */
 async function confirm(context: Context, claimed: string): Promise<void> {
   if (await awaitOnChain(context, false)) return;
   const { record, wallet } = context;

@@ -2,6 +2,8 @@ import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
+import { ServiceClientError } from "./errors.ts";
+import { askJson, type Json } from "./http.ts";
 import {
   type Outcome,
   type PhoneMapping,
@@ -11,9 +13,7 @@ import {
   parseVerification,
   type Settlement,
   type VerifiedPayment,
-} from "./answers.ts";
-import { ServiceClientError } from "./errors.ts";
-import { askJson, type Json } from "./http.ts";
+} from "./responses.ts";
 import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./url.ts";
 
 export interface ServiceOptions {
@@ -118,7 +118,7 @@ export class SottoService {
     return parseArtifactSet(await this.#get("circuits", signal));
   }
 
-  /** The registry's answer for a phone number. Check it, above all its signature, before paying. */
+  /** The registry's response for a phone number. Check it, above all its signature, before paying. */
   async resolve(phone: string, { signal, headers = {} }: LookupOptions = {}): Promise<PhoneMapping> {
     return parsePhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
   }

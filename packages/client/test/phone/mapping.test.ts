@@ -7,7 +7,7 @@ import type { Wallet } from "../../src/wallet/wallet.ts";
 import { BEGIN, keyOf, type Linked, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
 import { World } from "../support/world.ts";
 
-describe("a registry's answer", () => {
+describe("a registry's response", () => {
   let registry: LyingRegistry;
   let world: World;
   let wallet: Wallet;

@@ -12,20 +12,20 @@ import { PHONE_ROUTE_ERRORS } from "../error-definitions.ts";
 import { PhoneError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
 import type { LookupCheck } from "../signatures/lookups.ts";
-import { linkAnswer, mappingAnswer, provenAnswer } from "./answers.ts";
 import { type CountryCode, parseNumber } from "./numbers.ts";
 import { padded } from "./padding.ts";
+import { linkResponse, mappingResponse, provenResponse } from "./responses.ts";
 import {
-  LinkAnswer,
   LinkBody,
+  LinkResponse,
   LookupHeaders,
-  MappingAnswer,
+  MappingResponse,
   PhoneParams,
-  RegistryAnswer,
-  UnlinkAnswer,
+  RegistryResponse,
   UnlinkBody,
-  VerifyAnswer,
+  UnlinkResponse,
   VerifyBody,
+  VerifyResponse,
 } from "./schemas.ts";
 
 export interface PhoneRoutes {
@@ -110,7 +110,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Link a phone number to a wallet; repeating the request sends another code",
         body: LinkBody,
-        response: { 200: LinkAnswer, ...LINK_ERRORS },
+        response: { 200: LinkResponse, ...LINK_ERRORS },
       },
     },
     async (request, reply) => {
@@ -129,7 +129,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         client: clientOf(request),
       });
       reply.headers(PRIVATE);
-      return linkAnswer(result);
+      return linkResponse(result);
     },
   );
   app.post(
@@ -139,7 +139,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Prove the number with the code that was sent to it",
         body: VerifyBody,
-        response: { 200: VerifyAnswer, ...VERIFY_ERRORS },
+        response: { 200: VerifyResponse, ...VERIFY_ERRORS },
       },
     },
     async (request, reply) => {
@@ -148,7 +148,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
       const wallet = parseAddress(walletAddress, "walletAddress");
       const result = await registry.verify({ phone, wallet, code, client: clientOf(request) });
       reply.headers(PRIVATE);
-      return provenAnswer(result);
+      return provenResponse(result);
     },
   );
   app.post(
@@ -158,7 +158,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Delete a link, verified or not",
         body: UnlinkBody,
-        response: { 200: UnlinkAnswer, ...UNLINK_ERRORS },
+        response: { 200: UnlinkResponse, ...UNLINK_ERRORS },
       },
     },
     async (request, reply) => {
@@ -183,7 +183,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
         summary: "Resolve a phone number to a wallet and its shielded address",
         params: PhoneParams,
         headers: LookupHeaders,
-        response: { 200: MappingAnswer, ...RESOLVE_ERRORS },
+        response: { 200: MappingResponse, ...RESOLVE_ERRORS },
       },
       onSend: async (_request, reply, payload) =>
         typeof payload === "string" ? padded(payload, reply.statusCode) : payload,
@@ -195,7 +195,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
       const found = await registry.resolve({ phone, client, caller });
       if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "this number is not linked to a wallet");
       reply.headers(PRIVATE);
-      return mappingAnswer(found);
+      return mappingResponse(found);
     },
   );
   const facts = {
@@ -209,7 +209,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
   };
   app.get(
     "/phone",
-    { schema: { tags, summary: "The values that wallets sign", response: { 200: RegistryAnswer } } },
+    { schema: { tags, summary: "The values that wallets sign", response: { 200: RegistryResponse } } },
     async () => facts,
   );
 }

@@ -89,7 +89,7 @@ const mapping = {
   expiresAt: Type.Integer({ description: "Unix seconds; from then on the number is unknown" }),
 };
 
-export const MappingAnswer = Type.Object(mapping);
+export const MappingResponse = Type.Object(mapping);
 
 const Change = Type.Object({ from: Type.String(), to: Type.String() });
 const changed = Type.Optional(
@@ -101,7 +101,7 @@ const changed = Type.Optional(
   ),
 );
 
-export const LinkAnswer = Type.Object({
+export const LinkResponse = Type.Object({
   ...mapping,
   remaining: Type.Array(
     Type.Object({
@@ -116,10 +116,10 @@ export const LinkAnswer = Type.Object({
   changed,
 });
 
-export const VerifyAnswer = Type.Object({ ...mapping, changed });
-export const UnlinkAnswer = Type.Object({ unlinked: Type.Boolean() });
+export const VerifyResponse = Type.Object({ ...mapping, changed });
+export const UnlinkResponse = Type.Object({ unlinked: Type.Boolean() });
 
-export const RegistryAnswer = Type.Object(
+export const RegistryResponse = Type.Object(
   {
     service: Type.String({ description: "public base URL; part of what wallets sign" }),
     chainId: Type.String({ description: "decimal" }),

@@ -1,9 +1,9 @@
 // CORS: lets scripts of web pages on other origins request and pay.
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import { PROOF_HEADER } from "./answers.ts";
 import { assertFields, isOrigin, parseInteger } from "./option-values.ts";
 import type { CorsOptions } from "./options.ts";
+import { PROOF_HEADER } from "./responses.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const FIELDS = ["origins", "methods", "allowedHeaders", "exposedHeaders", "maxAge", "privateNetwork"];
@@ -13,7 +13,7 @@ const MAX_AGE = 7_200;
 
 export interface Cors {
   readonly origins: ReadonlySet<string> | "*";
-  /** Set on the answer to every preflight from an allowed origin. */
+  /** Set on the response to every preflight from an allowed origin. */
   readonly preflight: Readonly<Record<string, string>>;
   readonly privateNetwork: boolean;
   /** Separated by commas; empty for none. */
@@ -80,7 +80,7 @@ function allowedOrigin({ origins }: Cors, request: PaywallRequest): string | und
 function readable(cors: Cors, allowed: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
   if (allowed !== undefined) headers["access-control-allow-origin"] = allowed;
-  // The answer to one origin must not be served to another from a cache.
+  // The response to one origin must not be served to another from a cache.
   if (cors.origins !== "*") headers["vary"] = "Origin";
   return headers;
 }

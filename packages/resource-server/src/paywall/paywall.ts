@@ -14,13 +14,13 @@ import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import { type Prices, parsePrice, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";
-import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import type { PoolToken } from "./pool-token.ts";
+import * as responses from "./responses.ts";
 import type { Decision, Paywall } from "./types.ts";
 
 export interface PaywallParts {
@@ -74,11 +74,11 @@ export class CorePaywall implements Paywall {
 
   async #decideOrRefuse(request: PaywallRequest): Promise<Decision> {
     try {
-      if (this.#ending !== undefined) return answers.unavailable();
+      if (this.#ending !== undefined) return responses.unavailable();
       return await this.#decide(request);
     } catch (error) {
       this.#parts.report({ event: "trouble", reason: codeOf(error), error });
-      return answers.unavailable();
+      return responses.unavailable();
     }
   }
 
@@ -87,7 +87,7 @@ export class CorePaywall implements Paywall {
     const target = parseTarget(config.origin, request.target);
     if (target === undefined) {
       report({ event: "malformed" });
-      return answers.badTarget();
+      return responses.badTarget();
     }
     const quoted = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
     if (quoted === "free") {
@@ -97,16 +97,16 @@ export class CorePaywall implements Paywall {
     const token = await opening.token();
     if (token === undefined) {
       report({ event: "unavailable", reason: opening.failure });
-      return answers.opening();
+      return responses.opening();
     }
     const price = parsePrice(quoted, token.decimals);
     const resource = config.origin + target.target;
-    const values = request.header(answers.PROOF_HEADER);
+    const values = request.header(responses.PROOF_HEADER);
     if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
     const header = parseHeader(values);
     if (typeof header === "object") return this.#verify(header, price, resource);
     report({ event: "malformed" });
-    return answers.malformed(header);
+    return responses.malformed(header);
   }
 
   async #challenge(request: PaywallRequest, { target, price, resource, token }: ChallengedRequest): Promise<Decision> {
@@ -118,23 +118,23 @@ export class CorePaywall implements Paywall {
     const needed = maxProofHeaderLength(resource);
     if (needed > MAX_PROOF_HEADER_LENGTH) {
       report({ event: "malformed" });
-      return answers.targetTooLong(needed);
+      return responses.targetTooLong(needed);
     }
     const { token: asset, decimals } = token;
     const body = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
     report({ event: "challenged" });
     const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
-    const answer = await this.#addFormats(answers.challenge(body), challenge);
+    const answer = await this.#addFormats(responses.challenge(body), challenge);
     if (config.page === undefined || !isNavigation(request)) return answer;
-    return answers.withPage(answer, PAGE_HEADERS, renderPage(config.page, body, serviceUrl));
+    return responses.withPage(answer, PAGE_HEADERS, renderPage(config.page, body, serviceUrl));
   }
 
   /** Adds the challenges of other payment formats. */
-  async #addFormats(answer: answers.Refused, challenge: Challenge): Promise<answers.Refused> {
+  async #addFormats(answer: responses.Refused, challenge: Challenge): Promise<responses.Refused> {
     const { onChallenge, report } = this.#parts;
     if (onChallenge === undefined) return answer;
     try {
-      return answers.withHeaders(answer, await onChallenge(challenge));
+      return responses.withHeaders(answer, await onChallenge(challenge));
     } catch (error) {
       // Clients of sotto's own format can still pay.
       report({ event: "trouble", reason: "CHALLENGE_HOOK", error });
@@ -155,15 +155,15 @@ export class CorePaywall implements Paywall {
         await claim.finish(outcome);
         report({ event: "finished", status: outcome === "aborted" ? 0 : outcome });
       };
-      return { kind: "paid", payment, headers: { ...answers.HEADERS }, finish };
+      return { kind: "paid", payment, headers: { ...responses.HEADERS }, finish };
     } catch (error) {
       if (error instanceof CheckFailed) {
         report({ event: "refused", reason: error.failure });
-        return answers.invalid(error.retryAfter);
+        return responses.invalid(error.retryAfter);
       }
       // "Any exception during verification counts as a failed check"; Retry-After asks the client to retry.
       report({ event: "unavailable", reason: codeOf(error), error });
-      return answers.invalid(error instanceof CheckUnavailable ? error.retryAfter : 5);
+      return responses.invalid(error instanceof CheckUnavailable ? error.retryAfter : 5);
     }
   }
 
@@ -175,7 +175,7 @@ export class CorePaywall implements Paywall {
 }
 
 function withHeaders(decision: Decision, headers: Readonly<Record<string, string>>): Decision {
-  return { ...decision, headers: answers.mergeHeaders(decision.headers ?? {}, headers) };
+  return { ...decision, headers: responses.mergeHeaders(decision.headers ?? {}, headers) };
 }
 
 /** The subject of a challenge. */

@@ -10,7 +10,7 @@ import type { ServerSettings } from "../config/server-settings.ts";
 import { ServerError } from "../errors.ts";
 import { NETWORK_GROWTH, networkOf, networksOf } from "../ops/client-id.ts";
 import type { ServiceLog } from "../ops/log.ts";
-import { type AnswersOptions, errorAnswers } from "./answers.ts";
+import { type ErrorHandlerOptions, errorHandler } from "./error-responses.ts";
 import { parseStrictJson } from "./json.ts";
 import { watchMethods } from "./methods.ts";
 import type { HttpMetrics } from "./metrics.ts";
@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000;
 
 export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit" | "latestLoopMs">;
 
-export interface AppOptions extends AnswersOptions {
+export interface AppOptions extends ErrorHandlerOptions {
   readonly config: AppConfig;
   readonly log: ServiceLog;
   readonly metrics: HttpMetrics;
@@ -43,7 +43,7 @@ export interface AppOptions extends AnswersOptions {
 /** Creates the HTTP server with everything that all routes share. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, log, metrics, routes } = options;
-  const answers = errorAnswers(options);
+  const errorResponder = errorHandler(options);
   const app: App = Fastify({
     // Every log of createLog is a pino logger.
     loggerInstance: log as ServiceLog & FastifyBaseLogger,
@@ -62,11 +62,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     return503OnClosing: false,
     // Nothing is converted or dropped silently: a number is not accepted as a string, and unknown fields stay.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
-    clientErrorHandler: answers.handleClient,
-    frameworkErrors: (error, request, reply) => void answers.handle(error, request, reply),
+    clientErrorHandler: errorResponder.handleClient,
+    frameworkErrors: (error, request, reply) => void errorResponder.handle(error, request, reply),
   }).withTypeProvider<TypeBoxTypeProvider>();
   addBodyParser(app);
-  app.setErrorHandler(answers.handle);
+  app.setErrorHandler(errorResponder.handle);
   refuseWhileClosing(app);
   warnOfIgnoredProxy(app, log);
   app.addHook("onResponse", async (request, reply) => {
@@ -129,7 +129,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     allowedHeaders: [...ALLOWED_HEADERS, ...allow],
     exposedHeaders: [...EXPOSED_HEADERS, ...expose],
     maxAge: 86_400,
-    // OPTIONS requests that are not preflights get the same answer, not an error body of the plugin.
+    // OPTIONS requests that are not preflights get the same response, not an error body of the plugin.
     strictPreflight: false,
   });
   await app.register(rateLimit, {

@@ -20,7 +20,7 @@ export interface Readiness {
 export type Need = () => Promise<Check | undefined>;
 
 /** Schema of a `Check`. */
-export const CheckAnswer = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
+export const CheckResult = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
 
 const CACHED_MS = 2_000;
 
@@ -66,7 +66,7 @@ const Status = Type.Object({ status: Type.String() });
 
 /** `/healthz`, `/readyz` and `/openapi.json`, both at the root and below the base path. */
 export function healthRoutes(app: App, { readiness, summary, checks }: HealthOptions): void {
-  const ReadyAnswer = Type.Object({ ready: Type.Boolean(), checks: Type.Object(checks) });
+  const ReadyResponse = Type.Object({ ready: Type.Boolean(), checks: Type.Object(checks) });
   app.get(
     "/healthz",
     { ...UNLIMITED, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },
@@ -74,7 +74,7 @@ export function healthRoutes(app: App, { readiness, summary, checks }: HealthOpt
   );
   app.get(
     "/readyz",
-    { ...UNLIMITED, schema: { tags, summary, response: { 200: ReadyAnswer, 503: ReadyAnswer } } },
+    { ...UNLIMITED, schema: { tags, summary, response: { 200: ReadyResponse, 503: ReadyResponse } } },
     async (_request, reply) => {
       const state = await readiness();
       return reply

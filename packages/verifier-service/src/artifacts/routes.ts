@@ -18,7 +18,7 @@ const BY_HASH = "public, max-age=31536000, immutable";
 const Name = Type.Object({ name: Type.String({ maxLength: 64, description: "circuit" }) });
 const Hash = Type.Object({ sha256: Type.String({ maxLength: 128, description: "SHA-256 of the file, hex" }) });
 const Binary = Type.Unsafe<unknown>({ type: "string", format: "binary" });
-const FileAnswers = {
+const FileResponses = {
   200: Binary,
   206: Binary,
   304: Type.Null(),
@@ -30,7 +30,7 @@ const FileDescription = Type.Object({
   sha256: Type.String(),
   size: Type.Integer({ description: "bytes" }),
 });
-const CircuitsAnswer = Type.Object({
+const CircuitsResponse = Type.Object({
   artifactSet: Type.Object({ name: Type.String(), id: Type.String() }),
   proofSystem: Type.Literal("groth16"),
   curve: Type.Literal("bn128"),
@@ -56,7 +56,7 @@ export function artifactRoutes(app: App, catalog: Catalog): void {
       schema: {
         tags,
         summary: "All circuits: signals, files, hashes",
-        response: { 200: CircuitsAnswer, 304: Type.Null() },
+        response: { 200: CircuitsResponse, 304: Type.Null() },
       },
     },
     async (request, reply) => {
@@ -70,15 +70,15 @@ export function artifactRoutes(app: App, catalog: Catalog): void {
     ["/verification-key", "vkey", "verification key"],
   ] as const) {
     const summary = `The ${what} of the payment circuit`;
-    app.get(path, { schema: { tags, summary, response: FileAnswers } }, (request, reply) =>
+    app.get(path, { schema: { tags, summary, response: FileResponses } }, (request, reply) =>
       sendFile(request, reply, fileOf(catalog, DEFAULT_CIRCUIT, kind), BY_NAME),
     );
-    const params = { tags, summary: `The ${what} of a circuit`, params: Name, response: FileAnswers };
+    const params = { tags, summary: `The ${what} of a circuit`, params: Name, response: FileResponses };
     app.get(`${path}/:name`, { schema: params }, (request, reply) =>
       sendFile(request, reply, fileOf(catalog, request.params.name, kind), BY_NAME),
     );
   }
-  const schema = { tags, summary: "Any file by its content hash", params: Hash, response: FileAnswers };
+  const schema = { tags, summary: "Any file by its content hash", params: Hash, response: FileResponses };
   app.get("/artifacts/:sha256", { schema }, (request, reply) => {
     const file = catalog.byHash.get(request.params.sha256);
     if (file === undefined) throw new ServiceError("NOT_FOUND", "no artifact of this set has this hash");

@@ -1,19 +1,19 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { type App, CheckAnswer, type HealthOptions, healthRoutes } from "@sotto/server";
+import { type App, CheckResult, type HealthOptions, healthRoutes } from "@sotto/server";
 import type { KeyRing } from "../token/key-ring.ts";
 
 const HEALTH = {
   summary: "Whether payments can be verified and settled now, and whether the phone registry works",
   checks: {
-    chain: CheckAnswer,
-    store: CheckAnswer,
-    artifacts: CheckAnswer,
-    head: CheckAnswer,
-    fees: CheckAnswer,
-    relayer: CheckAnswer,
-    budget: CheckAnswer,
-    leader: CheckAnswer,
-    phone: Type.Optional(CheckAnswer),
+    chain: CheckResult,
+    store: CheckResult,
+    artifacts: CheckResult,
+    head: CheckResult,
+    fees: CheckResult,
+    relayer: CheckResult,
+    budget: CheckResult,
+    leader: CheckResult,
+    phone: Type.Optional(CheckResult),
   },
 };
 const KeySet = Type.Object({

@@ -5,10 +5,16 @@ import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
 import { callerOf } from "../operations/prefer.ts";
-import { PreferHeader, RelayAnswer } from "../operations/schemas.ts";
+import { PreferHeader, RelayResponse } from "../operations/schemas.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
-import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "../payments/answers.ts";
-import { SettleAnswer, SettleBody, VerifyAnswer, VerifyBody } from "../payments/schemas.ts";
+import {
+  type ResponseContext,
+  relayResponse,
+  sendOutcome,
+  settleResponse,
+  verifyResponse,
+} from "../payments/responses.ts";
+import { SettleBody, SettleResponse, VerifyBody, VerifyResponse } from "../payments/schemas.ts";
 import { settlePayment } from "../payments/settle.ts";
 import { type VerifyServices, verifyPayment } from "../payments/verify.ts";
 import { relayDeposit } from "../transfers/deposit.ts";
@@ -16,13 +22,13 @@ import { DepositBody, WithdrawBody } from "../transfers/schemas.ts";
 import { relayWithdrawal } from "../transfers/withdrawal.ts";
 import { alsoX402 } from "../x402/openapi.ts";
 import { supportedRoute, type X402Routes, x402Handlers } from "../x402/routes.ts";
-import { X402SettleAnswer, X402VerifyAnswer } from "../x402/schemas.ts";
+import { X402SettleResponse, X402VerifyResponse } from "../x402/schemas.ts";
 
 export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes {
   readonly store: VerifyServices["store"] & RelayServices["store"];
   readonly facts: RelayServices["facts"];
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
-  readonly answers: AnswerContext;
+  readonly answers: ResponseContext;
   /** The id under which quotas count the client. It does not reveal its address. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
@@ -112,36 +118,36 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
     "/verify",
     {
       preValidation: x402.verify,
-      config: alsoX402(X402VerifyAnswer, 200),
+      config: alsoX402(X402VerifyResponse, 200),
       schema: {
         tags: payments,
         summary: "Verify a payment proof bundle and reserve its note",
         body: VerifyBody,
-        response: { 200: VerifyAnswer, ...VERIFY_ERRORS },
+        response: { 200: VerifyResponse, ...VERIFY_ERRORS },
       },
     },
     async (request, reply) => {
       const result = await verifyPayment(request.body, clientOf(request), services);
       metrics.verified(result.valid ? "valid" : result.reason);
       reply.header("cache-control", "no-store");
-      return verifyAnswer(result);
+      return verifyResponse(result);
     },
   );
   app.post(
     "/settle",
     {
       preValidation: x402.settle,
-      config: alsoX402(X402SettleAnswer, 200, 202),
+      config: alsoX402(X402SettleResponse, 200, 202),
       schema: {
         tags: payments,
         summary: "Settle a verified payment on chain; the relayer pays the gas",
         headers: PreferHeader,
         body: SettleBody,
-        response: { 200: SettleAnswer, 202: SettleAnswer, ...SETTLE_ERRORS },
+        response: { 200: SettleResponse, 202: SettleResponse, ...SETTLE_ERRORS },
       },
     },
     async (request, reply) => {
-      const answer = settleAnswer(
+      const answer = settleResponse(
         await settlePayment(request.body, callerOf(request, reply, clientOf(request)), services),
         answers,
       );
@@ -157,8 +163,8 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
         summary: "The state of a payment, deposit or withdrawal",
         params: Id,
         response: {
-          200: SettleAnswer,
-          202: SettleAnswer,
+          200: SettleResponse,
+          202: SettleResponse,
           ...errorResponses(ROUTE_ERRORS, "UNKNOWN_PAYMENT", "STORE_UNAVAILABLE", ...ROUTE_CODES),
         },
       },
@@ -167,7 +173,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
       const operation = await services.store.operations.get(request.params.id);
       if (operation === undefined)
         throw new ServiceError("UNKNOWN_PAYMENT", "no payment, deposit or withdrawal was queued under this id");
-      return sendOutcome(request, reply, settleAnswer(operation, answers));
+      return sendOutcome(request, reply, settleResponse(operation, answers));
     },
   );
   relayRoutes(app, services);
@@ -175,7 +181,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
 
 function relayRoutes(app: App, services: PaymentRoutes): void {
   const { metrics, answers, clientOf } = services;
-  const response = { 200: RelayAnswer, 202: RelayAnswer, ...RELAY_ERRORS };
+  const response = { 200: RelayResponse, 202: RelayResponse, ...RELAY_ERRORS };
   const tags = ["relay"];
   app.post(
     "/deposit",
@@ -189,7 +195,7 @@ function relayRoutes(app: App, services: PaymentRoutes): void {
       },
     },
     async (request, reply) => {
-      const answer = relayAnswer(
+      const answer = relayResponse(
         await relayDeposit(request.body, callerOf(request, reply, clientOf(request)), services),
         answers,
       );
@@ -209,7 +215,7 @@ function relayRoutes(app: App, services: PaymentRoutes): void {
       },
     },
     async (request, reply) => {
-      const answer = relayAnswer(
+      const answer = relayResponse(
         await relayWithdrawal(request.body, callerOf(request, reply, clientOf(request)), services),
         answers,
       );

@@ -19,7 +19,7 @@ export const Status = Type.Unsafe<"success" | "pending" | "failed">({
   enum: ["success", "pending", "failed"],
 });
 
-export const RelayAnswer = Type.Object({
+export const RelayResponse = Type.Object({
   status: Status,
   txSignature: Type.String(),
   blockNumber: Type.Integer(),

@@ -50,7 +50,7 @@ export const SettleBody = Type.Object({
 });
 export type SettleRequest = Static<typeof SettleBody>;
 
-export const VerifyAnswer = Type.Object({
+export const VerifyResponse = Type.Object({
   valid: Type.Boolean(),
   paymentToken: Type.String({ description: "a JWS; empty if valid is false" }),
   expiresIn: Type.Integer({ description: "seconds; 0 if valid is false" }),
@@ -63,7 +63,7 @@ export const VerifyAnswer = Type.Object({
   message: Type.Optional(Type.String({ description: "why valid is false, as a sentence" })),
 });
 
-export const SettleAnswer = Type.Object({
+export const SettleResponse = Type.Object({
   status: Status,
   txSignature: Type.String({ description: "transaction hash; while pending that of the last broadcast; 0x if failed" }),
   blockNumber: Type.Integer({ description: "block of the transaction; 0 unless status is success" }),

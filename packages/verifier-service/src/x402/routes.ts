@@ -5,14 +5,14 @@ import type { App } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callerOf, tellApplied } from "../operations/prefer.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
-import type { AnswerContext } from "../payments/answers.ts";
-import { isErrorAnswer, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./answers.ts";
-import { SupportedAnswer, X402Body, type X402Request } from "./schemas.ts";
+import type { ResponseContext } from "../payments/responses.ts";
+import { isErrorResponse, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./responses.ts";
+import { SupportedResponse, X402Body, type X402Request } from "./schemas.ts";
 import { settleX402, verifyX402, type X402Services } from "./verify.ts";
 
 export interface X402Routes extends X402Services {
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
-  readonly answers: AnswerContext;
+  readonly answers: ResponseContext;
   readonly clientOf: (request: FastifyRequest) => string;
 }
 
@@ -40,13 +40,15 @@ function bodyOf(request: FastifyRequest): X402Request {
 }
 
 function x402Handler(
-  answerErrors: (answer: never) => object,
+  responseErrors: (answer: never) => object,
   answer: (request: FastifyRequest, reply: FastifyReply) => Promise<object>,
 ): X402Handler {
   return async (request, reply) => {
     if (!isX402(request)) return undefined;
     // All responses from here on, also those of the error handler, have the fields of x402.
-    reply.serializer((value: unknown) => JSON.stringify(isErrorAnswer(value) ? answerErrors(value as never) : value));
+    reply.serializer((value: unknown) =>
+      JSON.stringify(isErrorResponse(value) ? responseErrors(value as never) : value),
+    );
     reply.header("cache-control", "no-store").type("application/json; charset=utf-8");
     return reply.send(await answer(request, reply));
   };
@@ -87,7 +89,7 @@ export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "
       schema: {
         tags: ["payments"],
         summary: "x402 payment kinds that the service supports",
-        response: { 200: SupportedAnswer },
+        response: { 200: SupportedResponse },
       },
     },
     async (_request, reply) => {

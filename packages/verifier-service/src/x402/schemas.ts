@@ -35,14 +35,14 @@ export type X402Request = Static<typeof X402Body>;
 
 const extra = Type.Optional(Type.Object({}, { additionalProperties: true }));
 
-export const X402VerifyAnswer = Type.Object({
+export const X402VerifyResponse = Type.Object({
   isValid: Type.Boolean(),
   invalidReason: Type.Optional(Type.String()),
   invalidMessage: Type.Optional(Type.String()),
 });
-export type X402Verified = Static<typeof X402VerifyAnswer>;
+export type X402Verified = Static<typeof X402VerifyResponse>;
 
-export const X402SettleAnswer = Type.Object({
+export const X402SettleResponse = Type.Object({
   success: Type.Boolean(),
   errorReason: Type.Optional(Type.String()),
   errorMessage: Type.Optional(Type.String()),
@@ -50,9 +50,9 @@ export const X402SettleAnswer = Type.Object({
   network: Type.String(),
   extra,
 });
-export type X402Settled = Static<typeof X402SettleAnswer>;
+export type X402Settled = Static<typeof X402SettleResponse>;
 
-export const SupportedAnswer = Type.Object({
+export const SupportedResponse = Type.Object({
   kinds: Type.Array(Type.Object({ x402Version: Type.Integer(), scheme: Type.String(), network: Type.String(), extra })),
   extensions: Type.Array(Type.String()),
   signers: Type.Record(Type.String(), Type.Array(Type.String())),

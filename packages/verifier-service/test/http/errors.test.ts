@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ErrorTable, SottoError } from "@sotto/protocol";
-import { errorAnswers, statusOf } from "@sotto/server";
+import { errorHandler, statusOf } from "@sotto/server";
 import { expect } from "chai";
 import { ROUTE_ERRORS } from "../../src/error-definitions.ts";
 import { ServiceError } from "../../src/errors.ts";
 import { translateError } from "../../src/http/app.ts";
 
 const root = join(import.meta.dirname, "..", "..", "src");
-const { toAnswer } = errorAnswers({ errors: ROUTE_ERRORS, translate: translateError });
+const { toResponse } = errorHandler({ errors: ROUTE_ERRORS, translate: translateError });
 
 describe("HTTP statuses of errors", () => {
   it("are stable", () => {
@@ -116,26 +116,26 @@ describe("HTTP statuses of errors", () => {
 
   it("reveal nothing of internal errors", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
-      const { status, answer } = toAnswer(error);
+      const { status, body } = toResponse(error);
       expect(status).to.equal(500);
-      expect(answer.code).to.equal("INTERNAL");
-      expect(JSON.stringify(answer)).to.not.include("secret");
+      expect(body.code).to.equal("INTERNAL");
+      expect(JSON.stringify(body)).to.not.include("secret");
     }
   });
 
   it("report an unavailable store from any error", () => {
     const refused = Object.assign(new Error("connect ECONNREFUSED 10.0.0.9:5432"), { code: "ECONNREFUSED" });
     for (const error of [refused, new Error("query failed", { cause: refused }), new Error("database is not open")]) {
-      const { status, answer } = toAnswer(error);
-      expect([status, answer.code]).to.deep.equal([503, "STORE_UNAVAILABLE"]);
-      expect(answer.message).to.not.include("10.0.0.9");
+      const { status, body } = toResponse(error);
+      expect([status, body.code]).to.deep.equal([503, "STORE_UNAVAILABLE"]);
+      expect(body.message).to.not.include("10.0.0.9");
     }
   });
 
   it("explain what was wrong with a request", () => {
-    const { status, answer } = toAnswer(new ServiceError("PAYMENT_MISMATCH", "proof is another"));
+    const { status, body } = toResponse(new ServiceError("PAYMENT_MISMATCH", "proof is another"));
     expect(status).to.equal(409);
-    expect(answer).to.deep.equal({ error: "Conflict", message: "proof is another", code: "PAYMENT_MISMATCH" });
+    expect(body).to.deep.equal({ error: "Conflict", message: "proof is another", code: "PAYMENT_MISMATCH" });
   });
 
   it("do not treat properties of Object as codes", () => {

@@ -12,14 +12,14 @@ const SETTLED_PRIVACY = {
 } as const;
 
 /** The body of a verification's response. All fields are always present, except reason and message. */
-export function verifyAnswer(result: VerifyResult) {
+export function verifyResponse(result: VerifyResult) {
   if (result.valid)
     return { valid: true, paymentToken: result.token, expiresIn: result.expiresIn, privacy: VERIFIED_PRIVACY };
   const { reason, message } = result;
   return { valid: false, paymentToken: "", expiresIn: 0, privacy: VERIFIED_PRIVACY, reason, message };
 }
 
-export interface AnswerContext {
+export interface ResponseContext {
   /** Address of the relayer. */
   readonly relayer: string;
   /** Prefix of status URLs; the id follows. */
@@ -29,7 +29,7 @@ export interface AnswerContext {
 const NO_TRANSACTION = "0x";
 
 /** The body for the state of an operation, without `privacy`. */
-export function relayAnswer(operation: Operation, { relayer, statusUrl }: AnswerContext) {
+export function relayResponse(operation: Operation, { relayer, statusUrl }: ResponseContext) {
   const { id, state, txHash = NO_TRANSACTION, blockNumber = 0, gasPaidBy = relayer, reason } = operation;
   if (state === "settled")
     return { status: "success" as const, txSignature: txHash, blockNumber, gasFeePaidBy: gasPaidBy, id };
@@ -40,8 +40,8 @@ export function relayAnswer(operation: Operation, { relayer, statusUrl }: Answer
   return { status: "failed" as const, txSignature: NO_TRANSACTION, ...open, reason: why };
 }
 
-export function settleAnswer(operation: Operation, context: AnswerContext) {
-  return { ...relayAnswer(operation, context), privacy: SETTLED_PRIVACY };
+export function settleResponse(operation: Operation, context: ResponseContext) {
+  return { ...relayResponse(operation, context), privacy: SETTLED_PRIVACY };
 }
 
 /** Answers 202 with Location while the operation is pending. */

@@ -21,7 +21,7 @@ export const ErrorBody = Type.Object(
   },
   { description: "Every error has this body" },
 );
-export type ErrorAnswer = Readonly<Static<typeof ErrorBody>>;
+export type ErrorResponse = Readonly<Static<typeof ErrorBody>>;
 
 /** Statuses of a route's error responses. */
 export type ErrorStatus = 400 | 401 | 404 | 405 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 503;
@@ -68,41 +68,41 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is no route at this path"],
 };
 
-export interface AnswersOptions {
+export interface ErrorHandlerOptions {
   /** The definitions of every code that a response may have. Any other code is a fault of the server: 500. */
   readonly errors: ErrorTable;
   /** Converts an error of a library (a database driver, for example); returns undefined for errors it does not know. */
   readonly translate?: ((error: unknown) => SottoError | undefined) | undefined;
 }
 
-export interface ErrorAnswers {
+export interface ErrorHandler {
   /** The status and body for an error. A fault of the server itself reveals nothing. */
-  toAnswer(error: unknown): { readonly status: number; readonly answer: ErrorAnswer };
+  toResponse(error: unknown): { readonly status: number; readonly body: ErrorResponse };
   /** Fastify's error handler. */
   handle(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /** Answers input that Node's parser does not accept as HTTP, and closes the connection. No route sees such input. */
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
-export function errorAnswers({ errors: table, translate = () => undefined }: AnswersOptions): ErrorAnswers {
-  const answerOf = (code: string, message: string): ErrorAnswer => ({
+export function errorHandler({ errors: table, translate = () => undefined }: ErrorHandlerOptions): ErrorHandler {
+  const bodyOf = (code: string, message: string): ErrorResponse => ({
     error: STATUS_CODES[statusOf(table, code)] ?? "Error",
     message,
     code,
   });
 
-  const toAnswer: ErrorAnswers["toAnswer"] = (error) => {
+  const toResponse: ErrorHandler["toResponse"] = (error) => {
     const { code, message } = error instanceof SottoError ? error : (translate(error) ?? ofFramework(error));
     const status = statusOf(table, code);
     if (status === 500)
-      return { status, answer: answerOf("INTERNAL", "the service failed; the request id names the log entry") };
-    return { status, answer: answerOf(code, message) };
+      return { status, body: bodyOf("INTERNAL", "the service failed; the request id names the log entry") };
+    return { status, body: bodyOf(code, message) };
   };
 
   return {
-    toAnswer,
+    toResponse,
     handle(error, request, reply) {
-      const { status, answer } = toAnswer(error);
+      const { status, body } = toResponse(error);
       if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
       const seconds = retryAfterOf(error) ?? RETRY_AFTER_SECONDS[status];
       if (seconds !== undefined) reply.header("retry-after", seconds);
@@ -112,7 +112,7 @@ export function errorAnswers({ errors: table, translate = () => undefined }: Ans
         .code(status)
         .header("cache-control", "no-store")
         .type("application/json; charset=utf-8")
-        .send({ ...answer, message: `${answer.message}${when}` });
+        .send({ ...body, message: `${body.message}${when}` });
     },
     handleClient(error, socket) {
       if (error.code === "ECONNRESET" || !socket.writable) {
@@ -120,7 +120,7 @@ export function errorAnswers({ errors: table, translate = () => undefined }: Ans
         return;
       }
       const [code, message] = clientErrorOf(error.code);
-      const body = JSON.stringify(answerOf(code, message));
+      const body = JSON.stringify(bodyOf(code, message));
       const status = statusOf(table, code);
       const head = [
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -2,7 +2,7 @@ import { MAX_PAYMENT_TOKEN_LENGTH } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
-/** The answer of verify for a payment that passed all checks. */
+/** The response of verify for a payment that passed all checks. */
 export interface VerifiedPayment {
   /** For settle and for the proof header. Keep it secret until the resource is delivered. */
   readonly paymentToken: string;
@@ -21,13 +21,13 @@ export interface Settlement {
   readonly id?: string | undefined;
 }
 
-/** The answer of settle, deposit and withdraw. */
+/** The response of settle, deposit and withdraw. */
 export type Outcome =
   | ({ readonly status: "success" } & Settlement)
   | { readonly status: "pending"; readonly txSignature: string; readonly id?: string | undefined }
   | { readonly status: "failed"; readonly reason: string; readonly id?: string | undefined };
 
-/** A registry's answer for a phone number. `fields` is the whole body. */
+/** A registry's response for a phone number. `fields` is the whole body. */
 export interface PhoneMapping {
   readonly wallet: string;
   readonly phoneHash: string;

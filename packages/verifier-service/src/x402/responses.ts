@@ -1,5 +1,5 @@
 import { X402_SETTLEMENT_PENDING, x402Network, x402Reason } from "@sotto/protocol/x402";
-import { type AnswerContext, relayAnswer } from "../payments/answers.ts";
+import { type ResponseContext, relayResponse } from "../payments/responses.ts";
 import type { Operation } from "../store/index.ts";
 import type { X402Settled, X402Verified } from "./schemas.ts";
 import type { Refused } from "./verify.ts";
@@ -14,14 +14,14 @@ export function x402Verified(result: { readonly id: string } | Refused): X402Ver
 export function x402Settled(
   result: { readonly operation: Operation } | Refused,
   chainId: number,
-  context: AnswerContext,
+  context: ResponseContext,
 ): X402Settled {
   const network = x402Network(BigInt(chainId));
   if ("refused" in result) {
     const { reason, message } = result.refused;
     return { success: false, errorReason: x402Reason(reason), errorMessage: message, transaction: "", network };
   }
-  const { id, txSignature, ...answer } = relayAnswer(result.operation, context);
+  const { id, txSignature, ...answer } = relayResponse(result.operation, context);
   const transaction = txSignature === "0x" ? "" : txSignature;
   if (answer.status === "success") {
     const { blockNumber } = answer;
@@ -36,23 +36,23 @@ export function x402Settled(
   return { success: false, errorReason: x402Reason(answer.reason), errorMessage, transaction, network, extra: { id } };
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   readonly code: string;
   readonly message: string;
 }
 
-export const isErrorAnswer = (answer: unknown): answer is ErrorAnswer =>
+export const isErrorResponse = (answer: unknown): answer is ErrorResponse =>
   typeof answer === "object" && answer !== null && "code" in answer && "error" in answer;
 
 /** The service's error body with the fields of x402, so that clients of both understand the failure. */
-export const x402VerifyError = (answer: ErrorAnswer) => ({
+export const x402VerifyError = (answer: ErrorResponse) => ({
   isValid: false,
   invalidReason: x402Reason(answer.code),
   invalidMessage: answer.message,
   ...answer,
 });
 
-export const x402SettleError = (answer: ErrorAnswer, chainId: number) => ({
+export const x402SettleError = (answer: ErrorResponse, chainId: number) => ({
   success: false,
   errorReason: x402Reason(answer.code),
   errorMessage: answer.message,

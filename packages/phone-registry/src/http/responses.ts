@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { LinkResult, Mapping, MappingChange, VerifyResult } from "../registry/types.ts";
 
 /** The interface's fields, then the key, the signature and all signed fields. */
-export function mappingAnswer({ binding, signature, verified, expiresAt }: Mapping) {
+export function mappingResponse({ binding, signature, verified, expiresAt }: Mapping) {
   const { phone, wallet, key, chainId, pool, service, issuedAt } = binding;
   return {
     wallet,
@@ -26,18 +26,18 @@ export function mappingAnswer({ binding, signature, verified, expiresAt }: Mappi
  */
 export const phoneHash = (phone: string): string => createHash("sha256").update(phone).digest("hex");
 
-const changeAnswer = ({ wallet, key }: MappingChange) => ({
+const changeResponse = ({ wallet, key }: MappingChange) => ({
   ...(wallet && { wallet }),
   ...(key && { encryptionPublicKey: key }),
 });
 
-export function provenAnswer({ mapping, changed }: VerifyResult) {
-  return { ...mappingAnswer(mapping), ...(changed && { changed: changeAnswer(changed) }) };
+export function provenResponse({ mapping, changed }: VerifyResult) {
+  return { ...mappingResponse(mapping), ...(changed && { changed: changeResponse(changed) }) };
 }
 
-export function linkAnswer(result: LinkResult) {
+export function linkResponse(result: LinkResult) {
   const remaining = result.remaining.map((step) =>
     step.step === "enter-code" ? { step: step.step, codeExpiresAt: step.expiresAt, tries: step.tries } : step,
   );
-  return { ...provenAnswer(result), remaining };
+  return { ...provenResponse(result), remaining };
 }

@@ -4,12 +4,12 @@ import { type ErrorDetails, type ErrorTable, SottoError } from "@sotto/protocol"
 import { expect } from "chai";
 import { SERVER_ERRORS } from "../../src/error-definitions.ts";
 import { ServerError } from "../../src/errors.ts";
-import { errorAnswers, errorResponses, statusOf } from "../../src/http/answers.ts";
+import { errorHandler, errorResponses, statusOf } from "../../src/http/error-responses.ts";
 
 const root = join(import.meta.dirname, "..", "..", "src");
 
 describe("error responses", () => {
-  const { toAnswer } = errorAnswers({
+  const { toResponse } = errorHandler({
     errors: { ...SERVER_ERRORS, TEA: { means: "There is no coffee.", http: 418 } },
     translate: (error) => (error === "store unavailable" ? new SottoError("OVERLOADED", "later") : undefined),
   });
@@ -44,14 +44,14 @@ describe("error responses", () => {
   });
 
   it("explain what was wrong with a request", () => {
-    const { status, answer } = toAnswer(new SottoError("TEA", "no coffee here"));
+    const { status, body } = toResponse(new SottoError("TEA", "no coffee here"));
     expect(status).to.equal(418);
-    expect(answer).to.deep.equal({ error: "I'm a Teapot", message: "no coffee here", code: "TEA" });
-    expect(toAnswer(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
+    expect(body).to.deep.equal({ error: "I'm a Teapot", message: "no coffee here", code: "TEA" });
+    expect(toResponse(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
   });
 
   it("have Retry-After from the error's details", () => {
-    const { handle } = errorAnswers({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
+    const { handle } = errorHandler({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
     const told = (details: ErrorDetails, code = "LATER"): unknown => {
       const headers: Record<string, unknown> = {};
       const reply = {
@@ -81,7 +81,7 @@ describe("error responses", () => {
   });
 
   it("say in the message when a limit ends", () => {
-    const { handle } = errorAnswers({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
+    const { handle } = errorHandler({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
     const told = (code: string, details: ErrorDetails): unknown => {
       let body: unknown;
       const reply = {
@@ -111,17 +111,17 @@ describe("error responses", () => {
   });
 
   it("map foreign errors as the server defines", () => {
-    expect(toAnswer("store unavailable")).to.deep.equal({
+    expect(toResponse("store unavailable")).to.deep.equal({
       status: 503,
-      answer: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },
+      body: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },
     });
   });
 
   it("reveal nothing of an internal error", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
-      const { status, answer } = toAnswer(error);
-      expect([status, answer.code]).to.deep.equal([500, "INTERNAL"]);
-      expect(JSON.stringify(answer)).to.not.include("secret");
+      const { status, body } = toResponse(error);
+      expect([status, body.code]).to.deep.equal([500, "INTERNAL"]);
+      expect(JSON.stringify(body)).to.not.include("secret");
     }
   });
 
