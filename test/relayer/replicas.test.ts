@@ -3,7 +3,7 @@
 import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
+import { startPostgres, type TestPostgres } from "../kit/postgres.ts";
 import { eventually, WAIT } from "../kit/eventually.ts";
 import { slow } from "../kit/slow.ts";
 import { stopped } from "../kit/stopped.ts";

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest } from "node:http";
 import { expect } from "chai";
-import { startPostgres } from "../../packages/database/test/support/postgres.ts";
+import { startPostgres } from "../kit/postgres.ts";
 import { type Answer, call, post } from "../kit/http.ts";
 import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import { NUMBERS } from "./support/numbers.ts";
 import { fileBytes, type RawDatabase } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { Row } from "../src/store/schema.ts";
 import type { RawDatabase } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { PhoneRegistry } from "../src/index.ts";
 import { overWorlds } from "./support/suite.ts";
 import { NOW, refused, shielded, type World, wallet } from "./support/world.ts";

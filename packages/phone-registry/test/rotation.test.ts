@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { PhoneRegistry, RegistryKeys } from "../src/index.ts";
 import { overWorlds } from "./support/suite.ts";
 import { createWorld, key, refused, shielded, slot, type World, wallet } from "./support/world.ts";

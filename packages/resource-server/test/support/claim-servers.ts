@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
-import { startPostgres, type TestPostgres } from "../../../database/test/support/postgres.ts";
+import { startPostgres, type TestPostgres } from "../../../../test/kit/postgres.ts";
 import { type Claim, Claims } from "../../src/claims/claims.ts";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "../../src/claims/schema.ts";
 import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";

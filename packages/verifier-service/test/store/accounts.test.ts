@@ -1,6 +1,6 @@
 // The account's balance covers its deposits; accounts are served by turns; each sending counts for the quotas.
 import { expect } from "chai";
-import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
+import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;

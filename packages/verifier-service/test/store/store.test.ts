@@ -5,7 +5,7 @@ import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
 import { rejection } from "../../../../test/kit/rejection.ts";
-import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
+import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;

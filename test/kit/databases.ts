@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { slow } from "../../../../test/kit/slow.ts";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
+import { slow } from "./slow.ts";
 
 interface Backend {
   start(): Promise<void>;
