@@ -36,3 +36,21 @@ export function thrown(action: () => unknown): CodedError {
   }
   throw new Error(`expected an error, got ${String(value)}`);
 }
+
+/** Fails unless `error` has this code, and a message that says more than the code. */
+function assertCode(error: CodedError, code: string): CodedError {
+  if (error.code !== code) throw new Error(`expected ${code}, got ${error.code}: ${error.message}`, { cause: error });
+  if (error.message.length <= 10) throw new Error(`${code} has no message: "${error.message}"`);
+  return error;
+}
+
+/** The error with this code that `action` throws. @param message what its message must match */
+export function expectCode(code: string, action: () => unknown, message = /^/): CodedError {
+  const error = assertCode(thrown(action), code);
+  if (!message.test(error.message)) throw new Error(`expected ${message}, got ${error.message}`, { cause: error });
+  return error;
+}
+
+/** The error with this code that `action` throws or rejects with. */
+export const expectRejected = async (code: string, action: () => unknown): Promise<CodedError> =>
+  assertCode(await rejection(Promise.resolve().then(action)), code);

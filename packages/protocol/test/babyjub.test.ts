@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   addPoints,
   BASE8,
@@ -18,7 +19,6 @@ import {
   unpackPoint,
 } from "../src/index.ts";
 import { runs, scalar } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 import * as oracle from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   assertBinding,
   assertBindingFresh,
@@ -20,7 +21,6 @@ import {
 import { runs } from "./support/arbitraries.ts";
 import { binding } from "./support/binding.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const keys = [1, 2, 3].map((fill) => deriveKeys(new Uint8Array(32).fill(fill), DEPLOYMENT).shieldedAddress());
 const address = fc

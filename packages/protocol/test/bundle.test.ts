@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   assertSameCiphertext,
   BASE_FIELD_MODULUS,
@@ -19,7 +20,6 @@ import {
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const { encryptionKey } = deriveKeys(new Uint8Array(32).fill(4), DEPLOYMENT);
 const { R, C } = encryptAmount(encryptionKey, 5n, 6n);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { appendEnd, checkpointWords, foldQueue, pendingCheckpoints, TREE_CAPACITY } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const start = { appended: 10, appendedChain: `0x${"00".repeat(32)}`, firstPending: 3 };
 

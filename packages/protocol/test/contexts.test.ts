@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { getAddress } from "ethers";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   addressToBigInt,
   appendChallenge,
@@ -15,7 +16,6 @@ import {
   validUntilOf,
   withdrawalContext,
 } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const account = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";

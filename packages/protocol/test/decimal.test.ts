@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { amountBounds, formatDecimalAmount, MAX_AMOUNT, parseDecimalAmount } from "../src/index.ts";
 import { amount, runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 describe("decimal amounts", () => {
   it("are parsed exactly", () => {

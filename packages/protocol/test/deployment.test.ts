@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { DEPLOYMENT_CONTRACTS, parseDeployment } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const POOL = `0x${"5a".repeat(20)}`;
 const contract = (address: string) => ({ address, codeHash: `0x${"ab".repeat(32)}` });

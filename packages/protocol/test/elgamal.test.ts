@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   addPoints,
   BASE8,
@@ -31,7 +32,6 @@ import {
 } from "../src/index.ts";
 import { amount, encryptionScalar, field, runs } from "./support/arbitraries.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3), DEPLOYMENT);
 

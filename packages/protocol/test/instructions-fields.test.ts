@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { type PaymentInstructions, parseInstructions } from "../src/index.ts";
 import { binding } from "./support/binding.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { instructions } from "./support/instructions.ts";
 import { leaves, type Path, replaced, WRONG } from "./support/wrong-values.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { buildInstructions, parseInstructions } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { instructions, options } from "./support/instructions.ts";
 
 const CODE = "INSTRUCTIONS_INVALID";

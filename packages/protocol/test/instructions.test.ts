@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   bindingOfInstructions,
   buildInstructions,
@@ -9,7 +10,6 @@ import {
   requestId,
 } from "../src/index.ts";
 import { binding, sign } from "./support/binding.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { instructions, options, signature } from "./support/instructions.ts";
 import { replaced } from "./support/wrong-values.ts";
 

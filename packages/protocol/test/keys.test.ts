@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   BASE8,
   bytesToHex,
@@ -20,7 +21,6 @@ import {
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vector {

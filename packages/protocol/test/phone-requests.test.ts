@@ -1,6 +1,8 @@
 // Compares the requests that wallets sign for a phone registry with ethers' EIP-712.
+
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   checkWalletSignature,
   lookupDigest,
@@ -11,7 +13,6 @@ import {
   unlinkDigest,
   unlinkTypedData,
 } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const account = new Wallet(`0x${"17".repeat(32)}`);
 const wallet = account.address.toLowerCase() as `0x${string}`;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { DOMAIN, FIELD_MODULUS, hashNode, poseidon, poseidonEx } from "../src/index.ts";
 import { field, runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 import * as oracle from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
 

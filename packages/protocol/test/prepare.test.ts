@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   BASE8,
   deriveKeys,
@@ -13,7 +14,6 @@ import {
   type WithdrawalArguments,
   withdrawalSignals,
 } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const payer = deriveKeys(new Uint8Array(32).fill(1), deployment);

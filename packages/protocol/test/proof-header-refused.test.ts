@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   BASE_FIELD_MODULUS,
   FIELD_MODULUS,
@@ -8,7 +9,6 @@ import {
   SottoError,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { bundle, header, json, LISTED, PAID, REST, txSignature } from "./support/proof-header.ts";
 import { replaced, WRONG } from "./support/wrong-values.ts";
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   assertSameCiphertext,
   decodeBundle,
@@ -11,7 +12,6 @@ import {
   parseProofHeader,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 import {
   bundle,
   content,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { invertField, sqrtField } from "../src/field.ts";
 import {
   addPoints,
@@ -25,7 +26,6 @@ import {
 import { multiplyXs } from "../src/scan/ladder.ts";
 import { amount, encryptionScalar, runs, scalar } from "./support/arbitraries.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 const merchant = deriveKeys(new Uint8Array(32).fill(7), DEPLOYMENT);
 const stranger = deriveKeys(new Uint8Array(32).fill(8), DEPLOYMENT);

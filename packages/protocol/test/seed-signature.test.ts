@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { SEED_TYPED_DATA, seedFromSignature } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 describe("a seed from a signature", () => {
   const wallet = new Wallet(`0x${"42".repeat(32)}`);

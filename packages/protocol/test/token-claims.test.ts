@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { FIELD_MODULUS, type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { replaced, WRONG } from "./support/wrong-values.ts";
 
 const CODE = "TOKEN_CLAIMS_INVALID";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { emptyRoots, FIELD_MODULUS, hashNode, NoteTree, TREE_CAPACITY, TREE_DEPTH } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 import * as oracle from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
 

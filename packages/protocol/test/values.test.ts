@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { describe as describeValue } from "../src/errors.ts";
 import { invertField, powField, sqrtField } from "../src/field.ts";
 import { bigIntToBytes } from "../src/hex.ts";
@@ -20,7 +21,6 @@ import {
   toField,
 } from "../src/index.ts";
 import { field, runs } from "./support/arbitraries.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 describe("field arithmetic", () => {
   it("inverts every element except 0", () => {

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import {
   ARTIFACT_SETS,
@@ -13,7 +14,6 @@ import {
   loadArtifacts,
   lockOf,
 } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
 
 describe("artifacts", function () {
@@ -49,7 +49,7 @@ describe("artifacts", function () {
     const artifacts = await loadArtifacts({ folder, lock: { ...lock, set: "ceremony/autumn-2026" } });
     assert.equal(artifacts.set, "ceremony/autumn-2026");
     const of = join(folder, "ceremony", "autumn-2026");
-    const { details } = await expectCode("ARTIFACT_MISSING", () => artifacts.bytes("toy", "vkey"));
+    const { details } = await expectRejected("ARTIFACT_MISSING", () => artifacts.bytes("toy", "vkey"));
     assert.equal(details["file"], join(of, "toy", "toy.vkey.json"));
     mkdirSync(of, { recursive: true });
     renameSync(join(folder, "toy"), join(of, "toy"));
@@ -66,7 +66,7 @@ describe("artifacts", function () {
       writeFileSync(path, bytes);
       const prover = createProver(await loadArtifacts({ folder, lock }));
       const stages: string[] = [];
-      const error = await expectCode("ARTIFACT_CHANGED", () =>
+      const error = await expectRejected("ARTIFACT_CHANGED", () =>
         prover.prove("toy", TOY_INPUT, { onProgress: (stage) => stages.push(stage) }),
       );
       assert.deepEqual(stages, ["artifacts"]);
@@ -82,7 +82,7 @@ describe("artifacts", function () {
       const bytes = readFileSync(path);
       rmSync(path);
       const artifacts = await loadArtifacts({ folder, lock });
-      const error = await expectCode("ARTIFACT_MISSING", () => createProver(artifacts).prove("toy", TOY_INPUT));
+      const error = await expectRejected("ARTIFACT_MISSING", () => createProver(artifacts).prove("toy", TOY_INPUT));
       assert.equal(error.details["file"], path);
       writeFileSync(path, bytes);
       assert.lengthOf((await createProver(artifacts).prove("toy", TOY_INPUT)).proof, 8);
@@ -92,16 +92,16 @@ describe("artifacts", function () {
   it("are rejected under another lock", async () => {
     const swapped = { ...lock, circuits: { toy: { ...lock.circuits["toy"], zkey: "0".repeat(64) } } } as ArtifactsLock;
     const artifacts = await loadArtifacts({ folder: build, lock: swapped });
-    await expectCode("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
+    await expectRejected("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
     const compiledIn = await loadArtifacts({ folder: build });
     assert.equal(compiledIn.set, "development");
-    await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("toy", "zkey"));
-    await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("constructor", "zkey"));
+    await expectRejected("CIRCUIT_UNKNOWN", () => compiledIn.bytes("toy", "zkey"));
+    await expectRejected("CIRCUIT_UNKNOWN", () => compiledIn.bytes("constructor", "zkey"));
   });
 
   it("reject a size above the limit without reading the whole file", async () => {
     const artifacts = await loadArtifacts({ folder: build, lock, maxBytes: { zkey: 100 } });
-    await expectCode("ARTIFACT_TOO_LARGE", () => artifacts.bytes("toy", "zkey"));
+    await expectRejected("ARTIFACT_TOO_LARGE", () => artifacts.bytes("toy", "zkey"));
   });
 
   it("share one read among concurrent loads, and cache it", async () => {
@@ -132,7 +132,7 @@ describe("artifacts", function () {
   ];
   for (const [what, bad] of badLocks) {
     it(`reject ${what} as a lock`, async () => {
-      await expectCode("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ folder: "/", lock: bad as ArtifactsLock }));
+      await expectRejected("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ folder: "/", lock: bad as ArtifactsLock }));
     });
   }
 
@@ -144,7 +144,7 @@ describe("artifacts", function () {
   ];
   for (const [what, bad] of badSources) {
     it(`reject ${what} as a source`, async () => {
-      await expectCode("ARTIFACTS_SOURCE_INVALID", () => loadArtifacts({ ...bad, lock }));
+      await expectRejected("ARTIFACTS_SOURCE_INVALID", () => loadArtifacts({ ...bad, lock }));
     });
   }
 
@@ -184,14 +184,16 @@ describe("artifacts", function () {
     });
 
     it("report missing, broken, truncated, too large or unreachable files", async () => {
-      const missing = await expectCode("ARTIFACT_MISSING", async () => (await load("/other/")).bytes("toy", "zkey"));
+      const missing = await expectRejected("ARTIFACT_MISSING", async () =>
+        (await load("/other/")).bytes("toy", "zkey"),
+      );
       assert.equal(missing.details["file"], `${url}/other/toy/toy.zkey`);
-      await expectCode("ARTIFACT_UNREACHABLE", async () => (await load("/broken/")).bytes("toy", "zkey"));
-      await expectCode("ARTIFACT_UNREACHABLE", async () => (await load("/cut/")).bytes("toy", "zkey"));
+      await expectRejected("ARTIFACT_UNREACHABLE", async () => (await load("/broken/")).bytes("toy", "zkey"));
+      await expectRejected("ARTIFACT_UNREACHABLE", async () => (await load("/cut/")).bytes("toy", "zkey"));
       const small = await load("/", { maxBytes: { zkey: 100 } });
-      await expectCode("ARTIFACT_TOO_LARGE", () => small.bytes("toy", "zkey"));
+      await expectRejected("ARTIFACT_TOO_LARGE", () => small.bytes("toy", "zkey"));
       const nobody = await loadArtifacts({ baseUrl: "http://127.0.0.1:1", lock });
-      await expectCode("ARTIFACT_UNREACHABLE", () => nobody.bytes("toy", "zkey"));
+      await expectRejected("ARTIFACT_UNREACHABLE", () => nobody.bytes("toy", "zkey"));
     });
   });
 });
@@ -204,6 +206,6 @@ describe("artifact sets", function () {
     const loaded = await loadArtifacts({ folder: "/nowhere", set: "development" });
     assert.equal(loaded.set, "development");
     for (const set of ["ceremony/none", "", "__proto__", "rehearsal/toy"])
-      await expectCode("ARTIFACT_SET_UNKNOWN", () => loadArtifacts({ folder: "/nowhere", set }));
+      await expectRejected("ARTIFACT_SET_UNKNOWN", () => loadArtifacts({ folder: "/nowhere", set }));
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import {
   type Artifacts,
@@ -10,7 +11,6 @@ import {
   snarkjsEngine,
   type Verifier,
 } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { type Statement, statements } from "./support/statements.ts";
 
 const BUILD = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
@@ -74,13 +74,13 @@ describe("the four circuits, under the compiled-in lock", function () {
     const prover = createProver(artifacts);
     const { input } = prepared["payment"]!;
     const short = { ...input, pathChildren: (input["pathChildren"] as bigint[][]).slice(1) };
-    const sized = await expectCode("INPUT_INVALID", () => prover.prove("payment", short));
+    const sized = await expectRejected("INPUT_INVALID", () => prover.prove("payment", short));
     assert.equal(sized.details["signal"], "pathChildren");
     const { spendingKey, ...without } = input;
-    const missing = await expectCode("INPUT_INVALID", () => prover.prove("payment", without));
+    const missing = await expectRejected("INPUT_INVALID", () => prover.prove("payment", without));
     assert.match(missing.message, /takes \d+ field elements, found \d+: an input is missing/);
     const richer = { ...input, amount: (input["amount"] as bigint) + 1n };
-    const refused = await expectCode("WITNESS_REFUSED", () => prover.prove("payment", richer));
+    const refused = await expectRejected("WITNESS_REFUSED", () => prover.prove("payment", richer));
     assert.notInclude(`${refused.message}${JSON.stringify(refused.details)}`, String(spendingKey));
   });
 });

@@ -1,9 +1,9 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { decodeProof, decodeProofOnCurves, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
 import { assertG2, BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { subgroupPoint, twistPoint } from "./support/points.ts";
 
 const a = bn254.G1.Point.BASE.multiply(11n).toAffine();
@@ -34,7 +34,7 @@ describe("strict decoding", function () {
     ["a hole", Object.assign([...WORDS.slice(0, 7)], { length: 8 })],
   ] as const) {
     it(`rejects ${what}`, async () => {
-      await expectCode("PROOF_MALFORMED", () => decodeProof(words as string[]));
+      await expectRejected("PROOF_MALFORMED", () => decodeProof(words as string[]));
     });
   }
 
@@ -54,7 +54,7 @@ describe("strict decoding", function () {
   for (const [what, change, code] of BAD_WORDS) {
     it(`rejects ${what} in any word, naming it`, async () => {
       for (const [index, name] of ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"].entries()) {
-        const error = await expectCode(code, () => decodeProof(withWord(index, change(WORDS[index] ?? ""))));
+        const error = await expectRejected(code, () => decodeProof(withWord(index, change(WORDS[index] ?? ""))));
         assert.equal(error.details["word"], name);
       }
     });
@@ -63,7 +63,7 @@ describe("strict decoding", function () {
   it("rejects a coordinate that is off by one", async () => {
     for (const [index, point] of [..."aabbbbcc"].entries()) {
       const word = String((BigInt(WORDS[index] ?? 0) + 1n) % q);
-      const error = await expectCode("PROOF_NOT_ON_CURVE", () => decodeProof(withWord(index, word)));
+      const error = await expectRejected("PROOF_NOT_ON_CURVE", () => decodeProof(withWord(index, word)));
       assert.equal(error.details["point"], point);
     }
   });
@@ -71,7 +71,7 @@ describe("strict decoding", function () {
   it("rejects infinity", async () => {
     for (const point of ["a", "b", "c"]) {
       const words = WORDS.map((word, index) => ("aabbbbcc"[index] === point ? "0" : word));
-      const error = await expectCode("PROOF_AT_INFINITY", () => decodeProof(words));
+      const error = await expectRejected("PROOF_AT_INFINITY", () => decodeProof(words));
       assert.equal(error.details["point"], point);
     }
   });
@@ -79,10 +79,10 @@ describe("strict decoding", function () {
   it("rejects a B on the twist but outside the subgroup", async () => {
     const outside = twistPoint();
     const words = [...WORDS.slice(0, 2), ...[...outside.x, ...outside.y].map(String), ...WORDS.slice(6)];
-    await expectCode("PROOF_NOT_IN_SUBGROUP", () => decodeProof(words));
+    await expectRejected("PROOF_NOT_IN_SUBGROUP", () => decodeProof(words));
     // decodeProofOnCurves accepts the point, but rejects one off the twist.
     assert.deepEqual(encodeProof(decodeProofOnCurves(words)), words);
-    await expectCode("PROOF_NOT_ON_CURVE", () => decodeProofOnCurves(words.with(2, "7")));
+    await expectRejected("PROOF_NOT_ON_CURVE", () => decodeProofOnCurves(words.with(2, "7")));
   });
 
   it("rejects a B whose order is the twist's smallest cofactor prime, 10069", async () => {
@@ -99,7 +99,7 @@ describe("strict decoding", function () {
     assert.isFalse(small.is0());
     assert.isTrue(small.multiplyUnsafe(10069n).is0());
     const affine = small.toAffine();
-    await expectCode("PROOF_NOT_IN_SUBGROUP", () =>
+    await expectRejected("PROOF_NOT_IN_SUBGROUP", () =>
       assertG2("b", [affine.x.c0, affine.x.c1], [affine.y.c0, affine.y.c1]),
     );
   });
@@ -117,7 +117,7 @@ describe("strict decoding", function () {
           .add(point)
           .is0(),
       );
-      await expectCode("PROOF_NOT_IN_SUBGROUP", () => assertG2("b", x, y));
+      await expectRejected("PROOF_NOT_IN_SUBGROUP", () => assertG2("b", x, y));
     }
   });
 
@@ -128,14 +128,14 @@ describe("strict decoding", function () {
 
   it("rejects other counts, spellings and aliases of signals", async () => {
     for (const bad of [[], ["1"], ["1", "2", "3"], "12", null]) {
-      await expectCode("SIGNALS_MALFORMED", () => decodeSignals(bad as string[], 2));
+      await expectRejected("SIGNALS_MALFORMED", () => decodeSignals(bad as string[], 2));
     }
     for (const word of ["01", "-1", "0x1", "", " 1", "1.0", "1e3", 1, 1n, null]) {
-      const error = await expectCode("SIGNALS_MALFORMED", () => decodeSignals(["1", word as string], 2));
+      const error = await expectRejected("SIGNALS_MALFORMED", () => decodeSignals(["1", word as string], 2));
       assert.equal(error.details["index"], 1);
     }
     for (const word of [r, r + 1n, q]) {
-      await expectCode("SIGNAL_RANGE", () => decodeSignals([String(word)], 1));
+      await expectRejected("SIGNAL_RANGE", () => decodeSignals([String(word)], 1));
     }
   });
 });

@@ -1,28 +1,28 @@
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { assertAllowedOnChain } from "../src/index.ts";
-import { expectCode } from "./support/expect-code.ts";
 
 describe("development keys", function () {
   slow(this, "a circuit is compiled, and proofs made");
   it("are allowed on local chains only", async () => {
     for (const local of [31337n, 1337n, 31337, 1337]) assertAllowedOnChain("development", local);
     for (const chain of [1n, 8453n, 84532n, 31338n, 10]) {
-      const error = await expectCode("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain("development", chain));
+      const error = await expectRejected("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain("development", chain));
       assert.equal(error.details["chainId"], String(chain));
     }
   });
 
   it("are recognized in artifacts and locks; only ceremony keys are allowed on every chain", async () => {
     for (const set of ["development", "rehearsal/2026", "ceremony", "my-ceremony/2026", ""])
-      await expectCode("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain({ set }, 1n));
+      await expectRejected("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain({ set }, 1n));
     assertAllowedOnChain({ set: "ceremony/2026" }, 1n);
     assertAllowedOnChain({ set: "rehearsal/2026" }, 31337n);
   });
 
   for (const bad of [0n, -1n, 0, 1.5, Number.NaN, 2 ** 60, "1"]) {
     it(`require a chain id, not ${typeof bad} ${bad}`, async () => {
-      await expectCode("CHAIN_ID_INVALID", () => assertAllowedOnChain("ceremony/2026", bad as bigint));
+      await expectRejected("CHAIN_ID_INVALID", () => assertAllowedOnChain("ceremony/2026", bad as bigint));
     });
   }
 });

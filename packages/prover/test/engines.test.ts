@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
 import { sumParts } from "../src/fast/prove.ts";
@@ -19,7 +20,6 @@ import {
   type Verifier,
 } from "../src/index.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 3;
@@ -77,9 +77,9 @@ describe("engines", function () {
         zkey!.subarray(0, 500),
         Buffer.from("no key at all, but long enough"),
       ]) {
-        await expectCode(code, () => engine.prove(new Uint8Array(damaged), witness));
+        await expectRejected(code, () => engine.prove(new Uint8Array(damaged), witness));
       }
-      await expectCode("ENGINE_FAILED", () => engine.prove(new Uint8Array(zkey!), witness.subarray(32)));
+      await expectRejected("ENGINE_FAILED", () => engine.prove(new Uint8Array(zkey!), witness.subarray(32)));
     });
   }
 
@@ -149,7 +149,7 @@ describe("engines", function () {
         assert.isTrue(await verifier.verify("toy", proof, publicSignals));
         await prover.close();
       }
-      await expectCode("CIRCUIT_UNKNOWN", () => prover.warm("other"));
+      await expectRejected("CIRCUIT_UNKNOWN", () => prover.warm("other"));
     }
   });
 

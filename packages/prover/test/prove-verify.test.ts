@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import {
@@ -20,7 +21,6 @@ import {
   type Verifier,
 } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { twistPoint } from "./support/points.ts";
 import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 
@@ -77,7 +77,7 @@ describe("proving and verifying", function () {
     // A real check of real points: as a proof, they would get as far as the pairing.
     assert.deepEqual(decodeProof(encodeProof(points)), points);
     assert.isTrue(await cold.verify("toy", proof.proof, proof.publicSignals));
-    await expectCode("CIRCUIT_UNKNOWN", () => cold.warm("another"));
+    await expectRejected("CIRCUIT_UNKNOWN", () => cold.warm("another"));
   });
 
   it("fails for other signals, at any position", async () => {
@@ -127,29 +127,29 @@ describe("proving and verifying", function () {
   it("rejects aliases that common verifiers accept: x + q, s + r", async () => {
     for (const index of proof.proof.keys()) {
       const alias = proof.proof.with(index, String(BigInt(proof.proof[index] ?? 0) + q));
-      await expectCode("PROOF_COORDINATE_RANGE", () => verifier.verify("toy", alias, TOY_SIGNALS));
+      await expectRejected("PROOF_COORDINATE_RANGE", () => verifier.verify("toy", alias, TOY_SIGNALS));
     }
     const signals = TOY_SIGNALS.with(1, String(42n + r));
-    await expectCode("SIGNAL_RANGE", () => verifier.verify("toy", proof.proof, signals));
+    await expectRejected("SIGNAL_RANGE", () => verifier.verify("toy", proof.proof, signals));
   });
 
   it("rejects B outside the subgroup, and points off the curve", async () => {
     const { x, y } = twistPoint();
     const outside = [...proof.proof.slice(0, 2), ...[...x, ...y].map(String), ...proof.proof.slice(6)];
-    await expectCode("PROOF_NOT_IN_SUBGROUP", () => verifier.verify("toy", outside, TOY_SIGNALS));
-    await expectCode("PROOF_NOT_ON_CURVE", () => verifier.verify("toy", proof.proof.with(0, "1"), TOY_SIGNALS));
+    await expectRejected("PROOF_NOT_IN_SUBGROUP", () => verifier.verify("toy", outside, TOY_SIGNALS));
+    await expectRejected("PROOF_NOT_ON_CURVE", () => verifier.verify("toy", proof.proof.with(0, "1"), TOY_SIGNALS));
   });
 
   it("rejects wrong counts and unknown circuits", async () => {
-    await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210"]));
-    await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210", "42", "0"]));
-    await expectCode("PROOF_MALFORMED", () => verifier.verify("toy", proof.proof.slice(1), TOY_SIGNALS));
-    await expectCode("CIRCUIT_UNKNOWN", () => verifier.verify("constructor", proof.proof, TOY_SIGNALS));
-    await expectCode("CIRCUIT_UNKNOWN", () => createProver(artifacts).prove("other", TOY_INPUT));
+    await expectRejected("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210"]));
+    await expectRejected("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210", "42", "0"]));
+    await expectRejected("PROOF_MALFORMED", () => verifier.verify("toy", proof.proof.slice(1), TOY_SIGNALS));
+    await expectRejected("CIRCUIT_UNKNOWN", () => verifier.verify("constructor", proof.proof, TOY_SIGNALS));
+    await expectRejected("CIRCUIT_UNKNOWN", () => createProver(artifacts).prove("other", TOY_INPUT));
   });
 
   it("does not prove a false statement", async () => {
-    await expectCode("WITNESS_REFUSED", () => createProver(artifacts).prove("toy", { ...TOY_INPUT, product: 1n }));
+    await expectRejected("WITNESS_REFUSED", () => createProver(artifacts).prove("toy", { ...TOY_INPUT, product: 1n }));
   });
 
   it("never returns a proof that fails its own verification", async () => {
@@ -161,7 +161,7 @@ describe("proving and verifying", function () {
         return { ...good, a: good.c };
       },
     };
-    await expectCode("PROOF_SELF_CHECK_FAILED", () =>
+    await expectRejected("PROOF_SELF_CHECK_FAILED", () =>
       createProver({ artifacts, engine: faulty }).prove("toy", TOY_INPUT),
     );
     const unchecked = createProver({ artifacts, engine: faulty, selfCheck: false });
@@ -176,7 +176,7 @@ describe("proving and verifying", function () {
     for (const [index, last] of ["artifacts", "witness", "proof", "check"].entries()) {
       const seen: string[] = [];
       const controller = new AbortController();
-      const error = await expectCode("ABORTED", () =>
+      const error = await expectRejected("ABORTED", () =>
         createProver(artifacts).prove("toy", TOY_INPUT, {
           signal: controller.signal,
           onProgress: (stage) => {
@@ -207,10 +207,10 @@ describe("proving and verifying", function () {
       { ...vkey, curve: "bls12381" },
     ];
     for (const wrong of [...wrongs, null, 7, [], "{", "null"]) {
-      await expectCode("VERIFICATION_KEY_INVALID", () => createVerifier({ vkeys: { toy: wrong } }));
+      await expectRejected("VERIFICATION_KEY_INVALID", () => createVerifier({ vkeys: { toy: wrong } }));
     }
     assert.deepEqual(parseVerificationKey(JSON.stringify(vkey)), parseVerificationKey(vkey));
-    await expectCode("ARTIFACTS_SOURCE_INVALID", () => createVerifier({}));
-    await expectCode("ARTIFACTS_SOURCE_INVALID", () => createVerifier({ artifacts, vkeys: {} }));
+    await expectRejected("ARTIFACTS_SOURCE_INVALID", () => createVerifier({}));
+    await expectRejected("ARTIFACTS_SOURCE_INVALID", () => createVerifier({ artifacts, vkeys: {} }));
   });
 });

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "../src/witness/calculator.ts";
 import { signalHash } from "../src/witness/hash.ts";
 import type { CircuitInput } from "../src/witness/input.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { buildToy, TOY_INPUT } from "./support/toy.ts";
 
 const SECRET = 987654321987654321n;
@@ -65,16 +65,16 @@ describe("witness calculator", function () {
   ];
   for (const [what, input] of bad) {
     it(`rejects ${what} without showing a value`, async () => {
-      const error = await expectCode("INPUT_INVALID", () => calculator.calculate(input));
+      const error = await expectRejected("INPUT_INVALID", () => calculator.calculate(input));
       assert.notInclude(`${error.stack} ${JSON.stringify(error.details)}`, SECRET.toString());
     });
   }
 
   it("rejects inputs that do not satisfy the circuit without showing a value, and stays usable", async () => {
     const good = await calculator.calculate(TOY_INPUT);
-    const first = await expectCode("WITNESS_REFUSED", () => calculator.calculate({ ...TOY_INPUT, product: 211n }));
+    const first = await expectRejected("WITNESS_REFUSED", () => calculator.calculate({ ...TOY_INPUT, product: 211n }));
     const wrong = { ...TOY_INPUT, secret: 0n, product: 210n, label: SECRET };
-    const second = await expectCode("WITNESS_REFUSED", () => calculator.calculate(wrong));
+    const second = await expectRejected("WITNESS_REFUSED", () => calculator.calculate(wrong));
     assert.match(first.message, /line: \d+/);
     assert.notEqual(second.message, first.message, "the second error must not repeat the first one's text");
     assert.notInclude(`${second.stack} ${JSON.stringify(second.details)}`, SECRET.toString());
@@ -104,8 +104,8 @@ describe("witness calculator", function () {
   });
 
   it("rejects other files than circom 2 witness generators", async () => {
-    await expectCode("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", new Uint8Array([1, 2, 3])));
+    await expectRejected("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", new Uint8Array([1, 2, 3])));
     const emptyModule = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
-    await expectCode("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", emptyModule));
+    await expectRejected("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", emptyModule));
   });
 });

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { download } from "../download.ts";
 import { PTAU_HASHES, ptauFileName } from "../ptau-list.ts";
 
@@ -28,7 +28,7 @@ describe("the list of phase 1 files", function () {
     expect(ptauFileName(8)).to.equal("powersOfTau28_hez_final_08.ptau");
     expect(ptauFileName(16)).to.equal("powersOfTau28_hez_final_16.ptau");
     expect(ptauFileName(28)).to.equal("powersOfTau28_hez_final.ptau");
-    await rejected("PTAU_POWER_UNKNOWN", async () => ptauFileName(29));
+    await expectRejected("PTAU_POWER_UNKNOWN", async () => ptauFileName(29));
   });
 });
 
@@ -78,7 +78,7 @@ describe("downloading", function () {
 
   it("resumes after a lost connection", async () => {
     answer = cutAfter(100_000);
-    const message = await rejected("DOWNLOAD_FAILED", () => download(url(), target, HASH));
+    const { message } = await expectRejected("DOWNLOAD_FAILED", () => download(url(), target, HASH));
     expect(message).to.include("ended after").and.include("again to resume");
     expect(existsSync(target)).to.equal(false);
     answer = ranged;
@@ -101,11 +101,13 @@ describe("downloading", function () {
 
   it("deletes an unexpected file, and reports it", async () => {
     answer = (_, response) => void response.end("another");
-    await rejected("PTAU_UNKNOWN", () => download(url(), target, HASH));
+    await expectRejected("PTAU_UNKNOWN", () => download(url(), target, HASH));
     expect(existsSync(target) || existsSync(`${target}.part`)).to.equal(false);
     answer = (_, response) => void response.writeHead(404).end();
-    expect(await rejected("DOWNLOAD_FAILED", () => download(url(), target, HASH))).to.include("status 404");
+    expect((await expectRejected("DOWNLOAD_FAILED", () => download(url(), target, HASH))).message).to.include(
+      "status 404",
+    );
     const closed = url().replace(/:\d+/, ":1");
-    await rejected("DOWNLOAD_FAILED", () => download(closed, target, HASH));
+    await expectRejected("DOWNLOAD_FAILED", () => download(closed, target, HASH));
   });
 });

@@ -5,9 +5,9 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { sha256File } from "../../circuits/files.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../../setup/keys/r1cs.ts";
 import { compileToy, type Toy } from "../../setup/test/support/toy.ts";
 import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
@@ -113,7 +113,7 @@ describe("a ceremony, interrupted", function () {
       return made;
     };
     expect(await begin("twin")).to.deep.equal(["toy"]);
-    await rejected("CEREMONY_NOT_BEGUN", () => endWithBeacon(other, BEACON));
+    await expectRejected("CEREMONY_NOT_BEGUN", () => endWithBeacon(other, BEACON));
     expect(await begin("twin")).to.deep.equal([]);
     // Damaged, of another circuit, from another phase 1.
     writeFileSync(zkeyIn(first, "toy"), readFileSync(zkeyIn(first, "toy")).fill(1, 5_000, 5_001));
@@ -128,7 +128,7 @@ describe("a ceremony, interrupted", function () {
     expect(await begin("twin", {}, larger)).to.deep.equal(["toy"]);
     expect(await begin("twin")).to.deep.equal(["toy"]);
     expect(await begin()).to.deep.equal(["twin"]);
-    await rejected("CEREMONY_EXISTS", () => begin());
+    await expectRejected("CEREMONY_EXISTS", () => begin());
     const hashes = ({ circuits }: Transcript) => Object.values(circuits).map(({ zkey }) => zkey);
     const whole = await beginCeremony({ ...context, folder: at("at-once") }, "rehearsal/toy", ptau);
     expect(hashes(openCeremony(other))).to.deep.equal(hashes(whole));
@@ -157,8 +157,8 @@ describe("a ceremony, interrupted", function () {
     expect(readFileSync(zkey, "utf8")).to.equal("something else");
     expect(readFileSync(zkeyIn(roundFolder(other, 1), "toy")).equals(honest)).to.equal(true);
     expect(sha256File(zkeyIn(roundFolder(other, 1), "toy"))).to.equal(hashes["toy"]!.zkey);
-    await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, sent));
-    await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("nobody")));
+    await expectRejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, sent));
+    await expectRejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("nobody")));
     expect(readdirSync(at("changing", "rounds"))).to.deep.equal(["0000", "0001"]);
   });
 
@@ -169,7 +169,9 @@ describe("a ceremony, interrupted", function () {
     const first = zkeyIn(roundFolder(other, 0), "twin");
     const whole = readFileSync(first);
     writeFileSync(first, Buffer.from(whole).fill(1, 5_000, 5_001));
-    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("honest")))).to.include(first);
+    expect((await expectRejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("honest")))).message).to.include(
+      first,
+    );
     writeFileSync(first, whole);
     await acceptRound(other, ptau, at("honest"));
   });
@@ -183,10 +185,10 @@ describe("a ceremony, interrupted", function () {
     bytes.writeUInt8(bytes.readUInt8(5_000) ^ 1, 5_000);
     for (const damaged of [bytes, bytes.subarray(0, 5_000)]) {
       writeFileSync(file, damaged);
-      await rejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
+      await expectRejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
     }
     rmSync(file);
-    await rejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
+    await expectRejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
     cpSync(whole, file);
     await endWithBeacon(other, BEACON);
   });

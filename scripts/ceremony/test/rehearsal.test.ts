@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { artifactPaths } from "../../circuits/paths.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { KeyMaker } from "../../setup/development-keys.ts";
 import { makePtau } from "../../setup/keys/ptau.ts";
 import { readR1cs } from "../../setup/keys/r1cs.ts";
@@ -63,10 +63,10 @@ describe("a ceremony, rehearsed", function () {
   });
 
   it("accepts only the public phase 1, except in a rehearsal", async () => {
-    const message = await rejected("PTAU_UNKNOWN", () => beginCeremony(context, "ceremony/toy", ptau));
+    const { message } = await expectRejected("PTAU_UNKNOWN", () => beginCeremony(context, "ceremony/toy", ptau));
     expect(message).to.include("not the file of the public ceremony");
-    await rejected("PTAU_DAMAGED", () => beginCeremony(context, "rehearsal/toy", toy.paths.r1cs));
-    await rejected("PTAU_MISSING", () => beginCeremony(context, "rehearsal/toy", at("none.ptau")));
+    await expectRejected("PTAU_DAMAGED", () => beginCeremony(context, "rehearsal/toy", toy.paths.r1cs));
+    await expectRejected("PTAU_MISSING", () => beginCeremony(context, "rehearsal/toy", at("none.ptau")));
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
@@ -75,10 +75,10 @@ describe("a ceremony, rehearsed", function () {
     expect(phase1.blake2b).to.match(/^[0-9a-f]{128}$/);
     expect(rounds).to.deep.equal([]);
     expect(circuits["toy"]!.circuitHash).to.match(/^[0-9a-f]{128}$/);
-    await rejected("CEREMONY_EXISTS", () => beginCeremony(context, "rehearsal/toy", ptau));
-    await rejected("NO_CONTRIBUTIONS", () => endWithBeacon(context, BEACON));
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, roundFolder(context, 0)));
-    await rejected("CEREMONY_OPEN", () => finalize(context, ptau, at("final")));
+    await expectRejected("CEREMONY_EXISTS", () => beginCeremony(context, "rehearsal/toy", ptau));
+    await expectRejected("NO_CONTRIBUTIONS", () => endWithBeacon(context, BEACON));
+    await expectRejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, roundFolder(context, 0)));
+    await expectRejected("CEREMONY_OPEN", () => finalize(context, ptau, at("final")));
   });
 
   it("accepts contributions from folders, each on top of the last", async () => {
@@ -98,15 +98,15 @@ describe("a ceremony, rehearsed", function () {
   });
 
   it("rejects a contribution that skips one, is repeated, lacks its name or overwrites another", async () => {
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("ada-again")));
+    await expectRejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("ada-again")));
     expect((await acceptRound(context, ptau, at("from-grace"))).contributor).to.equal("Grace Hopper (Navy)");
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("from-ada")));
+    await expectRejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("from-ada")));
     await work(at("from-grace"), at("two-a"), "Mallory");
     await work(at("two-a"), at("two-b"), "Mallory");
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("two-b")));
-    await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "| `x` |"));
-    await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "beacon"));
-    await rejected("FOLDER_NOT_EMPTY", () => work(at("from-grace"), at("two-a"), "Mallory"));
+    await expectRejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, at("two-b")));
+    await expectRejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "| `x` |"));
+    await expectRejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "beacon"));
+    await expectRejected("FOLDER_NOT_EMPTY", () => work(at("from-grace"), at("two-a"), "Mallory"));
     expect(openCeremony(context).rounds).to.have.length(2);
   });
 
@@ -123,12 +123,12 @@ describe("a ceremony, rehearsed", function () {
     const delta = forge("forged-delta", (bytes) =>
       Buffer.concat([keyHeader(old), bytes.subarray(keyHeader(old).length)]),
     );
-    expect(await rejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, delta))).to.match(
+    expect((await expectRejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, delta))).message).to.match(
       /: Invalid delta1$/,
     );
     // Other bases for the private inputs, which would let her forge proofs.
     const bases = forge("forged-bases", (bytes) => swapTail(bytes, section(bytes, 8)));
-    const why = await rejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, bases));
+    const { message: why } = await expectRejected("CONTRIBUTION_INVALID", () => acceptRound(context, ptau, bases));
     expect(why).to.match(/: L section does not match$/);
     // Rewritten history: the first contributor's hash differs.
     const history = forge("forged-history", (bytes) => {
@@ -136,32 +136,34 @@ describe("a ceremony, rehearsed", function () {
       bytes.writeUInt8(bytes.readUInt8(start + 64 + 4 + 70) ^ 1, start + 64 + 4 + 70);
       return bytes;
     });
-    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, history));
+    await expectRejected("TRANSCRIPT_MISMATCH", () => acceptRound(context, ptau, history));
     // A name that would clear the coordinator's terminal.
     const named = forge("forged-name", (bytes) => {
       bytes.writeUInt8(0x1b, bytes.lastIndexOf("Mallory"));
       return bytes;
     });
-    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, named))).to.not.include("allory");
+    expect((await expectRejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, named))).message).to.not.include(
+      "allory",
+    );
     for (const [index, length] of [10, 3_000, honest.length - 1].entries()) {
       const cut = forge(`cut-${index}`, (bytes) => bytes);
       truncateSync(zkeyIn(cut, "toy"), length);
-      await rejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, cut));
-      await rejected("ZKEY_DAMAGED", () => work(cut, at("never"), "Eve"));
+      await expectRejected("ZKEY_DAMAGED", () => acceptRound(context, ptau, cut));
+      await expectRejected("ZKEY_DAMAGED", () => work(cut, at("never"), "Eve"));
     }
-    await rejected("PTAU_UNKNOWN", () => acceptRound(context, otherPtau, at("honest")));
+    await expectRejected("PTAU_UNKNOWN", () => acceptRound(context, otherPtau, at("honest")));
     expect(openCeremony(context).rounds).to.have.length(2);
     expect(existsSync(at("never"))).to.equal(false);
   });
 
   it("ends with a public beacon, and accepts nothing after it", async () => {
-    await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, hash: "abc" }));
-    await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, source: "" }));
+    await expectRejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, hash: "abc" }));
+    await expectRejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, source: "" }));
     for (const iterations of [9, 64, 10.5, Number.NaN])
-      await rejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, iterations }));
+      await expectRejected("BEACON_INVALID", () => endWithBeacon(context, { ...BEACON, iterations }));
     await endWithBeacon(context, BEACON);
-    await rejected("CEREMONY_OVER", () => endWithBeacon(context, BEACON));
-    await rejected("CEREMONY_OVER", () => acceptRound(context, ptau, at("honest")));
+    await expectRejected("CEREMONY_OVER", () => endWithBeacon(context, BEACON));
+    await expectRejected("CEREMONY_OVER", () => acceptRound(context, ptau, at("honest")));
   });
 
   it("makes keys whose proofs verify, with a verifiable transcript", async () => {
@@ -193,15 +195,17 @@ describe("a ceremony, rehearsed", function () {
         final: { toy: { ...files, [kind]: "00".repeat(32) } },
       })),
     ];
-    for (const changed of changes) await rejected("TRANSCRIPT_MISMATCH", () => check(changed));
-    await rejected("PTAU_UNKNOWN", () => check({ ...transcript, phase1: { ...transcript.phase1, blake2b: "00" } }));
-    await rejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
+    for (const changed of changes) await expectRejected("TRANSCRIPT_MISMATCH", () => check(changed));
+    await expectRejected("PTAU_UNKNOWN", () =>
+      check({ ...transcript, phase1: { ...transcript.phase1, blake2b: "00" } }),
+    );
+    await expectRejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
     const { final: _, ...open } = transcript;
-    await rejected("CEREMONY_OPEN", () => check(open));
+    await expectRejected("CEREMONY_OPEN", () => check(open));
     // Keys made correctly from their circuit, but all secrets are public or chosen by the last contributor.
     for (const rounds of [[], [beacon!], [ada!, grace!]])
-      await rejected("CEREMONY_OPEN", () => check({ ...transcript, rounds }));
-    await rejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
+      await expectRejected("CEREMONY_OPEN", () => check({ ...transcript, rounds }));
+    await expectRejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
   });
 
   it("detects consistent keys of another circuit", async () => {
@@ -223,9 +227,9 @@ describe("a ceremony, rehearsed", function () {
         final: { toy: { ...transcript.final!["toy"]!, r1cs: claimed } },
       });
       const check = (zkey: string) => verifyCeremony(context, lie(zkey), ptau, at("other-final"));
-      const message = await rejected("TRANSCRIPT_MISMATCH", () => check(transcript.circuits["toy"]!.zkey));
+      const { message } = await expectRejected("TRANSCRIPT_MISMATCH", () => check(transcript.circuits["toy"]!.zkey));
       expect(message).to.include("made from the circuit");
-      await rejected("CONTRIBUTION_INVALID", () => check(honest));
+      await expectRejected("CONTRIBUTION_INVALID", () => check(honest));
     } finally {
       other.remove();
     }

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
 import { assertCircuitsMatch } from "../circuits.ts";
 import { readTranscript } from "../transcript.ts";
@@ -73,7 +73,7 @@ describe("the schema of a transcript", function () {
   ];
   for (const [what, change] of changes)
     it(`rejects ${what}`, async () => {
-      await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })));
+      await expectRejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })));
     });
 
   it("reports the path of an invalid field, without control characters", async () => {
@@ -86,14 +86,14 @@ describe("the schema of a transcript", function () {
       [{ rounds: [beacon, ada] }, "/rounds/0 must be a contribution, or the beacon as the last round"],
       [{ "\u001b[2J": 1 }, "/?[2J is not a field of a transcript"],
     ] as const)
-      expect(await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })))).to.include(
-        words,
-      );
+      expect(
+        (await expectRejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })))).message,
+      ).to.include(words);
   });
 
   it("rejects prototypes and malformed JSON", async () => {
     const text = JSON.stringify(good).replace('"toy"', '"__proto__"');
-    for (const bad of [text, "[]", "null", "{"]) await rejected("TRANSCRIPT_DAMAGED", () => read(bad));
+    for (const bad of [text, "[]", "null", "{"]) await expectRejected("TRANSCRIPT_DAMAGED", () => read(bad));
   });
 
   it("must name this tree's circuits and verifiers", async () => {
@@ -103,12 +103,14 @@ describe("the schema of a transcript", function () {
     assertCircuitsMatch({ set, final });
     for (const kind of ["r1cs", "wasm"] as const) {
       const weaker = { ...final, payment: { ...final["payment"]!, [kind]: SHA } };
-      expect(await rejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: weaker }))).to.include(kind);
+      expect(
+        (await expectRejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: weaker }))).message,
+      ).to.include(kind);
     }
-    await rejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: { ...final, other: files } }));
+    await expectRejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: { ...final, other: files } }));
     const edited = { ...final, payment: { ...final["payment"]!, verifier: SHA } };
-    const message = await rejected("VERIFIER_STALE", () => assertCircuitsMatch({ set, final: edited }));
+    const { message } = await expectRejected("VERIFIER_STALE", () => assertCircuitsMatch({ set, final: edited }));
     expect(message).to.include("PaymentVerifier.sol");
-    await rejected("VERIFIER_STALE", () => assertCircuitsMatch({ set: "ceremony/never-held", final }));
+    await expectRejected("VERIFIER_STALE", () => assertCircuitsMatch({ set: "ceremony/never-held", final }));
   });
 });

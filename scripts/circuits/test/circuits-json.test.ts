@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { publicSignalCount, readCircuitTable } from "../circuits-json.ts";
 import { checkCounts } from "../compile.ts";
 import { artifactPaths, circuitNames } from "../paths.ts";
@@ -56,7 +56,7 @@ describe("circuits.json", function () {
     ["no wire count", { circuits: { toy: { ...CIRCUIT, wires: undefined } } }],
     ["a parameter that is not a number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
   ] as const)
-    it(`is rejected with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
+    it(`is rejected with ${what}`, () => expectRejected("CIRCUITS_JSON_INVALID", () => read(document)));
 
   it("is rejected if a count differs from the compiled one, naming both", async () => {
     const header = { wires: 9, publicOutputs: 0, publicInputs: 2, privateInputs: 16, constraints: 4 };
@@ -67,10 +67,14 @@ describe("circuits.json", function () {
       ["publicOutputs", 1],
     ] as const) {
       const wrong = { ...header, [key]: value };
-      expect(await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", CIRCUIT, wrong))).to.include(`${value}`);
+      expect(
+        (await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", CIRCUIT, wrong))).message,
+      ).to.include(`${value}`);
     }
     const wires = { ...CIRCUIT, wires: 8 };
-    expect(await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", wires, header))).to.match(/8 wires.*9/);
-    await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", undefined, header));
+    expect((await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", wires, header))).message).to.match(
+      /8 wires.*9/,
+    );
+    await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", undefined, header));
   });
 });

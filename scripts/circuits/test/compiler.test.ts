@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { compileCircuit } from "../compiler.ts";
 import { buildFolder, parseCircuitNames } from "../paths.ts";
 import { sourceFiles } from "../sources.ts";
@@ -82,7 +82,7 @@ describe("compiling a circuit", function () {
 
   it("reports circom's own message with file and line, and leaves no output", async () => {
     writeFileSync(path("lib/square.circom"), SQUARE(1).replace("in * in", "in * other"));
-    const message = await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
+    const { message } = await expectRejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
     expect(message).to.match(/error\[T\d+\]/);
     expect(message)
       .to.include("lib/square.circom")
@@ -95,7 +95,7 @@ describe("compiling a circuit", function () {
   it("can be aborted, and leaves no output", async () => {
     const stop = new AbortController();
     const stopped = { onStart: () => setImmediate(() => stop.abort()), stop: stop.signal };
-    await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out"), stopped));
+    await expectRejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out"), stopped));
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 
@@ -103,13 +103,13 @@ describe("compiling a circuit", function () {
     await compileCircuit(path("main.circom"), path("out"));
     writeFileSync(path("main.circom"), MAIN.replace("Num2Bits(3)", "Num2Bits()"));
     for (const _attempt of [1, 2])
-      await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
+      await expectRejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
   });
 
   it("names a missing source and a missing include", async () => {
-    await rejected("SOURCE_MISSING", () => compileCircuit(path("none.circom"), path("out")));
+    await expectRejected("SOURCE_MISSING", () => compileCircuit(path("none.circom"), path("out")));
     rmSync(path("lib/square.circom"));
-    const message = await rejected("INCLUDE_MISSING", () => compileCircuit(path("main.circom"), path("out")));
+    const { message } = await expectRejected("INCLUDE_MISSING", () => compileCircuit(path("main.circom"), path("out")));
     expect(message).to.include("main.circom").and.to.include("lib/square.circom");
     expect(existsSync(path("out"))).to.equal(false);
   });
@@ -122,7 +122,7 @@ describe("compiling a circuit", function () {
   });
 
   it("rejects an unknown circuit, and lists the known ones", async () => {
-    const message = await rejected("CIRCUIT_UNKNOWN", () => parseCircuitNames(["payment", "paiment"]));
+    const { message } = await expectRejected("CIRCUIT_UNKNOWN", () => parseCircuitNames(["payment", "paiment"]));
     expect(message).to.include("paiment").and.to.include("withdrawal");
   });
 });

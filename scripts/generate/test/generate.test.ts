@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { publicSignalCount, readCircuitTable } from "../../circuits/circuits-json.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
 import { generateAbi } from "../abi.ts";
 import { generateCircuits } from "../circuits.ts";
@@ -49,7 +49,7 @@ describe("generated sources", function () {
     await generate(copies, false);
     const path = join(folder, "CircuitConstants.sol");
     writeFileSync(path, `${readFileSync(path, "utf8")} `);
-    const message = await rejected("GENERATED_STALE", () => generate(copies, true));
+    const { message } = await expectRejected("GENERATED_STALE", () => generate(copies, true));
     expect(message).to.include("CircuitConstants.sol").and.to.not.include("circuits.ts");
     await generate(copies, false);
     const written = statSync(path).mtimeMs;
@@ -57,7 +57,7 @@ describe("generated sources", function () {
     await generate(copies, false);
     expect(statSync(path).mtimeMs, "an unchanged file is not touched").to.equal(written);
     rmSync(path);
-    await rejected("GENERATED_STALE", () => generate(copies, true));
+    await expectRejected("GENERATED_STALE", () => generate(copies, true));
     expect(existsSync(path)).to.equal(false);
   });
 

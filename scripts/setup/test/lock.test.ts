@@ -2,9 +2,9 @@ import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
 import { exportVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
@@ -31,11 +31,15 @@ describe("artifacts lock", function () {
         checkLock(["payment"], readLock(), () => files);
         const changed = files[index]![1];
         appendFileSync(changed, " ");
-        const message = await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], readLock(), () => files));
+        const { message } = await expectRejected("ARTIFACT_CHANGED", () =>
+          checkLock(["payment"], readLock(), () => files),
+        );
         expect(message).to.include(basename(path));
         for (const [, other] of files) if (other !== changed) expect(message).to.not.include(`${basename(other)}:`);
         rmSync(changed);
-        const missing = await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], readLock(), () => files));
+        const { message: missing } = await expectRejected("ARTIFACT_CHANGED", () =>
+          checkLock(["payment"], readLock(), () => files),
+        );
         expect(missing).to.include(`${basename(path)}: no file`);
       } finally {
         rmSync(folder, { recursive: true });
@@ -44,12 +48,16 @@ describe("artifacts lock", function () {
 
   it("rejects a circuit without a pin", async () => {
     const lock = { ...readLock(), circuits: {} };
-    expect(await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).to.include("payment.r1cs");
+    expect((await expectRejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).message).to.include(
+      "payment.r1cs",
+    );
   });
 
   it("reports the next step if the lock is missing or unreadable", async () => {
-    expect(await rejected("LOCK_MISSING", () => readLock(join(tmpdir(), "no.lock.json")))).to.include("setup:dev");
-    await rejected("LOCK_DAMAGED", () => readLock(join(import.meta.dirname, "..", "..", "..", "biome.json")));
+    expect((await expectRejected("LOCK_MISSING", () => readLock(join(tmpdir(), "no.lock.json")))).message).to.include(
+      "setup:dev",
+    );
+    await expectRejected("LOCK_DAMAGED", () => readLock(join(import.meta.dirname, "..", "..", "..", "biome.json")));
   });
 });
 
@@ -65,10 +73,12 @@ describe("exported verifiers", function () {
     copyFileSync(verifierPath("payment")!, copy);
     await exportVerifier("payment", "development", true, copy);
     appendFileSync(copy, "// a word more\n");
-    const edited = await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, copy));
+    const { message: edited } = await expectRejected("VERIFIER_STALE", () =>
+      exportVerifier("payment", "development", true, copy),
+    );
     expect(edited).to.include("PaymentVerifier.sol");
     const missing = join(folder, "none", "PaymentVerifier.sol");
-    await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, missing));
+    await expectRejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, missing));
     rmSync(folder, { recursive: true });
   });
 

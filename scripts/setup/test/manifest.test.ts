@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { buildFolder, circuitNames } from "../../circuits/paths.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { ensureKeys } from "../development-keys.ts";
 import { lockedFiles, readLock } from "../lock.ts";
 
@@ -32,7 +32,7 @@ describe("the manifest of development keys", function () {
 
   it("requires a compiled circuit, and says how to get it", async () => {
     const start = () => expect.fail("threads were started for nothing");
-    const message = await rejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
+    const { message } = await expectRejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
     expect(message).to.include("npm run build");
   });
 });

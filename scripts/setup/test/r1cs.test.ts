@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../keys/r1cs.ts";
 import { compileToy, type Toy } from "./support/toy.ts";
 
@@ -29,9 +29,9 @@ describe("reading an r1cs file", function () {
     const path = join(toy.folder, "cut.r1cs");
     for (const length of [0, 3, 11, 20, 30, 100, 500, whole.length / 2]) {
       writeFileSync(path, whole.subarray(0, length));
-      const message = await rejected("R1CS_DAMAGED", () => readR1cs(path));
+      const { message } = await expectRejected("R1CS_DAMAGED", () => readR1cs(path));
       expect(message, `${length} bytes`).to.include(path);
     }
-    await rejected("R1CS_DAMAGED", () => readR1cs(toy.paths.wasm));
+    await expectRejected("R1CS_DAMAGED", () => readR1cs(toy.paths.wasm));
   });
 });

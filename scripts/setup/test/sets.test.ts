@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { writeTranscript } from "../../ceremony/transcript.ts";
 import type { Transcript } from "../../ceremony/transcript-schema.ts";
 import { artifactPaths, root } from "../../circuits/paths.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { ceremonyFile, readCeremonies } from "../sets.ts";
 import { renderVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
@@ -35,7 +35,7 @@ describe("artifact sets", function () {
     const bad = [{ circuits: {} }, { set: "ceremony/autumn" }, { set: "rehearsal/bad" }, { set: "development" }];
     for (const change of bad) {
       writeTranscript(join(folder, "bad.json"), { ...transcript("bad"), ...change });
-      await rejected("TRANSCRIPT_DAMAGED", () => readCeremonies(folder));
+      await expectRejected("TRANSCRIPT_DAMAGED", () => readCeremonies(folder));
     }
     rmSync(join(folder, ".."), { recursive: true });
   });

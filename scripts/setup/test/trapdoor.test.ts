@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { rejected } from "../../lib/test/rejected.ts";
 import { SCALAR_MODULUS } from "../keys/field.ts";
 import { forge, loadTrapdoor, proveWithTrapdoor, type Trapdoor } from "../trapdoor.ts";
 
@@ -24,10 +24,10 @@ describe("trapdoor prover", function () {
     ["a signal equal to r", [1n, SCALAR_MODULUS]],
     ["a negative signal", [-1n, 2n]],
   ] as const)
-    it(`rejects ${what}`, () => rejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
+    it(`rejects ${what}`, () => expectRejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
 
   it("says what to run if there is no trapdoor", async () => {
-    const message = await rejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
+    const { message } = await expectRejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
     expect(message).to.include("npm run setup:dev");
   });
 
@@ -42,7 +42,7 @@ describe("trapdoor prover", function () {
         '{"alpha":"1","beta":"2","delta":"3"}',
       ]) {
         writeFileSync(path, content);
-        expect(await rejected("TRAPDOOR_DAMAGED", () => loadTrapdoor("toy", path))).to.include(path);
+        expect((await expectRejected("TRAPDOOR_DAMAGED", () => loadTrapdoor("toy", path))).message).to.include(path);
       }
       writeFileSync(path, '{"alpha":"1","beta":"2","delta":"3","ic":["4","5"]}');
       expect(loadTrapdoor("toy", path)).to.deep.equal({ alpha: 1n, beta: 2n, delta: 3n, ic: [4n, 5n] });
