@@ -3,8 +3,8 @@
 import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { startPostgres, type TestPostgres } from "../kit/postgres.ts";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { startPostgres, type TestPostgres } from "../kit/postgres.ts";
 import { slow } from "../kit/slow.ts";
 import { stopped } from "../kit/stopped.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";

@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from "node:http";
 import { expect } from "chai";
-import { startPostgres } from "../kit/postgres.ts";
 import { type Answer, call, post } from "../kit/http.ts";
+import { startPostgres } from "../kit/postgres.ts";
 import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type Kysely, sql } from "kysely";
-import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
 import { EVERY_DATABASE, overDatabases } from "../../../test/kit/databases.ts";
 import { startPostgres, type TestPostgres } from "../../../test/kit/postgres.ts";
+import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
 
 interface Schema {
   counters: { name: string; value: number };

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;
