@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 /// @title A wallet that answers a signature check in a chosen, mostly hostile way
 contract TroublesomeWallet {
-    /// @notice What the wallet does when it is asked.
+    /// @notice How the wallet responds to isValidSignature.
     enum Answer {
         Revert,
         RevertWithMagic,
@@ -17,7 +17,7 @@ contract TroublesomeWallet {
     /// @notice Return data for every call, if the answer is `Bytes`.
     bytes public returned;
 
-    /// @param answer what the wallet does when it is asked
+    /// @param answer how the wallet responds to isValidSignature
     /// @param returned_ its return data
     constructor(Answer answer, bytes memory returned_) {
         ANSWER = answer;

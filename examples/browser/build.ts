@@ -18,7 +18,7 @@ export async function buildPage(folder: string): Promise<Record<(typeof ENTRIES)
       outdir: folder,
       bundle: true,
       format: "esm",
-      // What is imported only if needed (snarkjs, if the browser cannot run the fast engine) gets a file of its own.
+      // Modules that are imported only if needed (snarkjs, if the browser cannot run the fast engine) get separate files.
       splitting: true,
       metafile: true,
       platform: "browser",

@@ -18,7 +18,7 @@ interface Config {
   /** Base units. */
   maxPerRequest: string;
   maxPerDay: string;
-  /** What the address field holds first. */
+  /** Initial content of the address field. */
   url: string;
   /** Words of the wallet; left out: made once and kept in this browser. */
   words?: string;

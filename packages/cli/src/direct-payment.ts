@@ -3,7 +3,7 @@ import { hexlify, randomBytes } from "ethers";
 import { STAGES } from "./paying.ts";
 import { type Session, serviceOf } from "./session.ts";
 
-/** What a direct payment pays: a payment without an HTTP request and its 402. */
+/** The terms of a direct payment, which has no HTTP request and no 402. */
 export interface DirectPaymentTerms {
   shieldedAddress: string;
   /** In base units. */

@@ -10,7 +10,7 @@ import { World } from "./support/world.ts";
 
 const START = { appended: 10, appendedChain: `0x${"11".repeat(32)}`, firstPending: 5 };
 
-/** Leaves 1, 2, 3 .. in runs of so many for each block. */
+/** Leaves 1, 2, 3 .., as many in each block as the runs say. */
 function queueOf(runs: [block: number, leaves: number][]) {
   let leaf = 0n;
   return runs.flatMap(([blockNumber, count]) =>
@@ -110,7 +110,7 @@ describe("note appender", () => {
       left = prepared.left;
       world.chain.mine(appendCall(POOL, prepared.append));
     }
-    // The first checkpoint holds 50, and with the second it would be more than 64.
+    // The first checkpoint has 50 leaves; together with the second, they would exceed 64.
     expect(sizes).to.deep.equal([50, 51]);
     await appender.scan();
     expect(appender.queued).to.equal(0);
@@ -146,7 +146,7 @@ describe("note appender", () => {
     const original = world.chain.call.bind(world.chain);
     const appender = await open(world);
     const { selector } = poolInterface.getFunction("queue")!;
-    // The queue of a node that is one append behind.
+    // The queue as a node returns it that is one append behind.
     const stale = poolInterface.encodeFunctionResult("queue", [[2, 0, ZeroHash, ZeroHash, 0, 0, 0, 0, 0]]);
     world.chain.call = (call, block) => (call.data === selector ? Promise.resolve(stale) : original(call, block));
     expect((await rejection(appender.prepare())).code).to.equal("NODE_INCONSISTENT");

@@ -1,4 +1,4 @@
-// The book of purchases in a store that someone else writes to, although one process at a time should.
+// The book of purchases while another process writes to its store, which is not allowed.
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { PurchaseBook } from "../src/purchase/book.ts";

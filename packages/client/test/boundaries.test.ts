@@ -1,5 +1,5 @@
-// What must not get out of its place: secrets into the store, Node into the browser, one store into two hands, damage
-// into the wallet.
+// Boundaries: no secrets in the store, no Node modules in the browser, no store shared by two wallets, no damaged records
+// in the wallet.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
@@ -29,7 +29,7 @@ describe("boundaries", () => {
       Buffer.from(keys.nonceKey).toString("hex"),
     ];
     for (const secret of secrets) expect(text.includes(secret)).to.equal(false);
-    // The control: what is no secret is found by the same search.
+    // The control: the same search finds public values.
     expect(text).to.include(wallet.shieldedAddress);
     expect(text).to.include(wallet.notes()[0]!.nullifier!.toString());
   });

@@ -6,10 +6,7 @@ import { dyingStore, URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 11 * i + 1);
 
-/**
- * A life of a wallet, with a store that may die at any write. What was made before the death may have been sent by
- * someone: `sent` says whether the world gets to see it.
- */
+/** Runs all operations of a wallet, with a store that may fail at any write. */
 async function live(world: World, store: Store, merchantAddress: string): Promise<void> {
   const wallet = await world.wallet({ seed: SEED, store, rangeSize: 1 });
   const recipient = { wallet: `0x${"ab".repeat(20)}`, shieldedAddress: merchantAddress };
@@ -28,7 +25,7 @@ async function live(world: World, store: Store, merchantAddress: string): Promis
   await wallet.scan();
 }
 
-/** Every write of that life, counted. */
+/** Number of writes of these operations. */
 async function countWrites(merchantAddress: string): Promise<number> {
   let writes = 0;
   const store = new MemoryStore();

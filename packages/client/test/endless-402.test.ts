@@ -7,7 +7,7 @@ import { World } from "./support/world.ts";
 
 describe("an endless 402 body", () => {
   let given: unknown;
-  /** What is left of a merchant that waits for a payer to run out of memory or time. */
+  /** The error for a 402 whose body never ends. */
   async function challenge(pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void, bodyMs?: number) {
     const wallet = await new World().wallet({ store: new MemoryStore() });
     given = undefined;
@@ -36,7 +36,7 @@ describe("an endless 402 body", () => {
     expect(await challenge(() => new Promise(() => undefined), 50)).to.match(/more than 50 ms/);
     const drip = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       await new Promise((resolve) => setImmediate(resolve));
-      // Given up in the meantime: there is nothing to send to.
+      // The client may have cancelled the body; then nothing can be sent.
       if (controller.desiredSize !== null && given === undefined) controller.enqueue(new Uint8Array(1));
     };
     expect(await challenge(drip, 50)).to.match(/more than 50 ms/);

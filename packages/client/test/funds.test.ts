@@ -1,4 +1,4 @@
-// Why there is nothing to pay from: a purchase that waited in vain says what its notes wait for.
+// A purchase that finds no spendable note in time reports what its notes wait for.
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";

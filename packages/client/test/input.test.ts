@@ -10,7 +10,7 @@ import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { MERCHANT, URL } from "./support/world.ts";
 
 const HUGE = 1n << 64n;
-/** For values that the types forbid. */
+/** Passes a value that the types forbid. */
 const bad = (value: unknown) => value as never;
 
 describe("invalid input", () => {

@@ -10,7 +10,7 @@ import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 13 * i + 1);
 
-/** The world's chain, with some of its answers changed. */
+/** The world's chain, with some changed answers. */
 const changed = ({ chain }: World, changes: Partial<ChainSource>): ChainSource => nodeOf(chain, changes);
 
 const logsWhere = (world: World, edit: (logs: Log[]) => Log[]): Partial<ChainSource> => ({
@@ -46,7 +46,7 @@ describe("a faulty node", () => {
       world,
       logsWhere(world, (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended"))),
     );
-    // Nothing is in the tree then, and nothing can be spent; the contract's root tells.
+    // The wallet's tree is empty, so its root differs from the contract's.
     expect(error.code).to.equal("ROOT_MISMATCH");
   });
 
@@ -157,7 +157,7 @@ describe("a faulty node", () => {
       (logs) => logs.slice(0, -1),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Deposited")),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended")),
-      // A commitment of another note, and two that no tree takes: 0 and more than p.
+      // The commitment of another note, and two invalid ones: 0 and one above p.
       ...["1", "0", "f"].map(
         (digit) => (logs: Log[]) =>
           logs.map((log) => {
@@ -174,7 +174,7 @@ describe("a faulty node", () => {
         logsWhere(world, (logs) => (lying ? lie(logs) : logs)),
       );
       const store = new MemoryStore();
-      // Small ranges: pages before the lie is noticed are written already.
+      // With small ranges, some pages are stored before the wallet detects the lie.
       const wallet = await world.wallet({ seed: SEED, store, chain, rangeSize: 1 });
       expect((await rejection(wallet.scan())).code, `lie ${i}`).to.be.oneOf(CODES);
       lying = false;

@@ -14,7 +14,7 @@ import { nodeOf, nodesOf } from "./support/several-nodes.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { MERCHANT, URL } from "./support/world.ts";
 
-/** For values that the types forbid. */
+/** Passes a value that the types forbid. */
 const bad = (value: unknown) => value as never;
 
 describe("opening a wallet", () => {

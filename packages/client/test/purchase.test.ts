@@ -1,5 +1,5 @@
-// What a purchase does when things take their time: deadlines that pass, notes that are spent elsewhere, proofs that grow
-// old. On a chain in memory, whose clock can be turned; test/client pays on a real one.
+// Purchases whose deadline passes, whose note is spent elsewhere, or whose proof becomes too old. The chain is in memory,
+// so that tests can set its clock; test/client pays on a real chain.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, paymentSignals, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
@@ -16,7 +16,7 @@ import type { World } from "./support/world.ts";
 const AWAY = () => {
   throw new TypeError("fetch failed");
 };
-/** Longer than any payment may take, seconds. */
+/** Longer than any payment is valid, seconds. */
 const AN_AGE = 400;
 
 describe("a purchase", () => {
@@ -66,7 +66,7 @@ describe("a purchase", () => {
     const [first, second] = await Promise.allSettled([buy(), buy()]);
     expect(first.status).to.equal("fulfilled");
     expect((second as PromiseRejectedResult).reason.code).to.equal("PURCHASE_IN_PROGRESS");
-    // Until it is released, nobody else takes it up.
+    // Until it is released, no other call gets it.
     expect((await rejection(buy())).code).to.equal("PURCHASE_IN_PROGRESS");
     if (first.status === "fulfilled") first.value.release();
     for (const changes of [{ price: 1_001n }, { resourceUrl: "https://data.example/other" }])
@@ -181,7 +181,7 @@ describe("a purchase", () => {
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
     const device = await world.wallet({ seed: SEED });
     await device.scan();
-    // The device knows nothing of the purchase and takes the same, smallest note.
+    // The other device does not know the purchase and selects the same note, the smallest.
     world.settle(await device.pay({ ...request, amount: 700n }));
     await world.append();
     service.before = () => undefined;
@@ -199,7 +199,7 @@ describe("a purchase", () => {
     world.settle(await device.pay({ ...request, amount: 700n }));
     await world.append();
     service.before = () => undefined;
-    // It dies with the second payment begun and not proved.
+    // Proving the second payment fails, after the payment was stored.
     world.prover.before = () => {
       throw new Error("the prover died");
     };
@@ -242,7 +242,7 @@ describe("a purchase", () => {
     const second = { key: "order 2" };
     world.append = async () => 0;
     await payer.scan();
-    // The change is spendable by now; held by the third, it is not.
+    // The change is spendable now, but the unfinished second purchase holds it.
     service.before = (path) => (path === "verify" ? AWAY() : undefined);
     expect((await rejection(buy(second))).code).to.equal("SERVICE_UNREACHABLE");
     expect((await rejection(buy({ key: "order 3" }))).code).to.equal("FUNDS_TIMED_OUT");

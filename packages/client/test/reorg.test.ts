@@ -6,7 +6,7 @@ import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 5 * i + 1);
 
-/** What matters of a wallet's view of the chain. */
+/** The parts of a wallet's state that come from the chain. */
 const seen = (wallet: Wallet) => ({ notes: wallet.notes(), balance: wallet.balance() });
 
 async function fresh(world: World, finality: number) {
@@ -151,7 +151,7 @@ describe("reorganization", () => {
       world.chain.mine();
       await wallet.scan();
       const expected = await fresh(world, finality);
-      // A fresh wallet knows of no payment in flight; for the rest they agree.
+      // A fresh wallet does not know payments in progress, so notes that they hold are spendable there.
       const free = wallet.notes().map((note) => ({ ...note, state: note.state === "held" ? "spendable" : note.state }));
       expect(free, `round ${round}`).to.deep.equal(expected.notes);
     }

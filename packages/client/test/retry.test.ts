@@ -17,7 +17,7 @@ describe("another attempt", () => {
       expect(second.bundle[field]).not.to.equal(first.bundle[field]);
     expect(second.digest).not.to.equal(first.digest);
     expect(payer.balance()).to.include({ held: 5_000n, spendable: 5_000n });
-    // The one that was given up is landed by someone first.
+    // Someone settles the abandoned first attempt before the second one.
     const block = world.settle(first);
     expect(world.settle(second).logs).to.have.length(0);
     await Promise.all([payer.scan(), merchant.scan()]);
@@ -79,7 +79,7 @@ describe("another attempt", () => {
     const { world, payer } = await start([5_000n, 6_000n]);
     const recipient = `0x${"cc".repeat(20)}`;
     const first = await payer.withdraw({ recipient, amount: 7_000n });
-    // The chain's clock stands still: the deadline must differ all the same, or the output's pad would be used twice.
+    // The chain's clock does not advance. The deadline must differ nevertheless, or the output's pad would be used twice.
     const second = await payer.withdrawAgain(first.id);
     expect(second.notes).to.deep.equal(first.notes);
     expect(second.validUntil).to.be.greaterThan(first.validUntil);

@@ -105,7 +105,7 @@ describe("scan", () => {
   it("finds tags up to the gap limit and never uses one beyond it", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED });
-    // A hundred deposits that never come to the chain.
+    // A hundred deposits that are never mined.
     const indices: number[] = [];
     for (let i = 0; i < 101; i += 1) indices.push((await wallet.deposit({ amounts: [2_000n] })).keyIndex);
     expect(indices.slice(0, 100)).to.have.members(Array.from({ length: 100 }, (_, i) => i + 1));
@@ -127,7 +127,7 @@ describe("scan", () => {
   it("uses other tags than another device with the same seed", async () => {
     const world = new World();
     const devices = [await world.wallet({ seed: SEED }), await world.wallet({ seed: SEED })];
-    // Ten each: two devices that choose at random have all ten in common once in 10^19 times.
+    // Ten tags each: the probability that two random choices agree in all ten is 10^-19.
     const opened = await Promise.all(
       devices.map(async (wallet) => {
         const indices: number[] = [];

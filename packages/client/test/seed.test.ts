@@ -15,7 +15,7 @@ describe("seed words", () => {
   });
 
   it("follow the BIP-39 test vectors", () => {
-    // Trezor's vectors of BIP-39: entropy 8080..80 and f585..438f.
+    // Trezor's BIP-39 test vectors, for the entropy 8080..80 and f585..438f.
     const repeated = `${"letter advice cage absurd amount doctor acoustic avoid ".repeat(2)}letter advice cage absurd amount doctor acoustic bless`;
     expect(hex(seedFromWords(repeated))).to.equal("80".repeat(32));
     expect(
@@ -34,7 +34,7 @@ describe("seed words", () => {
   });
 
   it("are rejected with the reason, without repeating the words", () => {
-    // Fixed: one in 256 wrong phrases has a right checksum; then it is another wallet, and no program can know.
+    // A fixed phrase, because one in 256 wrong phrases has a valid checksum and is accepted as another wallet.
     const words = wordsFromSeed(new Uint8Array(32).map((_, i) => 7 * i + 1)).split(" ");
     const refuse = (text: string) => {
       const error = thrown(() => seedFromWords(text));
@@ -74,7 +74,7 @@ describe("seed from an EIP-712 signature", () => {
     expect(seed).to.have.length(32);
     expect(await seedFromAccount(account)).to.deep.equal(seed);
     expect(await seedFromAccount(new Account(`0x${"22".repeat(32)}`))).not.to.deep.equal(seed);
-    // A known answer: a change of the text or of the derivation would lose everyone's funds.
+    // A known-answer test: if the text or the derivation changed, users would lose their funds.
     expect(hex(seed)).to.equal("2a924e14cc84957d58788b6444372b96d8b46913c6df5af1837106a0d614ef42");
   });
 
@@ -101,7 +101,7 @@ describe("seed from an EIP-712 signature", () => {
     expect(await code((text) => `${text}00`)).to.match(/65 bytes/);
     const stranger = new Account(`0x${"33".repeat(32)}`);
     expect(await code(() => stranger.signMessage("x"))).to.match(/expected 0x/);
-    // Valid both times, but not alike: a signer with random nonces, or one that was asked for another text.
+    // Two valid but different signatures: from a signer with random nonces, or for different texts.
     expect(await code((text, call) => (call === 1 ? text : account.signMessage("x")))).to.match(/differently/);
   });
 });

@@ -8,7 +8,7 @@ import { rejection, thrown } from "../../../test/kit/rejection.ts";
 
 import { SottoService } from "../src/service/service.ts";
 
-/** Only that they are handed on matters here; test/client and test/browser show what a service says to real ones. */
+/** Placeholders: these tests check only that they are forwarded. test/client and test/browser use real requests. */
 const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;
 const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCall;
 const bundle = { proof: ["1"], resourceUrl: "https://a.example/", timestamp: Date.now() } as unknown as WireBundle;
@@ -147,7 +147,7 @@ describe("SottoService", () => {
       asked = [];
       const abort = new AbortController();
       let received: number | undefined;
-      // Read to its end before it is handed on: what follows is the wait.
+      // The response is complete before the client gets it, so the abort happens during the wait.
       const send: typeof fetch = async (input, init) => {
         const response = await fetch(input, init);
         const whole = new Response(await response.text(), { status: response.status, headers: response.headers });
@@ -176,7 +176,7 @@ describe("SottoService", () => {
     service = new SottoService(url(), { timeoutMs: 200 });
     answers.push(() => undefined);
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
-    // Nor for a body that never ends.
+    // The timeout also applies to a body that never ends.
     answers.push((_, response) => void response.writeHead(200).write("{"));
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
   });
@@ -222,7 +222,7 @@ describe("SottoService", () => {
         "SERVICE_ANSWER_INVALID",
       );
     }
-    // Any other status is a failed settlement, says the interface.
+    // The interface defines any other status as a failed settlement.
     answers.push([200, { ...good, status: "settled" }]);
     expect((await rejection(service.deposit(request))).code).to.equal("NOT_SETTLED");
   });

@@ -11,13 +11,13 @@ import type { World } from "./support/world.ts";
 const SERVICE = "https://one.example/zk";
 const ACCOUNT = `0x${"cc".repeat(20)}`;
 
-/** Waits until nothing that was made can settle any more. */
+/** Advances the chain until no existing proof can settle any more. */
 async function abandon(world: World, wallet: Wallet, { validUntil }: Payment | Withdrawal): Promise<void> {
   while (world.chain.time <= validUntil) world.chain.mine();
   await wallet.scan();
 }
 
-/** A payer of these notes. A payment of 2,000 from the first was proved for a merchant and never settled. */
+/** A payer with these notes. A payment of 2,000 from the first note was proved for a merchant and never settled. */
 async function abandoned(amounts = [5_000n, 6_000n]) {
   const store = new MemoryStore();
   const { world, payer, merchant, request: asked } = await start(amounts, { store });
@@ -26,7 +26,7 @@ async function abandoned(amounts = [5_000n, 6_000n]) {
   await abandon(world, payer, first);
   expect(payer.status(first.id).state).to.equal("expired");
   const other = { ...request, recipient: world.recipient(await world.wallet()) };
-  /** Which of both notes a payment spends. */
+  /** Which of the two notes a payment spends. */
   const spends = ({ nullifier }: Payment): "the shown note" | "another note" =>
     nullifier === first.nullifier ? "the shown note" : "another note";
   return { world, payer, merchant, store, request, first, other, spends };

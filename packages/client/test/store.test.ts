@@ -12,7 +12,7 @@ import type { Store, StoreValue } from "../src/store/store.ts";
 const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
 let count = 0;
 
-/** Each opens the store of a name; opening the name again is what a restarted process does. */
+/** Each function opens the store with this name; opening it again simulates a restarted process. */
 const implementations: Record<string, { open(name: string): Promise<Store>; durable: boolean }> = {
   MemoryStore: { open: async () => new MemoryStore(), durable: false },
   SqliteStore: { open: async (name) => new SqliteStore(join(folder, `${name}.db`)), durable: true },

@@ -40,7 +40,7 @@ describe("block times of payments", () => {
     await merchant.scan();
   });
 
-  /** A payer of the same seed and journal, with a store of its own, at `node`. */
+  /** A payer with the same seed and journal but its own store, at `node`. */
   async function restored(node: RecordingNode, store: Store = new MemoryStore()): Promise<Wallet> {
     await store.put("identity", (await payer.store.get("identity"))!.value);
     for (const { key, value } of await payer.store.list("spend/")) await store.put(key, value);
@@ -69,7 +69,7 @@ describe("block times of payments", () => {
   for (const [what, edit] of NODES)
     it(`are fetched by requests that do not depend on the wallet, from a node ${what}`, async () => {
       const nodes = [new RecordingNode(world.chain, edit), new RecordingNode(world.chain, edit)] as const;
-      // One with a deposit, change and a payment, and one with nothing at all.
+      // One wallet has a deposit, change and a payment, the other one has nothing.
       const wallet = await restored(nodes[0]);
       const other = await world.wallet({ chain: nodes[1].source, finality: 1, rangeSize: 3 });
       const look = async () => {

@@ -17,7 +17,7 @@ const PRICE = 2_000n;
 const AWAY = () => {
   throw new TypeError("fetch failed");
 };
-/** Longer than any payment may take, seconds. */
+/** Longer than any payment is valid, seconds. */
 const AN_AGE = 400;
 
 describe("a purchase that fails", () => {
@@ -80,7 +80,7 @@ describe("a purchase that fails", () => {
     expect([payer.balance().spendable, payer.history()]).to.deep.equal([5_000n, []]);
     expect(service.asked).to.deep.equal([]);
     world.prover.before = () => undefined;
-    // Paid anew, from the only note there is, within the same limit.
+    // The next attempt pays from the only note, within the same limit.
     await (await buy()).delivered();
     expect(await spent()).to.equal(PRICE);
   });

@@ -73,9 +73,9 @@ describe("wallet", () => {
     expect(payer.balance().spendable).to.equal(usd("9"));
     expect(relayer.balance().spendable).to.equal(5_000n);
     expect(world.token.balanceOf(account.address)).to.equal(usd("1") - 5_000n);
-    // A second submission of the same request moves nothing.
+    // Submitting the same request again transfers nothing.
     expect(() => world.chain.mine(depositWithAuthorizationCall(request))).to.throw("authorization is used");
-    // Whoever submits it cannot send the notes elsewhere.
+    // The submitter cannot redirect the notes.
     const stolen = { ...request, ownerTags: request.ownerTags.toReversed() };
     expect(() => world.chain.mine(depositWithAuthorizationCall(stolen))).to.throw("invalid signature");
   });
@@ -99,7 +99,7 @@ describe("wallet", () => {
     expect(wallet.status(withdrawal.id).state).to.equal("settled");
     expect(world.token.balanceOf(recipient)).to.equal(usd("4"));
     expect(wallet.balance().total).to.equal(usd("1.98"));
-    // Whole: nothing comes back, and a note of nothing is not shown.
+    // The whole balance is withdrawn. The change is 0, and the wallet does not list it.
     await world.append();
     world.withdraw(await wallet.withdraw({ recipient, amount: usd("1.98") }));
     await wallet.scan();
@@ -126,7 +126,7 @@ describe("wallet", () => {
     expect(world.pool.queued, "nothing was queued").to.equal(0);
     expect(wallet.balance().total).to.equal(0n);
     expect(wallet.status(first.id)).to.include({ state: "settled" });
-    // Another wallet of the same seed finds the same notes, and the tree continues after them.
+    // Another wallet with the same seed finds the same notes, and continues the tree.
     const restored = await world.funded([usd("4")]);
     expect(restored.balance()).to.include({ spendable: usd("4"), total: usd("4") });
   });

@@ -1,4 +1,4 @@
-// The rules about who may import whom, shown to find what they forbid: a check without a negative control proves nothing.
+// Checks that the rules on imports find each forbidden import. Without such controls, a check that passes proves nothing.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -61,10 +61,10 @@ describe("dependency direction", function () {
       "client-imports-only-what-it-may",
     ],
     ["a module of Node's in the protocol", "protocol", "node:fs", "protocol-is-pure"],
-    ["the inside of another package", "prover", "../../protocol/src/index.ts", "no-way-into-a-package"],
+    ["an internal module of another package", "prover", "../../protocol/src/index.ts", "no-way-into-a-package"],
     ["another package by its path", "prover", "../../protocol/dist/index.js", "no-way-into-a-package"],
-    ["what package.json does not list", "prover", "mocha", "declared-dependencies"],
-    ["what is nowhere", "prover", "./nowhere.ts", "resolvable"],
+    ["a package that package.json does not list", "prover", "mocha", "declared-dependencies"],
+    ["a missing file", "prover", "./nowhere.ts", "resolvable"],
   ];
   for (const [what, name, specifier, rule] of forbidden)
     for (const form of ["import", "import type { X } from"])

@@ -1,4 +1,4 @@
-// The texts beside the code: what they link to is there, and what the README shows is what the guides' tests run.
+// Checks the documents: links lead to existing targets, and the README shows the programs that the guides' tests run.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const documents = execFileSync("git", ["ls-files", "-z", "*.md"], { cwd: root, e
   .split("\0")
   .filter((path) => path !== "" && existsSync(join(root, path)));
 
-/** Anchors as GitHub makes them of headings. */
+/** The anchors that GitHub derives from headings. */
 const anchors = (text: string): Set<string> =>
   new Set(
     [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

@@ -3,7 +3,7 @@ import { slow } from "../../../test/kit/slow.ts";
 import { problems, treeProblems } from "../tidiness.ts";
 
 const found = (path: string, text: string) => problems(path, Buffer.from(text));
-// Put together here, so that this file is tidy itself.
+// Concatenated, so that this file itself passes the check.
 const note = ["TO", "DO"].join("");
 const only = ["on", "ly"].join("");
 const skip = ["sk", "ip"].join("");

@@ -51,7 +51,7 @@ describe("circuits.json", function () {
     ["no public signals", { circuits: { toy: { ...CIRCUIT, publicSignals: [] } } }],
     ["a signal of size 0", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 0 }] } } }],
     ["a signal without a name", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ size: 1 }] } } }],
-    ["a shape that is none", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
+    ["an invalid shape", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
     ["no constraint count", { circuits: { toy: { ...CIRCUIT, constraints: "4" } } }],
     ["no wire count", { circuits: { toy: { ...CIRCUIT, wires: undefined } } }],
     ["a parameter that is not a number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],

@@ -46,7 +46,7 @@ describe("compiling a circuit", function () {
   const path = (name: string) => join(folder, name);
 
   beforeEach(() => {
-    // Inside the checkout: the sandboxed compiler resolves an include beside its includer nowhere else.
+    // Inside the checkout, because only there the sandboxed compiler resolves an include relative to the including file.
     mkdirSync(buildFolder, { recursive: true });
     folder = mkdtempSync(join(buildFolder, ".compile-"));
     mkdirSync(path("lib"));
@@ -60,7 +60,7 @@ describe("compiling a circuit", function () {
     for (const file of [compiled.paths.r1cs, compiled.paths.wasm, compiled.paths.sym])
       expect(statSync(file).size, file).to.be.greaterThan(0);
     expect(compiled).to.include({ publicInputs: 1, privateInputs: 1, publicOutputs: 0, cached: false });
-    // Three bits and a square: what is linear is gone under --O2.
+    // Three bits and a square; --O2 removes the linear constraints.
     expect(compiled.constraints).to.equal(4);
     expect(readdirSync(path("out")).filter((file) => file.startsWith(".circom-"))).to.deep.equal([]);
   });
@@ -88,7 +88,7 @@ describe("compiling a circuit", function () {
       .to.include("lib/square.circom")
       .and.to.match(/:5:\d+/);
     expect(message).to.not.match(/^\s+at /m);
-    expect(message, "in its lines, the place underlined").to.match(/^\s+│ +\^+ /m);
+    expect(message, "with line breaks, and the error underlined").to.match(/^\s+│ +\^+ /m);
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 
@@ -99,7 +99,7 @@ describe("compiling a circuit", function () {
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 
-  it("does not use the last version of a circuit that stopped compiling", async () => {
+  it("does not use an earlier version of a circuit that no longer compiles", async () => {
     await compileCircuit(path("main.circom"), path("out"));
     writeFileSync(path("main.circom"), MAIN.replace("Num2Bits(3)", "Num2Bits()"));
     for (const _attempt of [1, 2])

@@ -32,7 +32,7 @@ describe("error definitions", function () {
             expect(other.errors[code], `${code} of ${name} and ${other.name}`).to.equal(definition);
   });
 
-  it("say in a sentence what a code means", () => {
+  it("have a meaning that is a sentence", () => {
     const scriptErrors: ErrorTable = SCRIPT_ERRORS;
     for (const errors of [...CLASSES.map((one) => one.errors), scriptErrors])
       for (const [code, { means, http = 400 }] of Object.entries(errors)) {
@@ -42,9 +42,9 @@ describe("error definitions", function () {
       }
   });
 
-  it("have a place that throws each code", () => {
+  it("are each thrown somewhere", () => {
     for (const { folder, errors } of CLASSES) {
-      // Other packages throw the errors of the protocol, too.
+      // Other packages throw errors of the protocol package too.
       const text = sourcesOf(folder === "protocol" ? "*" : folder)
         .map(read)
         .join("\n");

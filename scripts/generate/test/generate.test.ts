@@ -14,7 +14,7 @@ import { generateLock } from "../lock.ts";
 
 const GENERATORS = [generateCircuits, generateConstants, generateAbi, generateLock];
 
-/** What a generated TypeScript module exports, run from a place of its own: packages are not entered by their sources. */
+/** The exports of a generated TypeScript module, loaded from a temporary folder, because scripts must not import a package's sources. */
 async function load(generator: Generator, folder: string): Promise<Record<string, unknown>> {
   const { path, content } = await generator();
   const copy = join(folder, basename(path));

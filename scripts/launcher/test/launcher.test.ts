@@ -1,4 +1,4 @@
-// The launcher as a user meets it: a copy of it in an empty folder, with an npm that does what each test needs.
+// Runs a copy of the launcher in an empty folder, with an npm that each test defines.
 
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ describe("the launcher", function () {
     writeFileSync(join(folder, "fake", name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(folder, "fake", name), 0o755);
   };
-  /** An npm that "installs" a pnpm which does `pnpm`, and leaves Node as it is. */
+  /** An npm that installs the script `pnpm` as pnpm, and no Node. */
   const putNpm = (pnpm: string) => {
     put("pnpm-to-be", pnpm);
     put("npm", `mkdir -p node_modules/.bin && cp "${folder}/fake/pnpm-to-be" node_modules/.bin/pnpm`);
@@ -57,7 +57,7 @@ describe("the launcher", function () {
     expect(leftovers()).to.deep.equal([".toolchain"]);
   });
 
-  it("reports an unreachable registry, and leaves nothing partial", () => {
+  it("reports an unreachable registry, and leaves no partial files", () => {
     put("npm", "exit 7");
     const { status, stderr } = run("build");
     expect(status).to.equal(1);
@@ -105,13 +105,13 @@ describe("the launcher", function () {
       expect(stderr).to.contain("• Running build\n").and.to.contain("no such task\n");
     });
 
-    it("passes on how it was started, so that hints can be typed", () => {
+    it("forwards the variables that say how it was started, so that hints name the right command", () => {
       const started = { npm_lifecycle_event: "sotto", npm_config_user_agent: "pnpm/12.21.0 node/v24" };
       expect(sotto("exit 0", started).stdout).to.equal('["sotto","pnpm/12.21.0 node/v24"]\n');
     });
   });
 
-  it("leaves nothing partial if stopped while fetching", async () => {
+  it("leaves no partial files if stopped while fetching", async () => {
     put("npm", `mkdir -p node_modules && touch "${folder}/fetching" && exec sleep 30`);
     const child = spawn(process.execPath, [join(folder, "scripts", "run.mjs"), "build"], { cwd: folder, env });
     while (!existsSync(join(folder, "fetching"))) await new Promise((resolve) => setTimeout(resolve, 20));

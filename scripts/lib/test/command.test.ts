@@ -29,11 +29,11 @@ describe("commands", () => {
     expect(errorLine(new Error("no code"))).to.equal("sotto: UNEXPECTED: no code");
     expect(errorLine(new Error("first:\n\n  * second"))).to.equal("sotto: UNEXPECTED: first: * second");
     const lines = new CommandError("INVALID_PORT", "at a:1\n  here ^", { inLines: true });
-    expect(errorLine(lines), "whose lines point at a place").to.equal("sotto: INVALID_PORT: at a:1\n  here ^");
+    expect(errorLine(lines), "with its line breaks").to.equal("sotto: INVALID_PORT: at a:1\n  here ^");
     expect(errorLine("thrown text")).to.equal("sotto: UNEXPECTED: thrown text");
   });
 
-  it("end if a prompt's input ended", () => {
+  it("exit if the input of a prompt ends", () => {
     const url = JSON.stringify(new URL("../command.ts", import.meta.url).href);
     const program = `import { runCommand } from ${url}; await runCommand(() => new Promise(() => {}));`;
     const options = { encoding: "utf8", timeout: 300_000 } as const;

@@ -8,7 +8,7 @@ import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes 
 import { lagrangeAt, powersOf } from "../keys/lagrange.ts";
 
 const R = SCALAR_MODULUS;
-/** Around every edge of a window (12 and 9 bits), and the ends of the field. */
+/** Scalars around the edges of every window (12 and 9 bits), and at the ends of the field. */
 const SCALARS = [
   ...[0n, 1n, 2n, 3n, 2n ** 9n - 1n, 2n ** 9n, 2n ** 12n - 1n, 2n ** 12n, 2n ** 12n + 1n, 2n ** 24n, 2n ** 64n - 1n],
   ...[2n ** 253n, 2n ** 253n - 1n, R - 1n, R - 2n, (R - 1n) / 2n, mod(0x123456789abcdefn ** 9n)],
@@ -64,7 +64,7 @@ describe("fixed-base multiplication", function () {
     }
   });
 
-  it("of no scalars is empty", async () => {
+  it("is empty without scalars", async () => {
     expect((await pool.multiply("g1", new Uint8Array(0), true)).points).to.have.length(0);
   });
 });

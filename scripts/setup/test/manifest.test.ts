@@ -26,12 +26,12 @@ describe("the manifest of development keys", function () {
     });
 
   it("is not rewritten", async () => {
-    const start = () => expect.fail("threads were started for a key that is there");
+    const start = () => expect.fail("threads were started although the key exists");
     for (const name of circuitNames) expect(await ensureKeys(name, start)).to.equal(false);
   });
 
   it("requires a compiled circuit, and says how to get it", async () => {
-    const start = () => expect.fail("threads were started for nothing");
+    const start = () => expect.fail("threads were started without a compiled circuit");
     const { message } = await expectRejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
     expect(message).to.include("npm run build");
   });

@@ -17,7 +17,7 @@ describe("reading an r1cs file", function () {
   it("returns its counts and one entry per coefficient", () => {
     const r1cs = readR1cs(toy.paths.r1cs);
     expect(r1cs).to.include({ publicOutputs: 1, publicInputs: 2, publicSignals: 3, privateInputs: 1 });
-    // A bound square, twelve products and the output; rows for three public wires and the constant fill up 32.
+    // A square, twelve products and the output; with rows for three public wires and the constant, the domain is 32.
     expect(r1cs).to.include({ constraints: 14, logDomain: 5 });
     expect(r1cs.coefficients.byteLength).to.equal(32 * r1cs.matrices.length);
     expect(Math.max(...r1cs.constraintIndices)).to.equal(r1cs.constraints - 1);

@@ -54,7 +54,7 @@ describe("artifact sets", function () {
     );
     const development = await renderVerifier("payment", "development", artifactPaths("payment").zkey);
     expect(development).to.include("is IPaymentVerifier, DevelopmentKeysGuard {");
-    // Whose secrets are public too.
+    // The secrets of a rehearsal's keys are public too.
     const rehearsal = await renderVerifier("payment", "rehearsal/practice", artifactPaths("payment").zkey);
     expect(rehearsal).to.include(
       "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, DevelopmentKeysGuard {",

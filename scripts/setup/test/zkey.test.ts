@@ -12,7 +12,7 @@ import { deltaBeacon, phase1Secrets } from "../keys/secrets.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 import { compileToy, type Toy, toyInput } from "./support/toy.ts";
 
-/** snarkjs's beacon takes the exponent of its iterations; a development key uses the least it accepts. */
+/** The exponent of the beacon's iterations; a development key uses the minimum that snarkjs accepts. */
 const ITERATIONS = 10;
 
 describe("development key of a small circuit", function () {
@@ -35,7 +35,7 @@ describe("development key of a small circuit", function () {
     toy.remove();
   });
 
-  /** All from memory: snarkjs leaves the files of a key it refuses open. */
+  /** Verifies from memory, because snarkjs does not close the files of a key that it rejects. */
   const snarkjsVerifies = (key: Buffer): Promise<boolean> =>
     zKey.verifyFromR1cs(readFileSync(toy.paths.r1cs), readFileSync(ptau), key);
 
@@ -102,7 +102,7 @@ describe("development key of a small circuit", function () {
   });
 });
 
-/** Swaps the first two elements of a section that differ, each 64 bytes from where the section's content starts. */
+/** Swaps the first two different elements of a section; its elements have 64 bytes each. */
 function exchangeElements(file: Buffer, section: number): Buffer {
   const damaged = Buffer.from(file);
   for (let position = 12; position < file.length; position += 12 + Number(file.readBigUInt64LE(position + 4))) {

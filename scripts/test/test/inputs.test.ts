@@ -1,4 +1,4 @@
-// A suite whose inputs leave out a file that it uses would not run again when that file changes.
+// If the inputs of a suite lack a file that it uses, turbo does not run the suite when that file changes.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ describe("the inputs of a suite", function () {
     tasks = new Map(planOf(root).map((task) => [task.taskId, task]));
   });
 
-  /** The task and all that it depends on, directly or not. */
+  /** The task and all its direct and indirect dependencies. */
   function involved(id: string, seen = new Set<string>()): Set<string> {
     if (seen.has(id)) return seen;
     seen.add(id);
@@ -24,7 +24,9 @@ describe("the inputs of a suite", function () {
     return seen;
   }
 
-  /** Files that a file imports, directly or not, by relative paths; and packages of this project, by name. */
+  /**
+   * Collects the files that a file imports by relative paths, directly or indirectly, and this project's packages by name.
+   */
   function reach(file: string, files: Set<string>, packages: Set<string>): void {
     if (files.has(file) || !existsSync(join(root, file))) return;
     files.add(file);
@@ -35,7 +37,7 @@ describe("the inputs of a suite", function () {
     }
   }
 
-  it("hold every file that its tests import, and every package is one that it depends on", () => {
+  it("include every file that its tests import, and every imported package is a dependency", () => {
     const missing: string[] = [];
     const suites = [...tasks.values()].filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>");
     for (const { taskId, directory } of suites) {

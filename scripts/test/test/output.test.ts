@@ -26,20 +26,20 @@ describe("what the test run prints", function () {
     );
   });
 
-  it("prints nothing of a test that passes but its group's line", () => {
+  it("prints one line for each group whose tests pass", () => {
     expect(eventLines("toy", { event: "pass", title: "group > passes", ms: 1 })).to.equal(undefined);
     const group = { event: "group", title: "group", passed: 1, failed: 0, seconds: 2 } as const;
     expect(eventLines("toy", group)).to.equal("  ok   toy: group: 1 passed (2.0 s)");
   });
 
-  it("cuts what is long", () => {
+  it("truncates long messages", () => {
     const error = Array(500).fill("word ".repeat(200)).join("\n");
     const lines = eventLines("toy", { event: "fail", title: "says much", ms: 1, error })!.split("\n");
     expect(lines).to.have.length.below(14);
     expect(Math.max(...lines.map((line) => line.length))).to.be.below(330);
   });
 
-  it("ends with the failed tests, each with its reason, and the sums in the very last line", () => {
+  it("ends with the failed tests and their reasons, and the totals in the last line", () => {
     const text = summaryLines([outcome({ passed: 1, failures: ["group > fails\nError: because\n    at x"] })], 12.34);
     expect(text.split("\n").slice(-5)).to.deep.equal([
       "",
@@ -50,7 +50,7 @@ describe("what the test run prints", function () {
     ]);
   });
 
-  it("names the ten slowest tests of what ran, and counts what did not change", () => {
+  it("lists the ten slowest tests that ran, and counts the unchanged tasks", () => {
     const tests = Array.from({ length: 12 }, (_, index) => ({ title: `test ${index}`, ms: index * 1000 }));
     const cached = outcome({ name: "other", passed: 30, cached: true, tests: [{ title: "x", ms: 99_999 }] });
     const lines = summaryLines([outcome({ passed: 12, tests }), cached], 1).split("\n");

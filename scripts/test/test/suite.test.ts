@@ -40,7 +40,7 @@ describe("a suite of the test run", function () {
     return { passed: read.passed.length, failures: read.failed.map(({ title, error }) => `${title}\n${error}`) };
   };
 
-  it("reports what passes and what fails, and why, under the name of its script", () => {
+  it("reports passed and failed tests, with reasons, under the name of its script", () => {
     const { status } = runSuite(`
       describe("group", () => {
         it("passes", () => {});
@@ -57,7 +57,7 @@ describe("a suite of the test run", function () {
     expect(readFileSync(path("test-2.log"), "utf8")).to.contain("ok   group > inner > passes too (");
   });
 
-  it("ends with 0 if all passes, and prints only the sums", () => {
+  it("exits with 0 if all tests pass, and prints only the totals", () => {
     const { status, printed } = runSuite(`describe("group", () => it("passes", () => {}));`);
     expect(status).to.equal(0);
     expect(printed).to.have.lengthOf(3);
@@ -65,7 +65,7 @@ describe("a suite of the test run", function () {
     expect(printed[1]).to.match(/^ok {3}\S+ 2: 1 passed, 0 failed \(/);
   });
 
-  it("shows the values of a failed comparison, numbers of any size included", () => {
+  it("shows the values of a failed comparison, including large numbers", () => {
     const error = `Object.assign(new Error("differs"), { expected: 2n ** 64n, actual: { a: 1n } })`;
     runSuite(`it("compares", () => { throw ${error}; });`);
     expect(report().failures[0]).to.contain('expected "18446744073709551616n"').and.contain('actual   {"a":"1n"}');
@@ -77,7 +77,7 @@ describe("a suite of the test run", function () {
     expect(report().failures[0]).to.contain("Pending test forbidden");
   });
 
-  it("fails on a test that runs alone", () => {
+  it("fails on a test marked to run alone", () => {
     expect(runSuite(`it.${only}("is alone", () => {}); it("passes", () => {});`).status).to.equal(1);
     expect(report().failures).to.have.lengthOf(1);
   });
@@ -88,7 +88,7 @@ describe("a suite of the test run", function () {
     expect(report().failures).to.have.lengthOf(1);
   });
 
-  it("fails on a crash half way, with what passed until then, once, and the end of its output", () => {
+  it("fails on a crash, and reports the tests passed until then and the end of the output", () => {
     const crash = 'console.log("last words"); process.exit(0);';
     const { status, printed } = runSuite(`
       it("passes", () => {});
@@ -104,7 +104,7 @@ describe("a suite of the test run", function () {
     expect(printed.filter((line) => line.includes("FAIL") && line.includes(": fails"))).to.have.lengthOf(1);
   });
 
-  it("fails on a suite that cannot be loaded, is not there, or has no tests", () => {
+  it("fails on a suite that cannot be loaded, is missing, or has no tests", () => {
     expect(runSuite("this is no JavaScript").status).to.equal(1);
     expect(report()).to.include({ passed: 0 });
     expect(runCommand("sotto-has-no-such-command").status).to.equal(1);
@@ -113,14 +113,14 @@ describe("a suite of the test run", function () {
     expect(report().failures).to.have.lengthOf(1);
   });
 
-  it("fails on a bad exit after passing tests", () => {
+  it("fails if the process exits with an error after all tests passed", () => {
     writeFileSync(join(folder, "some.test.mjs"), 'it("passes", () => {});');
     const { status } = runCommand("sh", "-c", `mocha --config "${config}" some.test.mjs && exit 3`);
     expect(status).to.equal(1);
     expect(report().failures[0]).to.contain("exit 3");
   });
 
-  it("ends what it started when it is ended itself", async function () {
+  it("kills its child process when it is killed", async function () {
     this.timeout(120_000); // a process that starts, and one that ends
     writeFileSync(
       join(folder, "some.test.mjs"),
@@ -148,14 +148,14 @@ describe("a suite of the test run", function () {
     const fromCache = { tasks: [{ taskId: task.id, cache: { status: "HIT" as const } }] };
     const outcome = (summary: Parameters<typeof readOutcome>[2]) => readOutcome(folder, task, summary);
 
-    it("counts a cached suite as what it was", () => {
+    it("counts a cached suite with its stored result", () => {
       runSuite(`it("passes", () => {}); it("passes too", () => {});`);
       expect(outcome(ran(0))).to.include({ passed: 2, cached: false });
       expect(outcome(fromCache)).to.include({ passed: 2, cached: true });
       expect(outcome(fromCache).failures).to.deep.equal([]);
     });
 
-    it("fails a suite that turbo did not run, even if a report is there", () => {
+    it("fails a suite that turbo did not run, even if a report exists", () => {
       runSuite(`it("passes", () => {});`);
       for (const summary of [
         undefined,
@@ -165,7 +165,7 @@ describe("a suite of the test run", function () {
         expect(outcome(summary).failures[0]).to.match(/^it was not run/);
     });
 
-    it("fails a suite whose report is missing, cut off, or lacks lines", () => {
+    it("fails a suite whose report is missing or truncated, or lacks lines", () => {
       expect(outcome(fromCache).failures[0]).to.match(/^it left no report/);
       runSuite(`it("passes", () => {}); it("passes too", () => {});`);
       const lines = readFileSync(path("test-2.jsonl"), "utf8").trimEnd().split("\n");
@@ -176,12 +176,12 @@ describe("a suite of the test run", function () {
       expect(outcome(ran(0)).failures[0]).to.match(/^lines are missing in its report/);
     });
 
-    it("fails a suite that passed and then ended badly", () => {
+    it("fails a suite that passed and then exited with an error", () => {
       runSuite(`it("passes", () => {});`);
       expect(outcome(ran(3)).failures[0]).to.contain("exit 3");
     });
 
-    it("judges a check by its exit code, and by nothing if it was not run", () => {
+    it("decides a check by its exit code, and fails it if it did not run", () => {
       const check: Task = { ...task, kind: "check" };
       expect(readOutcome(folder, check, ran(0))).to.include({ passed: 1 });
       expect(readOutcome(folder, check, fromCache)).to.include({ passed: 1, cached: true });

@@ -53,7 +53,7 @@ export class PoolSync {
     return sync;
   }
 
-  /** Reads what the chain has that the ledger has not. Call it from one place at a time. */
+  /** Reads the blocks that the ledger does not have yet. Do not call it concurrently. */
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
     const { head } = await this.#follower.catchUp(this.#sink(result, onProgress), signal);
@@ -64,7 +64,7 @@ export class PoolSync {
     return result;
   }
 
-  /** Writes pages into the ledger and its store, and counts in `result` what they hold. */
+  /** Writes pages into the ledger and its store, and adds their contents to `result`. */
   #sink(result: ScanResult, onProgress?: (progress: ScanProgress) => void): PageSink {
     const { ledger } = this;
     return {
@@ -109,8 +109,8 @@ export class PoolSync {
   }
 
   /**
-   * Removes the pages not yet checked against a root of the contract. A leaf that a node omitted or invented would otherwise
-   * stay wrong forever, because the hashes of its blocks are right.
+   * Removes the pages not yet checked against a root of the contract. A leaf that a node omitted or invented would
+   * otherwise stay wrong forever, because the hashes of its blocks are right.
    */
   async forgetUnchecked(): Promise<void> {
     const index = this.ledger.pages.findIndex(({ to }) => to > this.checked);

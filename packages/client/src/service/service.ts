@@ -59,8 +59,8 @@ const FIRST_LOOK_MS = 200;
 const MAX_LOOK_MS = 2_000;
 
 /**
- * A service of the interface (docs/api.md), over fetch: in Node and in browsers. What it answers is read strictly, no
- * redirect is followed, and nothing it says is proof of anything: `purchase` looks at the chain.
+ * Client of a service (docs/api.md) over fetch, in Node and in browsers. It parses responses strictly and follows no
+ * redirect. A response proves nothing: `purchase` checks the chain.
  */
 export class SottoService {
   /** Base URL without a slash at its end. */
@@ -87,8 +87,8 @@ export class SottoService {
   }
 
   /**
-   * Settles a verified payment with the six fields of the interface, and waits until it is settled or its deadline has passed.
-   * Repeating the call with the same token returns the same outcome.
+   * Settles a verified payment with the six fields of the interface, and waits until it is settled or its deadline has
+   * passed. Repeating the call with the same token returns the same outcome.
    * @throws ServiceClientError NOT_SETTLED (details.reason), SETTLEMENT_PENDING
    */
   async settle(bundle: WireBundle, paymentToken: string, options: FollowOptions = {}): Promise<Settlement> {
@@ -103,7 +103,10 @@ export class SottoService {
     return this.#follow("deposit", request, Number(request.validBefore) * 1000 + GRACE_MS, options);
   }
 
-  /** Submits a withdrawal or a merge and waits for its outcome. @throws ServiceClientError NOT_SETTLED, SETTLEMENT_PENDING */
+  /**
+   * Submits a withdrawal or a merge and waits for its outcome.
+   * @throws ServiceClientError NOT_SETTLED, SETTLEMENT_PENDING
+   */
   async withdraw(call: WithdrawalCall, options: FollowOptions = {}): Promise<Settlement> {
     return this.#follow("withdraw", call, Number(call.validUntil) * 1000 + GRACE_MS, options);
   }

@@ -21,7 +21,7 @@ describe("a registry's response", () => {
 
   const refused = async (phone = PHONE) => {
     const error = await rejection(lookUpPhone(wallet, registry.client(), phone));
-    // Whatever goes wrong, the number goes into no error.
+    // No error contains the number.
     for (const text of [error.message, JSON.stringify(error.details), String(error.cause ?? "")])
       expect(text).to.not.include(PHONE.slice(1));
     return error;
@@ -107,14 +107,14 @@ describe("a registry's response", () => {
       const error = await lies(linked);
       expect([error.code, error.details["field"]], field).to.deep.equal(["PHONE_BINDING_FOREIGN", field]);
     }
-    // And not signed so either.
+    // The same fields changed in the response only, without a matching signature.
     for (const [name, value] of [
       ["chainId", "1"],
       ["service", "https://phones.example/zk"],
       ["phoneNumber", "+14155550124"],
     ] as const)
       expect((await lies({}, { [name]: value })).code).to.match(/^PHONE_(BINDING_FOREIGN|ANSWER_INVALID)$/);
-    // What is signed for somewhere else does not become right by being told otherwise.
+    // Signed for another chain or registry, but the response names ours.
     expect((await lies({ chainId: 1n }, { chainId: "31337" })).code).to.equal("PHONE_NOT_SIGNED");
     expect((await lies({ service: "" }, { service: registry.url })).code).to.equal("PHONE_NOT_SIGNED");
   });

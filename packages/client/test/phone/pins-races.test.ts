@@ -48,7 +48,7 @@ describe("phone pins under races and crashes", () => {
       if (asked.length === 1) await pinPhone(wallet.store, later, { acceptChange: { wallet: third.address } });
       return true;
     };
-    // Confirmed against the first pin; by then the second one is there, and it is newer.
+    // The user confirmed a change of the first pin, but meanwhile a newer one has replaced it.
     expect((await rejection(resolve({ confirmChange }))).code).to.equal("PHONE_ROLLBACK");
     expect(asked).to.deep.equal([registry.owner.address.toLowerCase()]);
     expect(await pinned()).to.equal(third.address.toLowerCase());

@@ -138,7 +138,7 @@ describe("the pinned wallet of a number", () => {
       expect((await rejection(resolve({ confirmChange: () => true }, second))).code).to.equal("PHONE_ROLLBACK");
       second.serve({ signer: other, issuedAt: BEGIN + 300 });
       expect((await rejection(resolve({}, second))).code).to.equal("PHONE_CHANGED");
-      // The same wallet may have been linked there earlier: that leads nowhere else.
+      // An older link of the same wallet at another registry is accepted, because the recipient does not change.
       second.serve({ signer: registry.owner });
       expect((await resolve({}, second)).registry).to.equal(second.url);
       expect((await phonePin(wallet.store, PHONE))?.issuedAt, "the newest stays").to.equal(BEGIN + 300);

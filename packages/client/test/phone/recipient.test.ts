@@ -67,7 +67,7 @@ describe("the phone number of a 402", () => {
     await check();
     await check();
     expect(registry.asked).to.have.length(2);
-    // A clock that was put back makes nothing last longer.
+    // Setting the clock back does not extend the cache.
     pass(-3_600);
     await check();
     expect(registry.asked).to.have.length(3);

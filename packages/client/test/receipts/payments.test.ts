@@ -59,7 +59,7 @@ describe("payment list", () => {
 
   it("exports no formula from the name of a resource", () => {
     const attacks = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "|calc", "%00=", "\uFEFF=HYPERLINK()"];
-    // Full width: taken for the same by spreadsheets of some languages.
+    // Full-width characters, which spreadsheets of some languages treat like = and +.
     attacks.push("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)");
     for (const resource of attacks) {
       const line = paymentsCsv([{ ...entry, resource }])

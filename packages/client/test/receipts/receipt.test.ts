@@ -90,7 +90,7 @@ describe("a receipt", () => {
   });
 
   it("cannot be forged by the recipient or the service, which have the bundle", async () => {
-    // They know the sender commitment. What opens it they would have to invent, and a key of theirs has another nonce.
+    // They know the sender commitment but not its opening, and a key of their own has another nonce.
     const theirs = { ...receipt, receiptKey: bytesToHex(new Uint8Array(32).fill(9)) };
     expect(thrown(() => openReceipt(theirs)).code).to.equal("RECEIPT_INVALID");
     expect(thrown(() => openReceipt({ ...receipt, ownerTag: "5" })).code).to.equal("RECEIPT_INVALID");
@@ -128,7 +128,7 @@ describe("a receipt", () => {
     });
 
   it("requires exactly these signals on chain", async () => {
-    // Root, nullifier and change are opened by nothing in the receipt: the digest on chain vouches for them.
+    // The receipt does not open root, nullifier and change. The digest on chain covers them.
     for (const index of [5, 6, 8, 9]) {
       const other = { ...receipt, publicSignals: receipt.publicSignals.with(index, "7") };
       const code = (await rejection(check(other))).code;

@@ -45,13 +45,13 @@ describe("forged totals", () => {
   });
 
   it("cannot declare a payment to the merchant as another recipient's", async () => {
-    // An honest S opens the note: it counts, though not in the hidden total. Any other S is no multiple by vk.
+    // An honest S opens the note, so the auditor counts the payment. Any other S is not vk times R.
     const [dropped, ...hidden] = statement.hidden;
     const random = multiplyPoint(BASE8, 12345n);
     const shared = [{ leafIndex: dropped!.leafIndex, shared: packPoint(random) }, ...statement.shared];
     const hiddenTotal = String(4_344n - AMOUNTS[0]!);
     await refused({ hidden, shared, hiddenTotal });
-    // Nor do two wrong ones whose errors cancel: the weights are fixed after the points.
+    // Two wrong points whose errors cancel out fail too, because the weights depend on the points.
     const entries = statement.shared.map(({ leafIndex, shared: packed }) => ({ leafIndex, packed }));
     expect(entries.length).to.equal(2);
     const swapped = [
@@ -62,7 +62,7 @@ describe("forged totals", () => {
   });
 
   describe("by a merchant who proves the changed claim again", () => {
-    /** The prover's own steps, for any claim, true or false. */
+    /** Computes the proof like the prover, but for any claim, true or false. */
     const reprove = async (change: Partial<Claim>, ciphers?: readonly Point[]): Promise<TotalsStatement> => {
       const claim = { ...parseTotals(statement), ...change };
       const events = await settledEvents(world.chain, POOL, { from: claim.fromBlock, to: claim.toBlock });
@@ -129,7 +129,7 @@ describe("forged totals", () => {
       { root: "1" },
     ])
       await refused({ hidden: [{ ...first!, ...change }, ...hidden] });
-    // R is the event's: a statement cannot name another one, only another payment.
+    // R comes from the event, so a statement can only name another payment.
     const swapped = [
       { ...statement.hidden[1]!, leafIndex: first!.leafIndex },
       { ...first!, leafIndex: statement.hidden[1]!.leafIndex },
@@ -169,7 +169,7 @@ describe("forged totals", () => {
     expect((await rejection(check(renamed, { auditor: "Someone else" }))).code).to.equal("RECEIPT_INVALID");
     await refused({ wallet: `0x${"99".repeat(20)}` });
     await refused({ fromBlock: statement.fromBlock + 1 });
-    // A block more or less has another last hash, or leaves payments out.
+    // With another last block, its hash differs or payments are missing.
     await refused({ toBlock: statement.toBlock - 1 }, "RECEIPT_NOT_SETTLED");
     const { hash } = world.chain.blocks[statement.toBlock - 1]!;
     await refused({ toBlock: statement.toBlock - 1, blockHash: hash });

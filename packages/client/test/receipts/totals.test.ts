@@ -30,7 +30,7 @@ describe("totals", () => {
     expect([error.code, error.details["payments"]]).to.deep.equal(["RECEIPT_IMPOSSIBLE", 1]);
     const unknown = await rejection(prove({ showRest: false, signals: async () => undefined }));
     expect(unknown.details["payments"]).to.equal(4);
-    // A source that lies about the signals hides nothing wrong: the auditor compares digests.
+    // With a lying source of signals the proof is not made, because the digests differ.
     const lying = await rejection(prove({ showRest: false, signals: async () => new Array<bigint>(10).fill(1n) }));
     expect(lying.details["payments"]).to.equal(4);
   });

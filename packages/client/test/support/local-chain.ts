@@ -10,10 +10,10 @@ import {
 import type { ContractCall } from "@sotto/chain/ethers";
 import { keccak256, toUtf8Bytes } from "ethers";
 
-/** What executes calls on the local chain. Its state is cloned for each block, so that blocks can be taken back. */
+/** The contracts of the local chain. Their state is cloned for each block, so that blocks can be reverted. */
 export interface LocalContract {
   readonly address: string;
-  /** Runs a call in a new block; returns its logs, or throws to revert. */
+  /** Executes a call in a new block; returns its logs, or throws to revert. */
   execute(call: ContractCall, context: CallContext): { topics: string[]; data: string }[];
   view(call: ContractCall): string;
   snapshot(): unknown;
@@ -28,25 +28,25 @@ export interface CallContext {
 
 export interface LocalBlock extends Block {
   logs: Log[];
-  /** State of all contracts after it. */
+  /** State of all contracts after this block. */
   states: unknown[];
 }
 
 /** Addresses of accounts that send calls without a signature. */
 export const SENDER = `0x${"5e".repeat(20)}`;
 
-/** A chain in memory that executes calls and can reorganize: a real source of real events, without a node. */
+/** A chain in memory that executes calls, emits real events and can reorganize. */
 export class LocalChain implements ChainSource {
   readonly blocks: LocalBlock[] = [];
   readonly #contracts: LocalContract[];
-  /** Most blocks a question for logs may span; more is refused as real nodes do. */
+  /** Maximum number of blocks in a request for logs; larger ranges are refused, like by real nodes. */
   mostBlocks = Number.POSITIVE_INFINITY;
-  /** Ranges asked for. */
+  /** Requested ranges of logs. */
   asked: [number, number][] = [];
-  /** Run before each question for logs: where tests let the chain change under a scan. */
+  /** Called before each request for logs; a test can change the chain during a scan. */
   beforeLogs: () => void = () => undefined;
   id = 31337n;
-  /** Seconds. */
+  /** The chain's time, seconds. */
   time = 1_800_000_000;
   #fork = 0;
 
@@ -55,7 +55,7 @@ export class LocalChain implements ChainSource {
     this.mine();
   }
 
-  /** A new block with these calls in it; a call that reverts throws, and there is no block. */
+  /** Mines a block with these calls. If one reverts, it throws and mines nothing. */
   mine(...calls: ContractCall[]): LocalBlock {
     const number = this.blocks.length;
     this.time += 12;
@@ -87,7 +87,7 @@ export class LocalChain implements ChainSource {
     for (let i = 0; i < count; i += 1) this.mine();
   }
 
-  /** Takes the last `count` blocks back, state and all. What is mined next has other hashes. */
+  /** Reverts the last `count` blocks with their state. Blocks mined afterwards have other hashes. */
   takeBack(count: number): void {
     this.blocks.length -= count;
     this.#fork += 1;
@@ -148,7 +148,7 @@ export class LocalChain implements ChainSource {
   }
 }
 
-/** What a view returns; a contract without it reverts. */
+/** Executes a view; reverts if the contract does not have it. */
 function viewOf(contract: LocalContract, call: ContractCall): string {
   try {
     return contract.view(call);

@@ -2,10 +2,10 @@ import { emptyRoots, TREE_DEPTH } from "@sotto/protocol";
 
 export const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
 
-/** What the local pool remembers. */
+/** The storage of the local pool. */
 export interface PoolState {
   leaves: bigint[];
-  /** Leaves in the tree, the keccak chain up to there, and the checkpoint that begins there. */
+  /** Number of leaves in the tree, the keccak chain up to the last one, and the checkpoint of the next one. */
   appended: number;
   appendedChain: string;
   firstPending: number;

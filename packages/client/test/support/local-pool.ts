@@ -28,8 +28,8 @@ function check(condition: boolean, message: string): asserts condition {
 }
 
 /**
- * The pool's rules over protocol's own functions, all but the verification of proofs: what it emits is what the contract
- * would. The contract itself, with real proofs, is met in test/e2e.
+ * The pool's rules, implemented with the protocol package, without verification of proofs. It emits the events that the
+ * contract would emit. test/e2e uses the contract with real proofs.
  */
 export class LocalPool implements LocalContract {
   readonly address = POOL;

@@ -17,13 +17,13 @@ import type { World } from "./world.ts";
 type Body = Record<string, unknown>;
 
 /**
- * A service for the chain in memory, behind a fetch: tokens whose claims are right, settlements that are mined at once
- * and appended. What a real one does is in test/payer; this one has a clock that tests can turn.
+ * A service for the chain in memory, as a fetch function. Its tokens have valid claims, and settlements are mined and
+ * appended immediately. Tests can set its clock. test/client uses the real service.
  */
 export class LocalService {
-  /** Run before each answer: throws (nobody answers), answers in place of it, or lets it be. */
+  /** Called before each response. It may throw (no response), return another response, or return undefined. */
   before: (path: string, body: Body) => Promise<Body | undefined> | Body | undefined = () => undefined;
-  /** Paths asked for. */
+  /** Requested paths. */
   readonly asked: string[] = [];
   readonly client: SottoService;
   readonly #world: World;

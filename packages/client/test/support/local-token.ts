@@ -16,7 +16,7 @@ interface State {
   used: Set<string>;
 }
 
-/** An authorization as the token takes it. */
+/** The arguments of receiveWithAuthorization. */
 export interface Authorization {
   from: string;
   to: string;
@@ -26,7 +26,7 @@ export interface Authorization {
   nonce: string;
 }
 
-/** A dollar with EIP-3009, as far as the pool and the wallet use one. */
+/** The functions of a dollar with EIP-3009 that the pool and the wallet use. */
 export class LocalToken implements LocalContract {
   readonly address = TOKEN;
   readonly domain = { name: "USD Coin", version: "2", chainId: 31337n, verifyingContract: TOKEN };
@@ -63,7 +63,7 @@ export class LocalToken implements LocalContract {
 
   execute(call: Call): never[] {
     if (call.data.slice(0, 10) !== tokenInterface.getFunction("approve")!.selector) throw new Error("unknown call");
-    // Allowances are the token's business, not the wallet's: the local pool takes what it needs.
+    // The local token checks no allowance, because no wallet code depends on it.
     return [];
   }
 

@@ -3,7 +3,7 @@ import { URL, World } from "./world.ts";
 
 export const SEED = new Uint8Array(32).map((_, i) => 7 * i + 1);
 
-/** A payer of SEED with these notes, all spendable, a merchant, and a request to pay it 1,000 base units. */
+/** A payer with SEED and these spendable notes, a merchant, and a request to pay it 1,000 base units. */
 export async function start(amounts: bigint[], changes: Partial<WalletOptions> = {}) {
   const world = new World();
   const [payer, merchant] = [await world.funded(amounts, { seed: SEED, ...changes }), await world.wallet()];

@@ -3,14 +3,14 @@ import type { CircuitInput } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
 
 /**
- * Replaces the prover in tests that are not about proofs: it returns the public signals of the input, as a real proof
- * would have them, with words that are not a proof. test/e2e uses the real prover.
+ * Replaces the prover in tests that are not about proofs. It returns the public signals of a real proof, but arbitrary
+ * words as the proof. test/e2e uses the real prover.
  */
 export class OracleProver implements WalletProver {
   readonly artifacts = { set: "development" };
-  /** Circuits asked for, in order. */
+  /** Requested circuits, in order. */
   readonly asked: string[] = [];
-  /** Run before each proof: where tests make it fail or wait. */
+  /** Called before each proof; a test can make it fail or wait. */
   before: (circuit: string) => void | Promise<void> = () => undefined;
   #count = 0;
 

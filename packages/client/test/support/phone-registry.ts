@@ -9,25 +9,25 @@ import { SottoService } from "../../src/service/service.ts";
 import { POOL } from "./local-pool.ts";
 
 export const PHONE = "+14155550123";
-/** The local chain's time when it begins, a slot. */
+/** The local chain's time at the start, the beginning of a slot. */
 export const BEGIN = 1_800_000_000;
 
 export const keyOf = (fill: number): string =>
   deriveKeys(new Uint8Array(32).fill(fill), { chainId: 31337n, pool: POOL }).shieldedAddress();
 
-/** What a link is of, where it is not the usual. */
+/** The fields of a link that differ from the default. */
 export type Linked = Partial<ShieldedAddressBinding> & { signer?: HDNodeWallet };
 
 export type Answer = Record<string, unknown>;
 
-/** A registry that answers over HTTP: truthfully, unless its test replaces an answer. */
+/** A registry over HTTP. It answers correctly unless the test replaces a response. */
 export class LyingRegistry {
   readonly owner = Account.createRandom();
-  /** The answer to the next lookups: a body, or a status and a body. */
+  /** The response to the next lookups: a body, or a status and a body. */
   answer: () => Promise<{ status: number; body: unknown }> = async () => ({ status: 404, body: {} });
-  /** Run before each answer. */
+  /** Called before each response. */
   before: () => void | Promise<void> = () => undefined;
-  /** Paths that were asked for, as they came, and the headers of each. */
+  /** The requested paths, unchanged, and the headers of each request. */
   readonly asked: { path: string; headers: Record<string, unknown> }[] = [];
   url = "";
   readonly #server = createServer(async (request, response) => {
@@ -53,7 +53,7 @@ export class LyingRegistry {
     return new SottoService(this.url);
   }
 
-  /** An honest answer: signed by its wallet, all fields as the registry has them. */
+  /** A correct response: signed by the wallet, with all fields of the registry. */
   async mapping({ signer = this.owner, ...changes }: Linked = {}): Promise<Answer> {
     const binding: ShieldedAddressBinding = {
       phone: PHONE,
@@ -78,7 +78,7 @@ export class LyingRegistry {
     };
   }
 
-  /** Answers this link from now on, changed where the registry lies. */
+  /** Answers with this link from now on; `lie` replaces fields of the response. */
   serve(linked: Linked = {}, lie: Answer = {}): void {
     this.answer = async () => ({ status: 200, body: { ...(await this.mapping(linked)), ...lie } });
   }

@@ -16,7 +16,7 @@ export type PhoneWorld = Awaited<ReturnType<typeof openPhoneWorld>>;
 /** A registry that knows one number, and a wallet that looks it up. */
 export async function openPhoneWorld() {
   const world = new World();
-  /** The same wallet over another store. */
+  /** The same wallet with another store. */
   const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
   const registry = await LyingRegistry.open();
   registry.serve();
@@ -25,7 +25,7 @@ export async function openPhoneWorld() {
     resolvePhone(wallet, from.client(), PHONE, options);
   /** The address that the number is pinned to. */
   const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
-  /** Lets time pass for the wallet. */
+  /** Advances the wallet's clock. */
   const pass = (seconds: number) => {
     world.chain.time += seconds;
   };

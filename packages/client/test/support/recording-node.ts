@@ -1,6 +1,6 @@
 import type { Block, ChainSource, Log } from "@sotto/chain";
 
-/** A chain as a node shows it, perhaps edited, and all that the node was asked. */
+/** A node whose responses can be edited. It records all requests. */
 export class RecordingNode {
   readonly asked: string[] = [];
   readonly source: ChainSource;

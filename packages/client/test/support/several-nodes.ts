@@ -1,6 +1,6 @@
 import { type ChainSource, isNodeFault } from "@sotto/chain";
 
-/** A node of this chain, with some of its answers changed. */
+/** A node of this chain with some changed answers. */
 export const nodeOf = (chain: ChainSource, changes: Partial<ChainSource> = {}): ChainSource => ({
   chainId: () => chain.chainId(),
   head: () => chain.head(),

@@ -18,25 +18,25 @@ import { start } from "./merchant.ts";
 import { MERCHANT, URL, type World } from "./world.ts";
 
 export const AUDITOR = "Audit office, accounts of 2026";
-/** What the merchant was paid under its wallet address, base units. */
+/** The payments to the merchant's wallet address, base units. */
 export const AMOUNTS = [1_000n, 2_345n, 999n];
 
 export interface TotalsWorld {
   world: World;
   merchant: Wallet;
   other: Wallet;
-  /** Three payments hidden, one under another wallet address shown, one to someone else. */
+  /** Three hidden payments, a shown one under another wallet address, and one to another recipient. */
   statement: TotalsStatement;
   prove(changes?: Partial<TotalsOptions>): Promise<TotalsStatement>;
   check(value: unknown, changes?: Partial<CheckTotalsOptions>): Promise<CheckedTotals>;
-  /** The statement with these changes proves nothing. */
+  /** Expects that the statement with these changes is rejected. */
   refused(change: Partial<TotalsStatement>, code?: string): Promise<void>;
 }
 
 export async function openTotals(): Promise<TotalsWorld> {
   const { world, payer, merchant } = await start([5_000n, 5_000n, 5_000n, 5_000n, 5_000n]);
   const other = await world.wallet();
-  /** Calldata by transaction, as a node has it. */
+  /** Calldata by transaction, as a node returns it. */
   const calldata = new Map<string, string>();
   const pay = async (to: Wallet, amount: bigint, wallet = MERCHANT) => {
     const recipient = { ...world.recipient(to), wallet };

@@ -6,7 +6,7 @@ import { World } from "./world.ts";
 
 export type UntouchedWorld = Awaited<ReturnType<typeof openUntouched>>;
 
-/** A wallet with one note, and a look at whether anything was done with it. */
+/** A wallet with one note, and a check that a rejected call did not change it. */
 export async function openUntouched() {
   const world = new World();
   const store = new MemoryStore();
@@ -14,7 +14,7 @@ export async function openUntouched() {
   const records = async () => JSON.stringify(await store.list(""));
   const before = await records();
   world.prover.asked.length = 0;
-  /** Rejected with this code, before anything was written, proved or spent. */
+  /** Expects a rejection with this code before anything is written, proved or spent. */
   const refuses = async (code: string, action: () => Promise<unknown>): Promise<SottoError> => {
     const error = await rejection<SottoError>(action());
     expect(error.code, error.message).to.equal(code);

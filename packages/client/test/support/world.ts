@@ -15,7 +15,7 @@ export const URL = "https://data.example/article/1";
 /** Wallet address of the recipient. */
 export const MERCHANT = `0x${"ab".repeat(20)}`;
 
-/** A chain, a token, a pool, and helpers that send what wallets make. */
+/** A chain with a token and a pool, and helpers that send the wallets' requests. */
 export class World {
   readonly token = new LocalToken(SENDER, 1_000_000_000n);
   readonly pool = new LocalPool(this.token);
@@ -23,7 +23,7 @@ export class World {
   readonly prover = new OracleProver();
   #appender: Promise<NoteAppender> | undefined;
 
-  /** Milliseconds: the chain's own time. */
+  /** The chain's time, ms. */
   readonly clock = (): number => this.chain.time * 1000;
 
   options(changes: Partial<WalletOptions> = {}): WalletOptions {
@@ -45,7 +45,7 @@ export class World {
     return Wallet.open(this.options(changes));
   }
 
-  /** A scanned wallet with these notes, all spendable. */
+  /** A scanned wallet with these spendable notes. */
   async funded(amounts: bigint[], changes: Partial<WalletOptions> = {}): Promise<Wallet> {
     const wallet = await this.wallet(changes);
     await this.deposit(wallet, amounts);
@@ -72,7 +72,7 @@ export class World {
     return this.chain.mine(withdrawCall(POOL, withdraw));
   }
 
-  /** Appends all that is queued. */
+  /** Appends all queued leaves. */
   async append(): Promise<number> {
     this.#appender ??= NoteAppender.open({
       chain: this.chain,
@@ -93,7 +93,7 @@ export class World {
   }
 }
 
-/** A store that dies at its n-th write (from 0): before it, or after it where `after` is set. Then nothing works. */
+/** A store that fails at its n-th write (from 0), before it or, with `after`, after it; every later call fails too. */
 export function dyingStore(store: Store, writes: number, after: boolean): Store {
   let left = writes;
   let dead = false;

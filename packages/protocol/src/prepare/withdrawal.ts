@@ -32,7 +32,7 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
 
 /** A withdrawal ready to be proved. */
 export interface PreparedWithdrawal extends Statement<"withdrawal"> {
-  /** Of the spent notes only, in order. */
+  /** Nullifiers of the spent notes only, in order. */
   readonly nullifiers: readonly bigint[];
   readonly context: bigint;
   readonly digest: Bytes32;

@@ -58,7 +58,7 @@ export interface InstructionsRecipient {
   readonly encryptedMapping: boolean;
   /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
-  /** Of the ShieldedAddressBinding that these fields and the payment's chainId and pool form. */
+  /** Signature of the ShieldedAddressBinding that consists of these fields and the payment's chainId and pool. */
   readonly signature: string;
   /** Seconds since the Unix epoch. */
   readonly issuedAt: number;

@@ -16,7 +16,7 @@ import { PaywallError } from "../errors.ts";
 export interface Limits {
   /** Total time, ms. */
   readonly timeoutMs: number;
-  /** Of the body. */
+  /** Maximum size of the body. */
   readonly maxBytes: number;
 }
 

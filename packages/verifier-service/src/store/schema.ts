@@ -48,7 +48,8 @@ export interface OperationTable {
   /** Arguments of the contract's function, JSON. */
   call: string;
   client: string;
-  /** The account in whose turn it is sent: a deposit's depositor, a withdrawal's client; empty for a payment. */
+  /** The account that the operation counts for when accounts take turns: a deposit's depositor, a withdrawal's client; empty for a
+   * payment. */
   account: string;
   /** Base units that a deposit transfers from its account, else 0. */
   amount: string;
@@ -184,8 +185,8 @@ export interface Schema {
 export type Db = Kysely<Schema>;
 
 /**
- * The conditions of partial indexes. They are part of the query text, not parameters: SQLite uses a partial index only if the
- * text contains its condition, and would otherwise read every payment of the past in the thread that serves requests.
+ * The conditions of partial indexes. They are part of the query text, not parameters: SQLite uses a partial index only if
+ * the text contains its condition, and would otherwise read every payment of the past in the thread that serves requests.
  */
 export const PARTS = {
   /** Operations that may still succeed. */

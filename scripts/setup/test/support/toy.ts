@@ -5,8 +5,8 @@ import { compileCircuit } from "../../../circuits/compiler.ts";
 import { artifactPaths } from "../../../circuits/paths.ts";
 
 /**
- * A circuit with everything a set-up treats apart: an output, two public inputs (one of them bound by nothing but a
- * square), private wires, rows of several terms with large coefficients, wires that are in no B.
+ * A circuit with every case that a set-up distinguishes: an output, two public inputs (one constrained only by a square),
+ * private wires, rows of several terms with large coefficients, and wires that are not in any B.
  */
 const toySource = (output: string) => `pragma circom 2.2.0;
 
