@@ -28,7 +28,6 @@ export const CLI_ERRORS = {
   BACKUP_INVALID: { means: "The backup is damaged, not a backup, or the passphrase is wrong.", exit: "invalid" },
   HOST_UNREACHABLE: { means: "The host cannot be reached.", exit: "network" },
   HTTP_STATUS: { means: "The response to `request` has a status of 400 or more.", exit: "status" },
-  NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
   INTERRUPTED: { means: "A signal interrupted the command. Run it again to resume.", exit: "interrupted" },
 } satisfies ErrorTable;
 
