@@ -31,7 +31,7 @@ const isCheck = (script: string) => script === "types" || script.startsWith("che
 /** turbo lists every task for every package; this is its command if a package has no such script. */
 const EMPTY = "<NONEXISTENT>";
 
-export function toTask({ taskId, task, directory }: TurboTask): Task {
+function toTask({ taskId, task, directory }: TurboTask): Task {
   const base = { id: taskId, folder: directory, script: task };
   if (task === "types") return { ...base, kind: "check", name: `types of ${directory.replace("packages/", "")}` };
   if (isCheck(task)) return { ...base, kind: "check", name: task.slice("check:".length) };

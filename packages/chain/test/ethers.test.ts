@@ -3,21 +3,8 @@ import { JsonRpcProvider, Transaction, Wallet } from "ethers";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { ethersChain, ethersProvider, sendCall } from "../src/ethers/index.ts";
 import { type ChainSource, connectChain } from "../src/index.ts";
-import { Envelope, rpcError, TestNode } from "./support/node.ts";
+import { ADDRESS, Envelope, HASH, LOG, rpcError, TestNode } from "./support/node.ts";
 
-const HASH = `0x${"ab".repeat(32)}`;
-const ADDRESS = `0x${"90".repeat(20)}`;
-const LOG = {
-  address: ADDRESS,
-  topics: [HASH],
-  data: "0x",
-  blockNumber: "0x5",
-  blockHash: HASH,
-  transactionHash: HASH,
-  transactionIndex: "0x0",
-  logIndex: "0x1",
-  removed: false,
-};
 const BLOCK = {
   number: "0x10",
   hash: HASH,

@@ -1,21 +1,7 @@
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { connectChain } from "../src/index.ts";
-import { rpcError, TestNode } from "./support/node.ts";
-
-const HASH = `0x${"ab".repeat(32)}`;
-const ADDRESS = `0x${"90".repeat(20)}`;
-const LOG = {
-  address: ADDRESS,
-  topics: [HASH],
-  data: "0x",
-  blockNumber: "0x5",
-  blockHash: HASH,
-  transactionHash: HASH,
-  transactionIndex: "0x0",
-  logIndex: "0x1",
-  removed: false,
-};
+import { ADDRESS, LOG, rpcError, TestNode } from "./support/node.ts";
 
 describe("logs of a node", () => {
   let node: TestNode;

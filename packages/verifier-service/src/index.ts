@@ -1,6 +1,6 @@
 export { createLog, type LogSink, type ServiceLog } from "@sotto/server";
 export { type Config, type Environment, readConfig } from "./config/config.ts";
-export { settingsTable } from "./config/table.ts";
+export { settingsTable } from "./config/settings.ts";
 export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
 export { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "./error-definitions.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors.ts";

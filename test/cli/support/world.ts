@@ -73,7 +73,7 @@ async function create(): Promise<CliWorld> {
 }
 
 /** Stops chain and service after all tests of the folder. */
-export async function closeCliWorld(): Promise<void> {
+async function closeCliWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node, service, folder } = await shared;
   shared = undefined;

@@ -38,7 +38,7 @@ export interface Service {
 }
 
 /** The lease is so long that no relayer loses it on a busy machine; tests call `leaseRunsOut` instead. */
-export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000 };
+const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000 };
 
 export interface ServiceOptions {
   config?: Partial<Config>;

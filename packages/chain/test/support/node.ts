@@ -109,6 +109,18 @@ export const block = (number: number) => ({
   timestamp: "0x1",
   baseFeePerGas: "0x2",
 });
+/** A log as a node returns it. */
+export const LOG = {
+  address: ADDRESS,
+  topics: [HASH],
+  data: "0x",
+  blockNumber: "0x5",
+  blockHash: HASH,
+  transactionHash: HASH,
+  transactionIndex: "0x0",
+  logIndex: "0x1",
+  removed: false,
+};
 export const receipt = (transactionHash: string) => ({
   transactionHash,
   from: ADDRESS,

@@ -1,8 +1,6 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { CLI_ERRORS } from "../error-definitions.ts";
 
-export type CliErrorCode = keyof typeof CLI_ERRORS;
-
 /** An error of the command line. */
 export const CliError = /* @__PURE__ */ createErrorClass<typeof CLI_ERRORS>("CliError");
 export type CliError = InstanceType<typeof CliError>;

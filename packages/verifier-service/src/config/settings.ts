@@ -1,5 +1,12 @@
 import { PHONE_SETTINGS } from "@sotto/phone-registry";
-import { CHAIN_SETTINGS, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
+import {
+  CHAIN_SETTINGS,
+  parse,
+  SERVER_SETTINGS,
+  type SettingValues,
+  setting,
+  settingsTable as tableOf,
+} from "@sotto/server";
 
 const { integer, list, oneOf, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
 const DAY_SECONDS = 86_400;
@@ -190,3 +197,6 @@ export const SETTINGS = {
 } as const;
 
 export type Settings = SettingValues<typeof SETTINGS>;
+
+/** The settings as a Markdown table, for docs/operations.md. */
+export const settingsTable = (): string => tableOf(SETTINGS);

@@ -14,7 +14,7 @@ export type FinalOutcome =
   | { state: "failed" | "expired"; reason: string };
 
 /** Maximum operations of one kind that a round checks on chain. */
-export const MAX_CHECKED_OPERATIONS = 128;
+const MAX_CHECKED_OPERATIONS = 128;
 
 /** With these reasons an operation that reaches its deadline has failed; otherwise it has expired. */
 const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
