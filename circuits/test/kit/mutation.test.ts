@@ -36,7 +36,7 @@ describe("the mutation run", function () {
   slow(this, "circuits are compiled, and witnesses made");
   it("does not count a group without a test, or with a test that does not fail", async () => {
     const untested = await mutate(new Cheaters(sources, []), tag("product.equal"));
-    expect(untested).to.include({ why: "no test is about it" });
+    expect(untested).to.include({ why: "no test names this group" });
     expect(untested.caught).to.deep.equal([]);
     const honest = await mutate(
       new Cheaters(sources, [attack("product.equal", { a: 2, b: 3, product: 6 })]),
