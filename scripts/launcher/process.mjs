@@ -17,17 +17,18 @@ export class LauncherError extends Error {
  *   launcher waits for it to clean up. A SIGTERM reaches only the launcher, which forwards it.
  * @param quiet for a build before a command: its output goes to standard error, and only if it builds something or fails,
  *   because standard output is for the command
+ * @param onOutput receives the output, which is shown on standard error only if the command fails
  */
-export function run(command, args, { cwd, env, stdio = "inherit", quiet = false }) {
+export function run(command, args, { cwd, env, stdio = "inherit", quiet = false, onOutput }) {
   return new Promise((resolve, reject) => {
     // On Windows, npm, pnpm and the tools are .cmd files, which need a shell.
     const child = spawn(command, args, {
       cwd,
       env,
-      stdio: quiet ? ["inherit", "pipe", "pipe"] : stdio,
+      stdio: quiet || onOutput ? ["inherit", "pipe", "pipe"] : stdio,
       shell: windows,
     });
-    const show = quiet ? bufferOutput(child) : () => {};
+    const show = quiet || onOutput ? bufferOutput(child, onOutput) : () => {};
     const wait = () => {};
     const pass = () => child.kill("SIGTERM");
     process.on("SIGINT", wait);
@@ -57,8 +58,12 @@ export function run(command, args, { cwd, env, stdio = "inherit", quiet = false 
 /** Matches turbo's message for a task that is not in its cache. */
 const CACHE_MISS = /cache (miss|bypass)/;
 
-/** Buffers a build's output until it builds something. @returns a function that writes the buffer to standard error */
-function bufferOutput({ stdout, stderr }) {
+/**
+ * Buffers a build's output until it builds something.
+ * @param onOutput receives the output; then all of it is buffered
+ * @returns a function that writes the buffer to standard error
+ */
+function bufferOutput({ stdout, stderr }, onOutput) {
   let held = "";
   let shown = false;
   const show = () => {
@@ -69,7 +74,8 @@ function bufferOutput({ stdout, stderr }) {
   for (const stream of [stdout, stderr])
     stream.setEncoding("utf8").on("data", (text) => {
       held += text;
-      if (shown || CACHE_MISS.test(held)) show();
+      onOutput?.(text);
+      if (!onOutput && (shown || CACHE_MISS.test(held))) show();
     });
   return show;
 }

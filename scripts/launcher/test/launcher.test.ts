@@ -57,6 +57,14 @@ describe("the launcher", function () {
     expect(leftovers()).to.deep.equal([".toolchain"]);
   });
 
+  it("says every 3 seconds that it installs, and how many packages it has", () => {
+    const line = (added: number) => `echo "Progress: resolved 40, reused 0, downloaded ${added}, added ${added}"`;
+    putNpm(`${line(12)}; sleep 3; ${line(40)}`);
+    const lines = run("contracts:build", "--help").stderr.match(/^sotto: installing .*$/gm) ?? [];
+    expect(lines[0]).to.match(/installing the locked dependencies \(\d+ s of about \d+ s\)$/);
+    expect(lines[1]).to.match(/: 12 of 40 packages \(\d+ s of about \d+ s\)$/);
+  });
+
   it("reports an unreachable registry, and leaves no partial files", () => {
     put("npm", "exit 7");
     const { status, stderr } = run("build");
@@ -66,8 +74,8 @@ describe("the launcher", function () {
   });
 
   it("installs again after a failed install of the dependencies", () => {
-    putNpm("exit 9");
-    expect(run("build").stderr).to.contain("INSTALL_FAILED").and.contain("exit 9");
+    putNpm("echo no such package; exit 9");
+    expect(run("build").stderr).to.contain("no such package").and.contain("INSTALL_FAILED").and.contain("exit 9");
     expect(existsSync(join(folder, "node_modules", ".sotto-stamp"))).to.equal(false);
     expect(run("build").stderr).to.contain("installing").and.not.contain("fetching");
   });
@@ -129,13 +137,13 @@ describe("the launcher", function () {
   });
 
   it("keeps standard output for the command", () => {
-    putNpm("echo installed");
+    putNpm("echo a deprecated dependency");
     put("turbo", "echo cache miss, executing; echo built");
     mkdirSync(join(folder, "packages", "cli", "dist"), { recursive: true });
     writeFileSync(join(folder, "packages", "cli", "dist", "main.js"), "console.log(process.argv.slice(2).join(' '));");
     const { stdout, stderr } = run("sotto", "balance", "--json");
     expect(stdout).to.equal("balance --json\n");
-    expect(stderr).to.contain("installed").and.contain("built");
+    expect(stderr).to.contain("installing").and.contain("built").and.not.contain("deprecated");
   });
 
   it("hides only npm's own variables from the task", () => {

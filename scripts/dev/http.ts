@@ -1,0 +1,31 @@
+// What the two servers within the process of `npm run dev` share.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { HOST } from "./ports.ts";
+
+/** Listens on this machine only. @returns closes the server and its connections */
+export async function listen(handler: RequestListener, port: number): Promise<() => Promise<void>> {
+  const server: Server = createServer(handler);
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, HOST, resolve));
+  return async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+}
+
+/** @param body becomes JSON */
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
+  response.end(JSON.stringify(body));
+}
+
+/** @returns the body's text, or undefined if it is larger than `maxBytes` */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

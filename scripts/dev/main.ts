@@ -1,0 +1,277 @@
+// `npm run dev`: builds what is missing, starts a local chain, the service, two resource servers, a faucet and the web app,
+// and keeps all of it running until Ctrl-C. It imports no package of this checkout before they are built; programs that
+// do run as child processes, so that they can be started again after a change.
+import { join } from "node:path";
+import type { LocalNode } from "../chain/node.ts";
+import { startNode } from "../chain/node.ts";
+import { buildDirectory, root } from "../circuits/paths.ts";
+import { screenOf } from "../demo/terminal.ts";
+import { clock, elapsed, Progress } from "../launcher/progress.mjs";
+import { CommandError, errorLine, runCommand } from "../lib/command.ts";
+import { openBrowser } from "./browser.ts";
+import { buildAll, buildPackages } from "./build.ts";
+import { createFaucet } from "./faucet.ts";
+import { listen } from "./http.ts";
+import { type DevOptions, parseDevOptions, USAGE } from "./options.ts";
+import { assertFree } from "./ports.ts";
+import { Child } from "./processes.ts";
+import type { Merchant, ServersOrder } from "./resource-servers.ts";
+import { cleanEnvironment, serviceProgram } from "./service.ts";
+import { State } from "./state.ts";
+import { addresses, urlOf } from "./table.ts";
+import type { TrafficOrder, TrafficStatus } from "./traffic.ts";
+import { classify, dependenciesOf, watchSources } from "./watch.ts";
+import { createWebHost } from "./web.ts";
+
+/** How often to look whether the parent process has ended. */
+const PARENT_MS = 1_000;
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** Limits of a new wallet in the web app, in whole tokens. */
+const LIMITS = { maxPerRequest: "0.5", maxPerDay: "5" };
+
+const progress = new Progress(process.stdout);
+const stopping = new AbortController();
+/** Actions to run at the end, the last one first. */
+const cleanup: (() => Promise<void>)[] = [];
+let ending: Promise<void> | undefined;
+
+/** Ends all processes, once. */
+function end(): Promise<void> {
+  ending ??= (async () => {
+    stopping.abort();
+    progress.stop();
+    for (let action = cleanup.pop(); action; action = cleanup.pop()) await action().catch(() => {});
+  })();
+  return ending;
+}
+
+const tell = (line: string): void => {
+  if (!stopping.signal.aborted) progress.print(`  ${line}`);
+};
+
+/** Shows what a start waits for. */
+async function waitFor<T>(what: string, action: (detail: (text: string) => void) => Promise<T>): Promise<T> {
+  const start = performance.now();
+  let detail = "";
+  progress.show(() => `${what}${detail} (${elapsed(start)})`);
+  try {
+    return await action((text) => {
+      detail = `: ${text}`;
+    });
+  } finally {
+    progress.stop();
+  }
+}
+
+/** A child process that depends on packages of this checkout. */
+interface Restartable {
+  readonly child: Child<unknown>;
+  readonly name: string;
+  /** Its program in scripts/dev, if it has one there. */
+  readonly program: string | undefined;
+  readonly packages: ReadonlySet<string>;
+}
+
+interface Started {
+  readonly parts: readonly Restartable[];
+  readonly traffic: () => TrafficStatus | undefined;
+}
+
+async function startChain({ ports }: DevOptions, state: State): Promise<{ node: LocalNode; kept: boolean }> {
+  const history = state.path("chain.jsonl");
+  const kept = state.deployment();
+  const node = await waitFor("starting the local chain", (detail) =>
+    startNode(ports.chain, { history }, (blocks, of) => detail(`block ${blocks} of ${of}`)),
+  );
+  cleanup.push(() => node.stop());
+  if (kept !== undefined) return { node, kept: true };
+  state.keepDeployment(
+    await waitFor("deploying the contracts", async () => {
+      // It loads packages of this checkout, which are built now.
+      const { deployLocal } = await import("../chain/deployment.ts");
+      return deployLocal(node.url);
+    }),
+  );
+  return { node, kept: false };
+}
+
+async function startAll(options: DevOptions, state: State): Promise<Started> {
+  const { ports, traffic: rate } = options;
+  const { node, kept } = await startChain(options, state);
+  const deployment = state.deployment()!;
+  const own = <Ready>(child: Child<Ready>): Child<Ready> => {
+    cleanup.push(() => child.stop());
+    return child;
+  };
+  const hasTraffic = rate > 0;
+  const service = own(new Child(serviceProgram({ state, port: ports.service, chain: node.url, hasTraffic, tell })));
+  const serviceUrl = await waitFor("starting the service and its phone registry", () => service.start());
+
+  const order: ServersOrder = {
+    deployment,
+    chain: node.url,
+    service: serviceUrl,
+    folder: state.folder,
+    newsPort: ports.news,
+    weatherPort: ports.weather,
+  };
+  const servers = own(
+    new Child<readonly Merchant[]>({
+      name: "resource servers",
+      program: join(import.meta.dirname, "resource-servers.ts"),
+      environment: cleanEnvironment(),
+      order,
+      logFile: state.path("logs/resource-servers.log"),
+      ready: ({ message }) => message as readonly Merchant[] | undefined,
+      tell,
+    }),
+  );
+  const merchants = await waitFor("starting the resource servers", () => servers.start());
+
+  const configuration = {
+    name: "sotto on this machine",
+    deployment,
+    nodes: [node.url],
+    service: serviceUrl,
+    registry: serviceUrl,
+    faucet: urlOf(ports.faucet),
+    merchants,
+    limits: LIMITS,
+  };
+  cleanup.push(await listen(createFaucet({ chain: node.url, token: deployment.token }), ports.faucet));
+  cleanup.push(
+    await listen(
+      createWebHost(join(root, "packages", "web", "dist"), () => configuration),
+      ports.web,
+    ),
+  );
+
+  const parts: Restartable[] = [
+    { child: service, name: "service", program: undefined, packages: dependenciesOf("verifier-service") },
+    {
+      child: servers,
+      name: "resource servers",
+      program: "resource-servers",
+      packages: new Set([...dependenciesOf("resource-server"), ...dependenciesOf("client")]),
+    },
+  ];
+  let status: TrafficStatus | undefined;
+  if (hasTraffic) {
+    const trafficOrder: TrafficOrder = {
+      rate,
+      deployment,
+      chain: node.url,
+      service: serviceUrl,
+      artifacts: buildDirectory,
+      folder: state.folder,
+      urls: merchants.map(({ url }) => url),
+    };
+    const traffic = own(
+      new Child<true>({
+        name: "traffic",
+        program: join(import.meta.dirname, "traffic.ts"),
+        environment: cleanEnvironment(),
+        order: trafficOrder,
+        logFile: state.path("logs/traffic.log"),
+        ready: ({ message }) => (message === "started" ? true : undefined),
+        onSaid: ({ message }) => {
+          if (typeof message === "object") status = message as TrafficStatus;
+        },
+        tell,
+      }),
+    );
+    await waitFor("opening the wallets that make traffic", () => traffic.start());
+    parts.push({ child: traffic, name: "traffic", program: "traffic", packages: dependenciesOf("client") });
+  }
+
+  const screen = screenOf(process.stdout);
+  const running = { ports, deployment, service: serviceUrl, merchants, folder: state.folder, kept };
+  progress.print(`\n${addresses(screen, running)}`);
+  return { parts, traffic: () => status };
+}
+
+/** Builds what changed and starts the processes again that use it. One batch at a time. */
+function watchAndRestart(parts: readonly Restartable[]): () => void {
+  const programs = parts.map(({ program }) => program).filter((name) => name !== undefined);
+  let last: Promise<void> = Promise.resolve();
+  return watchSources((files) => {
+    last = last
+      .then(() => pickUp(files, parts, programs))
+      .catch((error: unknown) => tell(`${errorLine(error)}; the processes keep running as they were`));
+  });
+}
+
+async function pickUp(files: readonly string[], parts: readonly Restartable[], programs: string[]): Promise<void> {
+  const changes = classify(files, programs);
+  const [first, ...others] = files;
+  const what = others.length === 0 ? first : `${first} and ${others.length} more`;
+  if (changes.needsFresh) tell(`${what} changed: stop, and start again with npm run dev -- --fresh`);
+  if (changes.needsRestart) tell(`${what} changed: stop, and start npm run dev again`);
+  const start = performance.now();
+  if (changes.packages.length > 0) {
+    tell(`${what} changed: building ${changes.packages.join(", ")} ...`);
+    await buildPackages(changes.packages, progress, stopping.signal);
+  }
+  const affected = parts.filter(
+    ({ packages, program }) =>
+      changes.packages.some((name) => packages.has(name)) ||
+      (program !== undefined && changes.programs.includes(program)),
+  );
+  for (const { child } of affected) await child.restart();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const names = affected.map(({ name }) => name).join(" and the ");
+  if (affected.length > 0) tell(`started the ${names} again (${seconds} s)`);
+  else if (changes.packages.length > 0) tell(`built in ${seconds} s; reload the page to see the change`);
+}
+
+/** The line at the bottom; without a terminal only what traffic does, or the log would never end. */
+function showStatus({ traffic }: Started, start: number): void {
+  progress.show(() => {
+    const status = traffic();
+    const paid =
+      status === undefined
+        ? ""
+        : `${status.paid} payments, ${status.rate.toFixed(2)} a second` +
+          (status.failed === 0 ? "" : `, ${status.failed} failed (${status.problem})`);
+    if (!process.stdout.isTTY) return paid;
+    return [`running ${clock((performance.now() - start) / 1000)}`, paid, "Ctrl-C ends it"].filter(Boolean).join(", ");
+  });
+}
+
+async function dev(): Promise<void> {
+  const options = parseDevOptions(process.argv.slice(2));
+  if (options.help) return void process.stdout.write(USAGE);
+  const state = State.open(options.state);
+  await assertFree(options.ports);
+  if (options.fresh) state.clear();
+  if (options.build) await buildAll(progress, stopping.signal);
+  const started = await startAll(options, state);
+  const start = performance.now();
+  const stopWatching = watchAndRestart(started.parts);
+  cleanup.push(async () => stopWatching());
+  if (options.open) openBrowser(urlOf(options.ports.web));
+  showStatus(started, start);
+  await new Promise((_, reject) => {
+    stopping.signal.addEventListener("abort", () => reject(new CommandError("INTERRUPTED", "stopped")));
+  });
+}
+
+for (const [signal, code] of Object.entries(EXIT_CODES))
+  process.once(signal, () => void end().finally(() => process.exit(code)));
+// The process that started this one may be killed, which no signal reports.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) void end().finally(() => process.exit(EXIT_CODES.SIGHUP));
+}, PARENT_MS).unref();
+
+await runCommand(async () => {
+  try {
+    await dev();
+  } catch (error) {
+    // After a signal, actions fail because their processes have ended.
+    if (!stopping.signal.aborted) throw error;
+    await ending;
+  } finally {
+    await end();
+  }
+});

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root } from "../circuits/paths.ts";
+import { CommandError, parsePort } from "../lib/command.ts";
+import { type Ports, portsFrom } from "./ports.ts";
+
+export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, two resource servers and the web app.
+
+  --port N      the first of six ports; default 4020
+  --fresh       begin with a new chain, new wallets and new databases
+  --traffic N   wallets of its own make N real payments a second, for example 0.3
+  --no-open     do not open the browser
+  --no-build    start what is built
+  --state DIR   folder of everything that is kept; default .dev
+`;
+
+const DEFAULT_PORT = "4020";
+/** More is beyond what one prover does. */
+const MAX_TRAFFIC = 10;
+
+export interface DevOptions {
+  readonly help: boolean;
+  readonly ports: Ports;
+  readonly fresh: boolean;
+  readonly open: boolean;
+  readonly build: boolean;
+  /** Path of the state folder. */
+  readonly state: string;
+  /** Payments a second; 0 for none. */
+  readonly traffic: number;
+}
+
+/** @throws CommandError UNKNOWN_OPTION, INVALID_PORT, INVALID_TRAFFIC */
+export function parseDevOptions(args: string[]): DevOptions {
+  const { values } = parse(args);
+  return {
+    help: values.help,
+    ports: portsFrom(parsePort(values.port)),
+    fresh: values.fresh,
+    open: !values["no-open"],
+    build: !values["no-build"],
+    state: values.state ?? join(root, ".dev"),
+    traffic: values.traffic === undefined ? 0 : parseTraffic(values.traffic),
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        port: { type: "string", default: DEFAULT_PORT },
+        fresh: { type: "boolean", default: false },
+        traffic: { type: "string" },
+        state: { type: "string" },
+        "no-open": { type: "boolean", default: false },
+        "no-build": { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    const [problem] = (error as Error).message.split(". ");
+    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run dev -- --help lists the options`);
+  }
+}
+
+function parseTraffic(text: string): number {
+  const rate = /^\d{1,2}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(rate > 0 && rate <= MAX_TRAFFIC))
+    throw new CommandError(
+      "INVALID_TRAFFIC",
+      `--traffic is "${text.slice(0, 20)}"; expected payments a second, more than 0 and at most ${MAX_TRAFFIC}`,
+    );
+  return rate;
+}

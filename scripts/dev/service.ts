@@ -1,0 +1,69 @@
+// The settings of the service of `npm run dev`. It runs its usual program.
+import { join } from "node:path";
+import { buildDirectory, root } from "../circuits/paths.ts";
+import type { ChildProgram } from "./processes.ts";
+import type { State } from "./state.ts";
+
+/** The second of Hardhat's public accounts. The first one deploys and is the faucet's. */
+const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+/** With traffic, more notes join the tree with one proof. */
+const APPEND_AFTER_MS = 3_000;
+
+/** The environment without settings that are meant for another service. */
+export const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SOTTO_")));
+
+export interface ServiceOptions {
+  readonly state: State;
+  readonly port: number;
+  /** JSON-RPC URL. */
+  readonly chain: string;
+  readonly hasTraffic: boolean;
+  /** Shows a line. */
+  readonly tell: (line: string) => void;
+}
+
+/** @returns the program; it is ready with its base URL */
+export const serviceProgram = (options: ServiceOptions): ChildProgram<string> => ({
+  name: "service",
+  program: join(root, "packages", "verifier-service", "dist", "main.js"),
+  environment: { ...cleanEnvironment(), ...settings(options) },
+  logFile: options.state.path("logs/service.log"),
+  ready: ({ line }) => /sotto service at (\S+):/.exec(line ?? "")?.[1],
+  onSaid: ({ line }) => {
+    const code = /a code \(development only\): (\{.*\})/.exec(line ?? "")?.[1];
+    if (code !== undefined) options.tell(codeLine(code));
+  },
+  tell: options.tell,
+});
+
+/** @param json a line of the registry's sender for development */
+function codeLine(json: string): string {
+  const { phoneNumber, code, walletAddress } = JSON.parse(json) as Record<string, string>;
+  return `code ${code} for ${phoneNumber}, to link it to ${walletAddress?.slice(0, 10)}..`;
+}
+
+function settings({ state, port, chain, hasTraffic }: ServiceOptions): Record<string, string> {
+  return {
+    SOTTO_PORT: String(port),
+    SOTTO_DEPLOYMENT: state.path("deployment.json"),
+    SOTTO_RPC_URLS: chain,
+    SOTTO_RELAYER_KEY: RELAYER_KEY,
+    SOTTO_ARTIFACTS: buildDirectory,
+    SOTTO_STORE: `sqlite:${state.path("service.sqlite")}`,
+    SOTTO_TOKEN_KEYS: state.path("token-keys"),
+    // Everything on this machine is one client, and its gas costs nothing.
+    SOTTO_RATE_LIMIT: "100000",
+    SOTTO_GAS_BUDGET: String(1_000n * 10n ** 18n),
+    SOTTO_CLIENT_QUOTA: "1000000",
+    SOTTO_SPONSOR_QUOTA: "1000000",
+    SOTTO_RECIPIENT_QUOTA: "1000000",
+    SOTTO_QUOTAS_BEYOND_BUDGET: "allow",
+    SOTTO_APPEND_AFTER_MS: hasTraffic ? String(APPEND_AFTER_MS) : "0",
+    SOTTO_VERIFY_WORKERS: "1",
+    SOTTO_PHONE_REGISTRY: "on",
+    SOTTO_PHONE_STORE: `sqlite:${state.path("phone.sqlite")}`,
+    SOTTO_PHONE_KEYS: state.path("phone-keys.json"),
+    SOTTO_PHONE_SENDER: "log",
+  };
+}

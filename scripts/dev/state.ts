@@ -1,0 +1,70 @@
+// The folder with everything that `npm run dev` keeps: the chain, the databases, the keys and the logs.
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
+import { circuitsDirectory } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
+
+/** Kept by --fresh. */
+const KEPT = new Set(["lock", "durations.json"]);
+const LOCK_FILE = join(circuitsDirectory, "artifacts.lock.json");
+
+export class State {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /**
+   * Opens the folder for this process. SQLite locks an empty file, so the system releases the lock when the process ends.
+   * @throws CommandError DEV_RUNNING
+   */
+  static open(folder: string): State {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, "lock");
+    closeSync(openSync(path, "a", 0o600));
+    State.#lock = new DatabaseSync(path);
+    try {
+      State.#lock.exec("BEGIN EXCLUSIVE");
+    } catch {
+      throw new CommandError("DEV_RUNNING", `npm run dev already runs with the state in ${folder}; end it first`);
+    }
+    return new State(folder);
+  }
+
+  /** Referenced for as long as the process runs; a collected database would release the lock. */
+  static #lock: DatabaseSync | undefined;
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Deletes everything that was kept. */
+  clear(): void {
+    for (const name of readdirSync(this.folder))
+      if (!KEPT.has(name)) rmSync(this.path(name), { recursive: true, force: true });
+  }
+
+  /**
+   * The pool that was deployed on the kept chain; undefined if there is none.
+   * @throws CommandError STATE_OUTDATED if the circuits' keys have changed since
+   */
+  deployment(): DeploymentManifest | undefined {
+    const path = this.path("deployment.json");
+    if (!existsSync(path)) return undefined;
+    if (readFileSync(this.path("keys.sha256"), "utf8") !== keysHash())
+      throw new CommandError("STATE_OUTDATED", "the circuits have changed since the pool was deployed; add --fresh");
+    return JSON.parse(readFileSync(path, "utf8")) as DeploymentManifest;
+  }
+
+  keepDeployment(manifest: DeploymentManifest): void {
+    writeAtomically(this.path("keys.sha256"), keysHash());
+    writeAtomically(this.path("deployment.json"), toJson(manifest));
+  }
+}
+
+/** Names the verification keys that a pool deployed now would have. */
+const keysHash = (): string => sha256(readFileSync(LOCK_FILE));

@@ -1,0 +1,159 @@
+// `npm run dev -- --traffic 0.3`, as a child process: wallets of its own buy from the resource servers, so many times a
+// second, with real proofs and transactions.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  createSeedWords,
+  type PayingFetch,
+  SottoService,
+  seedFromWords,
+  splitAmount,
+  Wallet,
+  wrapFetch,
+} from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { Wallet as Account, Interface } from "ethers";
+import { send } from "./faucet.ts";
+
+export interface TrafficOrder {
+  /** Payments a second. */
+  readonly rate: number;
+  readonly deployment: DeploymentManifest;
+  /** JSON-RPC URL. */
+  readonly chain: string;
+  /** Base URL of the service. */
+  readonly service: string;
+  /** Folder of the circuits' artifacts. */
+  readonly artifacts: string;
+  /** The state folder. */
+  readonly folder: string;
+  /** Paid resources; their last path segment is varied. */
+  readonly urls: readonly string[];
+}
+
+/** Sent every two seconds. */
+export interface TrafficStatus {
+  readonly paid: number;
+  readonly failed: number;
+  /** Payments a second in the last minute. */
+  readonly rate: number;
+  /** The last failure. */
+  readonly problem: string | undefined;
+}
+
+const PAYERS = 3;
+/** Notes per deposit: a payer's notes are spendable again a few seconds after each payment. */
+const NOTES = 8;
+/** Base units of one deposit, and the balance below which a payer makes another. */
+const DEPOSIT = 20_000_000n;
+const MIN_BALANCE = 1_000_000n;
+const MAX_PER_REQUEST = 200_000n;
+/** Payments that may be late; more are dropped, so that a slow machine does not catch up forever. */
+const MAX_DUE = PAYERS;
+const MINUTE_MS = 60_000;
+const STATUS_MS = 2_000;
+const PAUSE_MS = 2_000;
+const POLL_MS = 300;
+const TOKEN = new Interface(["function mint(address to, uint256 amount)"]);
+
+interface Payer {
+  readonly wallet: Wallet;
+  readonly account: Account;
+  readonly pay: PayingFetch;
+}
+
+/** The payers' secrets, made at the first start. */
+function readSecrets(folder: string): readonly { words: string; accountKey: string }[] {
+  const file = join(folder, "traffic.json");
+  if (!existsSync(file)) {
+    const make = () => ({ words: createSeedWords(), accountKey: Account.createRandom().privateKey });
+    writeFileSync(file, `${JSON.stringify(Array.from({ length: PAYERS }, make))}\n`, { mode: 0o600 });
+  }
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly Payer[]> {
+  const { deployment, chain, service, folder } = order;
+  const secrets = readSecrets(folder);
+  return Promise.all(
+    secrets.map(async ({ words, accountKey }, index) => {
+      const store = new SqliteStore(join(folder, `traffic-${index + 1}.sqlite`));
+      const wallet = await Wallet.open({ ...deployment, chain, seed: seedFromWords(words), store, prover });
+      const pay = wrapFetch(fetch, wallet, { services: [service], maxPerRequest: MAX_PER_REQUEST });
+      return { wallet, account: new Account(accountKey), pay };
+    }),
+  );
+}
+
+/** Deposits test tokens if the payer has few left, and waits until they can be spent. */
+async function fund({ wallet, account }: Payer, { chain, deployment, service }: TrafficOrder): Promise<void> {
+  await wallet.scan();
+  if (wallet.balance().total >= MIN_BALANCE) return;
+  const data = TOKEN.encodeFunctionData("mint", [account.address, DEPOSIT]);
+  await send(chain, { to: deployment.token, data });
+  const amounts = splitAmount(DEPOSIT, NOTES);
+  await new SottoService(service).deposit(await wallet.authorizeDeposit({ amounts, account }));
+  for (; wallet.balance().spendable < MIN_BALANCE; await wallet.scan()) await sleep(POLL_MS);
+}
+
+/** Another resource of the same kind. */
+function vary(url: string): string {
+  const names = ["lima", "oslo", "cairo", "quito", "hanoi", "accra", "turin", "perth"];
+  const number = Math.floor(Math.random() * 900) + 100;
+  return new URL(url.includes("/forecast/") ? names[number % names.length]! : String(number), url).href;
+}
+
+async function run(order: TrafficOrder): Promise<void> {
+  const prover = createProver(await loadArtifacts({ directory: order.artifacts }));
+  const payers = await openPayers(order, prover);
+  const times: number[] = [];
+  const start = Date.now();
+  let paid = 0;
+  let failed = 0;
+  let due = 0;
+  let problem: string | undefined;
+  setInterval(() => {
+    due = Math.min(MAX_DUE, due + 1);
+  }, 1000 / order.rate);
+  setInterval(() => {
+    const now = Date.now();
+    while (times[0] !== undefined && times[0] < now - MINUTE_MS) times.shift();
+    const seconds = Math.max(1, Math.min(MINUTE_MS, now - start) / 1000);
+    process.send?.({ paid, failed, rate: times.length / seconds, problem } satisfies TrafficStatus);
+  }, STATUS_MS);
+  const runPayer = async (payer: Payer): Promise<never> => {
+    for (;;) {
+      if (due === 0) {
+        await sleep(POLL_MS / 3);
+        continue;
+      }
+      due--;
+      try {
+        await fund(payer, order);
+        const response = await payer.pay(vary(order.urls[paid % order.urls.length]!));
+        await response.body?.cancel();
+        if (!response.ok) throw new Error(`a paid request was answered with ${response.status}`);
+        paid++;
+        times.push(Date.now());
+      } catch (error) {
+        failed++;
+        problem = error instanceof Error ? error.message : String(error);
+        console.error(problem);
+        await sleep(PAUSE_MS);
+      }
+    }
+  };
+  process.send?.("started");
+  await Promise.all(payers.map(runPayer));
+}
+
+process.once("SIGTERM", () => process.exit(0));
+process.once("message", (order: TrafficOrder) => {
+  run(order).catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+});

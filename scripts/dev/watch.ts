@@ -1,0 +1,94 @@
+// Watches the sources while `npm run dev` runs, and says which parts a change concerns.
+import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { root } from "../circuits/paths.ts";
+
+/** An editor saves a file in several steps; this long after the last one it is whole. */
+const QUIET_MS = 200;
+const SOURCE = /^\w[\w.-]*\.(?:ts|tsx|mts|mjs|css|html|svg|json|sol|circom)$/;
+const IGNORED = new Set(["node_modules", "dist", "build", "test", ".test", ".turbo"]);
+
+/** What a batch of changed files means. */
+export interface Changes {
+  /** Names of folders in packages/. */
+  readonly packages: readonly string[];
+  /** Programs in scripts/dev that run as child processes, without their ending. */
+  readonly programs: readonly string[];
+  /** Whether circuits or contracts changed, so that another pool has to be deployed. */
+  readonly needsFresh: boolean;
+  /** Whether the program that watches changed itself. */
+  readonly needsRestart: boolean;
+}
+
+/** @param files relative to the checkout, with forward slashes */
+export function classify(files: readonly string[], programs: readonly string[]): Changes {
+  const inPackages = files.map((file) => /^packages\/([\w-]+)\//.exec(file)?.[1]).filter((name) => name !== undefined);
+  const own = files.map((file) => /^scripts\/dev\/([\w-]+)\.\w+$/.exec(file)?.[1]).filter((name) => name !== undefined);
+  return {
+    packages: [...new Set(inPackages)].sort(),
+    programs: programs.filter((name) => own.includes(name)),
+    needsFresh: files.some((file) => /^(?:circuits|contracts)\//.test(file)),
+    needsRestart: own.some((name) => !programs.includes(name)),
+  };
+}
+
+/** The package and all packages of this checkout that it depends on. */
+export function dependenciesOf(name: string, packages = join(root, "packages")): Set<string> {
+  const found = new Set<string>();
+  const queue = [name];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const manifest = join(packages, next, "package.json");
+    if (found.has(next) || !existsSync(manifest)) continue;
+    found.add(next);
+    const { dependencies = {} } = JSON.parse(readFileSync(manifest, "utf8")) as { dependencies?: object };
+    for (const dependency of Object.keys(dependencies))
+      if (dependency.startsWith("@sotto/")) queue.push(dependency.slice("@sotto/".length));
+  }
+  return found;
+}
+
+/** The folders whose sources matter, relative to the checkout. */
+function watchedFolders(checkout: string): string[] {
+  const packages = join(checkout, "packages");
+  const inPackages = existsSync(packages) ? readdirSync(packages).map((name) => join("packages", name)) : [];
+  return [...inPackages, "contracts", "circuits", join("scripts", "dev")];
+}
+
+/**
+ * Calls `onChange` with the files that changed, relative to the checkout, once they are quiet.
+ * @returns stops watching
+ */
+export function watchSources(onChange: (files: string[]) => void, checkout = root): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const add = (folder: string): void => {
+    if (watchers.has(folder) || !existsSync(folder)) return;
+    // Folders, each by itself: Node's recursive watch is of files on Linux, and loses one that was replaced.
+    const watcher = watch(folder, (_, file) => {
+      if (file === null) return;
+      if (SOURCE.test(file)) {
+        changed.add(relative(checkout, join(folder, file)).split(sep).join("/"));
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          const files = [...changed].sort();
+          changed.clear();
+          onChange(files);
+        }, QUIET_MS);
+      } else if (!IGNORED.has(file) && !file.includes(".")) add(join(folder, file));
+    });
+    watcher.on("error", () => {
+      // The folder was removed.
+      watcher.close();
+      watchers.delete(folder);
+    });
+    watchers.set(folder, watcher);
+    for (const entry of readdirSync(folder, { withFileTypes: true }))
+      if (entry.isDirectory() && !IGNORED.has(entry.name)) add(join(folder, entry.name));
+  };
+  for (const folder of watchedFolders(checkout)) add(join(checkout, folder));
+  return () => {
+    clearTimeout(timer);
+    for (const watcher of watchers.values()) watcher.close();
+  };
+}

@@ -1,0 +1,79 @@
+// Serves the web app's files as a host should: with a strict content policy, and with sotto.json.
+import { createReadStream, realpathSync, statSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { extname, join, sep } from "node:path";
+import { sendJson } from "./http.ts";
+
+/** The wallet pays any https URL, and servers of this machine. */
+export const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self' https: http://127.0.0.1:* http://localhost:*",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": CONTENT_POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  // A change is seen after the next reload.
+  "cache-control": "no-cache",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".wasm": "application/wasm",
+  ".woff2": "font/woff2",
+  ".txt": "text/plain; charset=utf-8",
+  ".map": "application/json; charset=utf-8",
+};
+
+/**
+ * @param folder the built app
+ * @param configuration returns what /sotto.json answers
+ */
+export function createWebHost(folder: string, configuration: () => object): RequestListener {
+  return (request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return sendJson(response, 405, { code: "METHOD_NOT_ALLOWED", message: "send a GET request" });
+    }
+    const [path = "/"] = (request.url ?? "/").split("?");
+    if (path === "/sotto.json") return sendJson(response, 200, configuration());
+    const file = findFile(folder, path === "/" ? "/index.html" : path);
+    if (file === undefined) {
+      const message = path === "/" ? "the web app is not built: npm run build" : "there is no such file";
+      return sendJson(response, 404, { code: "NOT_FOUND", message });
+    }
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type, "content-length": statSync(file).size });
+    if (request.method === "HEAD") return void response.end();
+    createReadStream(file)
+      .on("error", () => response.destroy())
+      .pipe(response);
+  };
+}
+
+/** @returns the file's path; undefined if it does not exist or is outside the folder */
+function findFile(folder: string, path: string): string | undefined {
+  try {
+    const root = realpathSync(folder);
+    const file = realpathSync(join(root, decodeURIComponent(path)));
+    return file.startsWith(root + sep) && statSync(file).isFile() ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
