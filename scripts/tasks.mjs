@@ -17,6 +17,8 @@ const asStarted = (step) => {
 };
 
 export const tasks = {
+  // It builds by itself, with one display of the progress.
+  dev: [command("node scripts/dev/main.ts")],
   demo: [build, command("node scripts/demo/main.ts")],
   test: [command("node scripts/test/main.ts")],
   "test:long": [command("node scripts/test/main.ts", { SOTTO_LONG: "1" })],

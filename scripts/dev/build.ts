@@ -131,7 +131,7 @@ async function turbo(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = ["--output-logs=new-only", "--ui=stream", "--log-order=stream", "--color=false"];
+  const options = ["--output-logs=new-only", "--ui=stream", "--log-order=stream", "--no-color"];
   const child = spawn("turbo", ["run", ...args, ...options], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const end = () => child.kill("SIGTERM");
   signal.addEventListener("abort", end);
@@ -150,7 +150,8 @@ async function turbo(
   signal.removeEventListener("abort", end);
   if (signal.aborted) throw new CommandError("INTERRUPTED", "interrupted: run the same command again to resume");
   if (status === 0) return;
-  progress.print(lines.filter(isAboutFailure).join("\n"));
+  const about = lines.filter(isAboutFailure);
+  progress.print((about.length === 0 ? lines : about).join("\n"));
   throw new CommandError("BUILD_FAILED", `turbo run ${args.join(" ")} failed: see above`);
 }
 

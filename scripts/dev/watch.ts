@@ -1,5 +1,5 @@
 // Watches the sources while `npm run dev` runs, and says which parts a change concerns.
-import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { root } from "../circuits/paths.ts";
 
@@ -62,31 +62,36 @@ export function watchSources(onChange: (files: string[]) => void, checkout = roo
   const watchers = new Map<string, FSWatcher>();
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  const add = (folder: string): void => {
-    if (watchers.has(folder) || !existsSync(folder)) return;
+  const report = (folder: string, file: string): void => {
+    changed.add(relative(checkout, join(folder, file)).split(sep).join("/"));
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const files = [...changed].sort();
+      changed.clear();
+      onChange(files);
+    }, QUIET_MS);
+  };
+  /** @param isNew whether the folder was made while watching: its files count as changed */
+  const add = (folder: string, isNew: boolean): void => {
+    if (watchers.has(folder) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
     // Folders, each by itself: Node's recursive watch is of files on Linux, and loses one that was replaced.
     const watcher = watch(folder, (_, file) => {
+      if (!existsSync(folder)) return remove();
       if (file === null) return;
-      if (SOURCE.test(file)) {
-        changed.add(relative(checkout, join(folder, file)).split(sep).join("/"));
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          const files = [...changed].sort();
-          changed.clear();
-          onChange(files);
-        }, QUIET_MS);
-      } else if (!IGNORED.has(file) && !file.includes(".")) add(join(folder, file));
+      if (SOURCE.test(file)) report(folder, file);
+      else if (!IGNORED.has(file) && !file.includes(".")) add(join(folder, file), true);
     });
-    watcher.on("error", () => {
-      // The folder was removed.
+    const remove = () => {
       watcher.close();
       watchers.delete(folder);
-    });
+    };
+    watcher.on("error", remove);
     watchers.set(folder, watcher);
     for (const entry of readdirSync(folder, { withFileTypes: true }))
-      if (entry.isDirectory() && !IGNORED.has(entry.name)) add(join(folder, entry.name));
+      if (entry.isDirectory() && !IGNORED.has(entry.name)) add(join(folder, entry.name), isNew);
+      else if (isNew && entry.isFile() && SOURCE.test(entry.name)) report(folder, entry.name);
   };
-  for (const folder of watchedFolders(checkout)) add(join(checkout, folder));
+  for (const folder of watchedFolders(checkout)) add(join(checkout, folder), false);
   return () => {
     clearTimeout(timer);
     for (const watcher of watchers.values()) watcher.close();

@@ -41,7 +41,7 @@ describe("the launcher", function () {
     for (const args of [[], ["nonsense"], ["constructor"]]) {
       const { status, stderr } = run(...args);
       expect(status).to.equal(1);
-      expect(stderr).to.match(/^sotto: UNKNOWN_TASK: unknown task ".*"; one of: demo, test, .*\n$/);
+      expect(stderr).to.match(/^sotto: UNKNOWN_TASK: unknown task ".*"; one of: dev, demo, test, .*\n$/);
     }
     expect(leftovers()).to.deep.equal([]);
   });

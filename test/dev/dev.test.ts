@@ -1,0 +1,221 @@
+// `npm run dev` from its first start to its third: what answers, what the next start keeps, and how it ends.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
+import {
+  bindingSlots,
+  bindingTypedData,
+  type DeploymentManifest,
+  parseAddress,
+  parseDeployment,
+  parseInstructions,
+} from "@sotto/protocol";
+import { expect } from "chai";
+import { Wallet as Account, Interface } from "ethers";
+import { ownerOf } from "../../scripts/dev/ports.ts";
+import { eventually } from "../kit/eventually.ts";
+import { slow } from "../kit/slow.ts";
+import { busyPorts, type Dev, freePorts, RUNNING, rpc, startDev } from "./support/dev.ts";
+
+interface HostConfiguration {
+  readonly deployment: DeploymentManifest;
+  readonly nodes: readonly string[];
+  readonly service: string;
+  readonly registry: string;
+  readonly faucet: string;
+  readonly merchants: readonly { name: string; url: string; price: string; recipient: string }[];
+}
+
+const TOKEN = new Interface(["function balanceOf(address) view returns (uint256)"]);
+const PHONE = "+4915112345679";
+
+describe("npm run dev", function () {
+  slow(this, "processes, a chain and proofs");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-dev-"));
+  const user = Account.createRandom().address;
+  let port: number;
+  let dev: Dev;
+  let host: HostConfiguration;
+  let firstBlock: string;
+
+  const start = async (...args: readonly string[]) => {
+    dev = startDev("--port", String(port), "--state", folder, ...args);
+    await dev.until(RUNNING);
+    host = (await (await fetch(`http://127.0.0.1:${port}/sotto.json`)).json()) as HostConfiguration;
+  };
+  const chain = () => host.nodes[0]!;
+  const blockHash = async (number: string) =>
+    (await rpc<{ hash: string }>(chain(), "eth_getBlockByNumber", number, false)).hash;
+  const tokens = async (address: string) => {
+    const call = { to: host.deployment.token, data: TOKEN.encodeFunctionData("balanceOf", [address]) };
+    return BigInt(await rpc<string>(chain(), "eth_call", call, "latest"));
+  };
+  const drip = (body: unknown, init: RequestInit = {}) =>
+    fetch(`${host.faucet}/drip`, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      ...init,
+    });
+
+  before(async () => {
+    port = await freePorts();
+    await start();
+    firstBlock = await blockHash("0x1");
+  });
+  after(async () => {
+    dev.child.kill("SIGTERM");
+    await dev.ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  it("prints every address in lines of at most 80 characters", () => {
+    const table = dev.output().slice(dev.output().indexOf("  web app"));
+    for (const address of [`http://127.0.0.1:${port}`, chain(), host.service, ...host.merchants.map(({ url }) => url)])
+      expect(table).to.contain(address);
+    const lines = table.split("\n").map((line) => line.replaceAll(folder, ".dev"));
+    expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
+  });
+
+  it("serves sotto.json with the content policy, for a service that is ready and merchants that charge", async () => {
+    const { headers } = await fetch(`http://127.0.0.1:${port}/sotto.json`);
+    expect(headers.get("content-security-policy")).to.contain("default-src 'none'");
+    expect(parseDeployment(host.deployment)).to.include({ network: "local", set: "development", chainId: 31337 });
+    expect(await rpc(chain(), "eth_chainId")).to.equal("0x7a69");
+    expect((await fetch(`${host.service}/readyz`)).status).to.equal(200);
+    expect(host.registry).to.equal(host.service);
+    expect(host.merchants).to.have.lengthOf(2);
+    for (const { url, price, recipient } of host.merchants) {
+      const response = await fetch(url);
+      expect(response.status).to.equal(402);
+      const { payment } = parseInstructions(await response.json());
+      expect(String(payment.amount)).to.equal(price);
+      expect(payment.recipient.wallet).to.equal(recipient);
+    }
+  });
+
+  it("gives test tokens to an address, and ETH if asked", async () => {
+    const response = await drip({ address: user });
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+    expect(await tokens(user)).to.equal(100_000_000n);
+    expect(await rpc(chain(), "eth_getBalance", user, "latest")).to.equal("0x0");
+    expect((await drip({ address: user.toLowerCase(), eth: true })).status).to.equal(200);
+    expect(await tokens(user)).to.equal(200_000_000n);
+    expect(BigInt(await rpc<string>(chain(), "eth_getBalance", user, "latest"))).to.equal(10n ** 18n);
+  });
+
+  it("refuses malformed requests for tokens, and too many for one address", async () => {
+    const wrong: readonly [unknown, string][] = [
+      ["{", "not JSON"],
+      ["[]", "object"],
+      ["null", "object"],
+      [{}, "address"],
+      [{ address: user.slice(0, -1) }, "20 bytes"],
+      [{ address: `0x${"00".repeat(20)}` }, "zero"],
+      [{ address: "0x52908400098527886E0F7030069857D2E4169Ee7" }, "checksum"],
+      [{ address: user, eth: "yes" }, "eth"],
+      [{ address: user, amount: "5" }, "amount"],
+    ];
+    for (const [body, message] of wrong) {
+      const response = await drip(body);
+      expect(response.status, message).to.equal(400);
+      expect(await response.json())
+        .to.include({ code: "INVALID_BODY" })
+        .and.to.have.property("message")
+        .that.contains(message);
+    }
+    expect((await drip("x".repeat(1_025))).status).to.equal(413);
+    expect((await fetch(`${host.faucet}/drip`)).status).to.equal(405);
+    expect((await fetch(`${host.faucet}/other`, { method: "POST" })).status).to.equal(404);
+    expect((await drip("", { method: "OPTIONS", body: null })).headers.get("access-control-allow-headers")).to.equal(
+      "content-type",
+    );
+    const other = Account.createRandom().address;
+    for (let count = 0; count < 20; count++) expect((await drip({ address: other })).status).to.equal(200);
+    const refused = await drip({ address: other });
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.headers.get("retry-after"))).to.be.within(1, 3_600);
+    expect(await tokens(other)).to.equal(2_000_000_000n);
+  });
+
+  it("shows the code that the phone registry sends", async () => {
+    const account = Account.createRandom();
+    const deployment = { chainId: 31337n, pool: parseAddress(host.deployment.pool) };
+    const key = shieldedAddressOf(seedFromWords(createSeedWords()), deployment);
+    const binding = { ...deployment, phone: PHONE, wallet: parseAddress(account.address), key, service: host.registry };
+    const issuedAt = bindingSlots(Date.now())[0]!;
+    const { domain, types, message } = bindingTypedData({ ...binding, issuedAt });
+    const link = {
+      phoneNumber: PHONE,
+      walletAddress: binding.wallet,
+      encryptionPublicKey: key,
+      signature: await account.signTypedData(domain, types, message),
+      issuedAt,
+    };
+    const headers = { "content-type": "application/json" };
+    const linked = await fetch(`${host.registry}/phone/link`, { method: "POST", headers, body: JSON.stringify(link) });
+    expect(linked.status, await linked.text()).to.be.below(300);
+    const [, code] = await dev.until(/code (\d{6,8}) for \+4915112345679/);
+    const proof = JSON.stringify({ phoneNumber: PHONE, walletAddress: binding.wallet, code });
+    const verified = await fetch(`${host.registry}/phone/verify`, { method: "POST", headers, body: proof });
+    expect(verified.status).to.equal(200);
+  });
+
+  it("names the process that has a port, and refuses a second start with the same state", async () => {
+    const own = mkdtempSync(join(tmpdir(), "sotto-dev-"));
+    const busy = startDev("--port", String(port - 1), "--state", own);
+    expect(await busy.ended).to.equal(1);
+    expect(busy.output()).to.match(/^sotto: PORT_BUSY: port \d+ \(\w+\) is in use by \S+ \(process \d+\); .*--port\n$/);
+    rmSync(own, { recursive: true });
+    const second = startDev("--port", String(await freePorts()), "--state", folder);
+    expect(await second.ended).to.equal(1);
+    expect(second.output()).to.match(/^sotto: DEV_RUNNING: .*\n$/);
+  });
+
+  it("starts a process again that ended", async () => {
+    const owner = await ownerOf(port + 2);
+    process.kill(Number(/process (\d+)/.exec(owner ?? "")?.[1]), "SIGKILL");
+    await dev.until(/the resource servers ended \(SIGKILL\); it starts again in 1 s/);
+    await eventually(() =>
+      fetch(host.merchants[0]!.url).then(
+        ({ status }) => status === 402,
+        () => false,
+      ),
+    );
+  });
+
+  it("ends everything with Ctrl-C, and the next start continues with chain and wallets", async () => {
+    const before = host;
+    const head = await rpc<string>(chain(), "eth_blockNumber");
+    const hash = await blockHash(head);
+    dev.child.kill("SIGINT");
+    expect(await dev.ended).to.equal(130);
+    expect(await busyPorts(port)).to.deep.equal([]);
+    await start("--traffic", "1");
+    expect(host).to.deep.equal(before);
+    expect(await blockHash(head)).to.equal(hash);
+    expect(await tokens(user)).to.equal(200_000_000n);
+    expect(dev.output()).to.contain("--fresh begins anew");
+  });
+
+  it("makes real payments, and ends its processes if it is killed", async () => {
+    await dev.until(/^[1-9]\d* payments, \d\.\d\d a second$/m);
+    const viewing = JSON.parse(readFileSync(join(folder, "viewing-key.json"), "utf8")) as Record<string, string>;
+    expect(viewing).to.include({ type: "sotto-viewing-key", chainId: "31337", pool: host.deployment.pool });
+    dev.child.kill("SIGKILL");
+    expect(await dev.ended).to.equal("SIGKILL");
+    await eventually(async () => (await busyPorts(port)).length === 0);
+  });
+
+  it("begins anew with --fresh", async () => {
+    const before = host;
+    await start("--fresh");
+    expect(await blockHash("0x1")).not.to.equal(firstBlock);
+    expect(await tokens(user)).to.equal(0n);
+    expect(host.merchants[0]!.recipient).not.to.equal(before.merchants[0]!.recipient);
+    dev.child.kill("SIGTERM");
+    expect(await dev.ended).to.equal(143);
+    expect(await busyPorts(port)).to.deep.equal([]);
+  });
+});

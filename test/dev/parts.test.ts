@@ -1,0 +1,127 @@
+// The parts of `npm run dev` that need no chain.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { browserCommand } from "../../scripts/dev/browser.ts";
+import { listen } from "../../scripts/dev/http.ts";
+import { parseDevOptions } from "../../scripts/dev/options.ts";
+import { ownerOf } from "../../scripts/dev/ports.ts";
+import { classify, dependenciesOf, watchSources } from "../../scripts/dev/watch.ts";
+import { createWebHost } from "../../scripts/dev/web.ts";
+import { eventually } from "../kit/eventually.ts";
+import { freePort } from "../kit/ports.ts";
+
+describe("the parts of npm run dev", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-dev-parts-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("reads the options, and names those that are wrong", () => {
+    expect(parseDevOptions([])).to.deep.include({ fresh: false, open: true, build: true, traffic: 0 });
+    const { ports, traffic } = parseDevOptions(["--port=5000", "--traffic", "0.3"]);
+    expect(ports).to.deep.equal({ web: 5000, service: 5001, news: 5002, weather: 5003, faucet: 5004, chain: 5005 });
+    expect(traffic).to.equal(0.3);
+    const wrong: readonly [string[], string][] = [
+      [["--speed"], "UNKNOWN_OPTION"],
+      [["start"], "UNKNOWN_OPTION"],
+      [["--port"], "UNKNOWN_OPTION"],
+      [["--port", "0"], "INVALID_PORT"],
+      [["--port", "65531"], "INVALID_PORT"],
+      [["--traffic", "0"], "INVALID_TRAFFIC"],
+      [["--traffic", "11"], "INVALID_TRAFFIC"],
+      [["--traffic", "1e1"], "INVALID_TRAFFIC"],
+    ];
+    for (const [args, code] of wrong)
+      expect(() => parseDevOptions(args), args.join(" "))
+        .to.throw()
+        .with.property("code", code);
+  });
+
+  it("opens a browser only where there is one and somebody sees it", () => {
+    expect(browserCommand({ DISPLAY: ":0" }, "linux")).to.deep.equal(["xdg-open"]);
+    expect(browserCommand({ WAYLAND_DISPLAY: "wayland-0" }, "linux")).to.deep.equal(["xdg-open"]);
+    expect(browserCommand({}, "linux")).to.equal(undefined);
+    expect(browserCommand({}, "darwin")).to.deep.equal(["open"]);
+    expect(browserCommand({ CI: "true", DISPLAY: ":0" }, "linux")).to.equal(undefined);
+  });
+
+  it("finds the process that listens on a port", async () => {
+    const port = await freePort();
+    expect(await ownerOf(port)).to.equal(undefined);
+    const close = await listen(() => {}, port);
+    expect(await ownerOf(port)).to.match(new RegExp(`\\(process ${process.pid}\\)$`));
+    await close();
+  });
+
+  it("serves the files of its folder and nothing else", async () => {
+    const web = join(folder, "dist");
+    mkdirSync(join(web, "assets"), { recursive: true });
+    writeFileSync(join(web, "index.html"), "<title>sotto</title>");
+    writeFileSync(join(web, "assets", "app.js"), "run();");
+    writeFileSync(join(folder, "secret.txt"), "secret");
+    symlinkSync(join(folder, "secret.txt"), join(web, "link.txt"));
+    const port = await freePort();
+    const close = await listen(
+      createWebHost(web, () => ({ name: "here" })),
+      port,
+    );
+    const url = `http://127.0.0.1:${port}`;
+    /** The path as it is: fetch would normalize it. */
+    const statusOf = (path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get({ host: "127.0.0.1", port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject);
+      });
+    try {
+      const page = await fetch(url);
+      expect(await page.text()).to.equal("<title>sotto</title>");
+      expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+      expect(page.headers.get("content-security-policy")).to.contain("frame-ancestors 'none'");
+      expect((await fetch(`${url}/assets/app.js?v=1`)).headers.get("content-type")).to.contain("text/javascript");
+      expect(await (await fetch(`${url}/sotto.json`)).json()).to.deep.equal({ name: "here" });
+      const head = await fetch(`${url}/assets/app.js`, { method: "HEAD" });
+      expect([head.status, await head.text(), head.headers.get("content-length")]).to.deep.equal([200, "", "6"]);
+      expect((await fetch(url, { method: "POST" })).status).to.equal(405);
+      for (const path of ["/../secret.txt", "/%2e%2e/secret.txt", "/link.txt", "/assets", "/none.js", "/%zz", "/%00"])
+        expect(await statusOf(path), path).to.equal(404);
+    } finally {
+      await close();
+    }
+  });
+
+  it("tells what a change concerns", () => {
+    const programs = ["resource-servers", "traffic"];
+    const none = { packages: [], programs: [], needsFresh: false, needsRestart: false };
+    expect(classify(["packages/client/src/a.ts", "packages/client/src/b.ts"], programs)).to.deep.equal({
+      ...none,
+      packages: ["client"],
+    });
+    expect(classify(["contracts/NoteTree.sol"], programs)).to.deep.equal({ ...none, needsFresh: true });
+    expect(classify(["circuits/payment.circom"], programs)).to.deep.equal({ ...none, needsFresh: true });
+    expect(classify(["scripts/dev/traffic.ts"], programs)).to.deep.equal({ ...none, programs: ["traffic"] });
+    expect(classify(["scripts/dev/main.ts"], programs)).to.deep.equal({ ...none, needsRestart: true });
+    expect([...dependenciesOf("verifier-service")]).to.include.members(["protocol", "chain", "phone-registry"]);
+    expect([...dependenciesOf("verifier-service")]).not.to.include("client");
+  });
+
+  it("notices changed files, also in new folders, and leaves out what is built", async () => {
+    mkdirSync(join(folder, "packages", "client", "src"), { recursive: true });
+    mkdirSync(join(folder, "packages", "client", "dist"));
+    const seen: string[] = [];
+    const stop = watchSources((files) => void seen.push(...files), folder);
+    try {
+      writeFileSync(join(folder, "packages", "client", "dist", "index.js"), "1");
+      writeFileSync(join(folder, "packages", "client", "src", "index.ts"), "1");
+      await eventually(async () => seen.includes("packages/client/src/index.ts"));
+      mkdirSync(join(folder, "packages", "client", "src", "more"));
+      writeFileSync(join(folder, "packages", "client", "src", "more", "other.ts"), "1");
+      await eventually(async () => seen.includes("packages/client/src/more/other.ts"));
+      expect(seen.filter((file) => file.includes("dist"))).to.deep.equal([]);
+    } finally {
+      stop();
+    }
+  });
+});
