@@ -1,13 +1,14 @@
 // `npm run dev`: builds what is missing, starts a local chain, the service, two resource servers, a faucet and the web app,
 // and keeps all of it running until Ctrl-C. It imports no package of this checkout before they are built; programs that
 // do run as child processes, so that they can be started again after a change.
+import { once } from "node:events";
 import { join } from "node:path";
 import type { LocalNode } from "../chain/node.ts";
 import { startNode } from "../chain/node.ts";
-import { buildDirectory, root } from "../circuits/paths.ts";
+import { buildFolder, root } from "../circuits/paths.ts";
 import { screenOf } from "../demo/terminal.ts";
 import { clock, elapsed, Progress } from "../launcher/progress.mjs";
-import { CommandError, errorLine, runCommand } from "../lib/command.ts";
+import { errorLine, runCommand } from "../lib/command.ts";
 import { openBrowser } from "./browser.ts";
 import { buildAll, buildPackages } from "./build.ts";
 import { createFaucet } from "./faucet.ts";
@@ -111,6 +112,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
     deployment,
     chain: node.url,
     service: serviceUrl,
+    wallet: urlOf(ports.web),
     folder: state.folder,
     newsPort: ports.news,
     weatherPort: ports.weather,
@@ -162,7 +164,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       deployment,
       chain: node.url,
       service: serviceUrl,
-      artifacts: buildDirectory,
+      artifacts: buildFolder,
       folder: state.folder,
       urls: merchants.map(({ url }) => url),
     };
@@ -251,9 +253,7 @@ async function dev(): Promise<void> {
   cleanup.push(async () => stopWatching());
   if (options.open) openBrowser(urlOf(options.ports.web));
   showStatus(started, start);
-  await new Promise((_, reject) => {
-    stopping.signal.addEventListener("abort", () => reject(new CommandError("INTERRUPTED", "stopped")));
-  });
+  await once(stopping.signal, "abort");
 }
 
 for (const [signal, code] of Object.entries(EXIT_CODES))

@@ -21,6 +21,8 @@ export interface ServersOrder {
   readonly chain: string;
   /** Base URL of the service. */
   readonly service: string;
+  /** URL of the web app. */
+  readonly wallet: string;
   /** The state folder. */
   readonly folder: string;
   readonly newsPort: number;
@@ -46,6 +48,7 @@ async function openNews(shared: SharedOptions, port: number): Promise<string> {
   const origin = `http://${HOST}:${port}`;
   const app = express();
   const paywall = expressPaywall({ ...shared, origin, price: NEWS_PRICE });
+  app.options("/articles/:number", paywall);
   app.get("/", (_, response) => void response.type("text").send(`GET /articles/1: ${NEWS_PRICE} USDC\n`));
   app.get("/articles/:number", paywall, ({ params, payment }, response) => {
     response.type("text").send(`Article ${params["number"]}. You paid for ${payment?.resource}.\n`);
@@ -59,6 +62,7 @@ async function openWeather(shared: SharedOptions, port: number): Promise<string>
   const origin = `http://${HOST}:${port}`;
   const app = new Hono();
   const paywall = honoPaywall({ ...shared, origin, price: WEATHER_PRICE });
+  app.options("/forecast/:city", paywall);
   app.get("/", (c) => c.text(`GET /forecast/lima: ${WEATHER_PRICE} USDC\n`));
   app.get("/forecast/:city", paywall, (c) => c.json({ city: c.req.param("city"), sky: "clear", celsius: 21 }));
   await paywall.ready;
@@ -77,7 +81,7 @@ function readMerchant(folder: string): { words: string; accountKey: string } {
 }
 
 async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
-  const { deployment, chain, service, folder, newsPort, weatherPort } = order;
+  const { deployment, chain, service, wallet, folder, newsPort, weatherPort } = order;
   const { words, accountKey } = readMerchant(folder);
   const account = new Account(accountKey);
   const pool = { chainId: BigInt(deployment.chainId), pool: parseAddress(deployment.pool) };
@@ -95,6 +99,9 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     service,
     chain: { ...deployment, rpcUrls: [chain] },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
+    page: { wallet },
+    // Some people type the other name of this machine.
+    cors: { origins: [wallet, wallet.replace(HOST, "localhost")] },
   };
   // The format of `sotto export --viewing-key`, for the merchant page and the command line.
   const viewingKey = {

@@ -1,6 +1,6 @@
 // The settings of the service of `npm run dev`. It runs its usual program.
 import { join } from "node:path";
-import { buildDirectory, root } from "../circuits/paths.ts";
+import { buildFolder, root } from "../circuits/paths.ts";
 import type { ChildProgram } from "./processes.ts";
 import type { State } from "./state.ts";
 
@@ -49,7 +49,7 @@ function settings({ state, port, chain, hasTraffic }: ServiceOptions): Record<st
     SOTTO_DEPLOYMENT: state.path("deployment.json"),
     SOTTO_RPC_URLS: chain,
     SOTTO_RELAYER_KEY: RELAYER_KEY,
-    SOTTO_ARTIFACTS: buildDirectory,
+    SOTTO_ARTIFACTS: buildFolder,
     SOTTO_STORE: `sqlite:${state.path("service.sqlite")}`,
     SOTTO_TOKEN_KEYS: state.path("token-keys"),
     // Everything on this machine is one client, and its gas costs nothing.

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
-import { circuitsDirectory } from "../circuits/paths.ts";
+import { circuitsFolder } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
 /** Kept by --fresh. */
 const KEPT = new Set(["lock", "durations.json"]);
-const LOCK_FILE = join(circuitsDirectory, "artifacts.lock.json");
+const LOCK_FILE = join(circuitsFolder, "artifacts.lock.json");
 
 export class State {
   readonly folder: string;

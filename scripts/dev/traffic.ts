@@ -107,7 +107,7 @@ function vary(url: string): string {
 }
 
 async function run(order: TrafficOrder): Promise<void> {
-  const prover = createProver(await loadArtifacts({ directory: order.artifacts }));
+  const prover = createProver(await loadArtifacts({ folder: order.artifacts }));
   const payers = await openPayers(order, prover);
   const times: number[] = [];
   const start = Date.now();

@@ -13,7 +13,7 @@ export const SCRIPT_ERRORS = {
   COMMAND_NOT_FOUND: { means: "A program is not on the PATH.", remedy: "install it" },
   COMMAND_NOT_STARTED: { means: "The operating system did not start a program." },
   INSTALL_FAILED: { means: "The toolchain or the dependencies could not be installed." },
-  INTERRUPTED: { means: "The command was interrupted during the installation.", remedy: "run it again" },
+  INTERRUPTED: { means: "The command was interrupted while it installed or built.", remedy: "run it again" },
   NODE_TOO_OLD: { means: "The launcher needs Node 20 or newer." },
   TOOLCHAIN_BROKEN: { means: "The installed Node does not run on this machine.", remedy: "delete `.toolchain`" },
   UNKNOWN_TASK: { means: "There is no task of this name." },
@@ -100,9 +100,20 @@ export const SCRIPT_ERRORS = {
   TOKEN_INVALID: { means: "There is no ERC-20 token at this address." },
   TRANSACTION_LOST: { means: "A sent transaction is not in a block yet.", remedy: "run the command again later" },
 
+  // The local environment of `npm run dev`
+  BUILD_FAILED: { means: "The build failed; its output is above the message." },
+  CHAIN_HISTORY_DAMAGED: { means: "The file of the local chain's blocks is malformed.", remedy: "add `--fresh`" },
+  CHAIN_NOT_REPEATED: {
+    means: "The node does not build the same blocks from the kept transactions, as after an update of Hardhat.",
+    remedy: "add `--fresh`",
+  },
+  DEV_RUNNING: { means: "Another process uses the same state folder.", remedy: "end it, or choose another `--state`" },
+  INVALID_TRAFFIC: { means: "The rate of payments is out of range." },
+  STATE_OUTDATED: { means: "The circuits changed after the pool was deployed.", remedy: "add `--fresh`" },
+
   // The demo: each of its steps checks its result
   BALANCES_DIFFER: { means: "A balance at the end of the demo is wrong." },
-  CHILD_FAILED: { means: "The demo's service or resource servers exited while starting." },
+  CHILD_FAILED: { means: "The service, the resource servers or the traffic exited while starting." },
   LEAKED: { means: "Public data of the demo contains a secret." },
   NOT_APPENDED: { means: "The service did not append the demo's notes in time." },
   NOT_CHARGED: { means: "A resource server of the demo did not answer 402." },

@@ -94,6 +94,24 @@ describe("npm run dev", function () {
     }
   });
 
+  it("lets the web app pay, and shows people a page that leads to it", async () => {
+    const origin = `http://127.0.0.1:${port}`;
+    for (const { url } of host.merchants) {
+      const asks = {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "x-payment-proof",
+      };
+      const preflight = await fetch(url, { method: "OPTIONS", headers: asks });
+      expect(preflight.headers.get("access-control-allow-origin")).to.equal(origin);
+      expect(preflight.headers.get("access-control-allow-headers")?.toLowerCase()).to.contain("x-payment-proof");
+      const headers = { "sec-fetch-dest": "document", accept: "text/html" };
+      const page = await fetch(url, { headers });
+      expect(page.status).to.equal(402);
+      expect(await page.text()).to.contain(`${origin}/#/wallet/pay?url=${encodeURIComponent(url)}`);
+    }
+  });
+
   it("gives test tokens to an address, and ETH if asked", async () => {
     const response = await drip({ address: user });
     expect(response.status).to.equal(200);
