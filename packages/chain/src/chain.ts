@@ -3,7 +3,7 @@ import type { CallReverted } from "./errors.ts";
 import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
 import { type ChainOptions, Failover } from "./rpc/failover.ts";
-import type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
+import type { Block, Call, FeeHistory, Head, Log, Receipt, Transaction } from "./rpc/values.ts";
 import type { ChainSource, LogQuery } from "./source.ts";
 
 /** A chain, read through several nodes. Each request goes to one node and fails over to the next one if that node is at fault. */
@@ -82,6 +82,14 @@ export class Chain implements ChainSource {
   /** All logs of a contract in a range of blocks. @throws ChainError RANGE_TOO_LARGE */
   logs(query: LogQuery): Promise<Log[]> {
     return this.useNode((node) => node.logs(query));
+  }
+
+  /** The transaction with this hash; undefined if no node knows it. */
+  transaction(hash: string): Promise<Transaction | undefined> {
+    return this.useNode(
+      (node) => node.transaction(hash),
+      (found) => found !== undefined,
+    );
   }
 
   /** The receipt of a transaction, undefined while it is not in a block. */

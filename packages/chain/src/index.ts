@@ -5,6 +5,7 @@ export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
 export type { BlockTag, ChainNode } from "./node.ts";
 export { type AppendCall, type AppendOptions, type AppendProver, proveAppend } from "./pool/append.ts";
+export { decodeSettleCall, type SettledCall } from "./pool/calldata.ts";
 export {
   type AppendedEvent,
   type DepositedEvent,
@@ -37,6 +38,6 @@ export {
 export type { Broadcast } from "./rpc/broadcast.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
-export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
+export type { Block, Call, FeeHistory, Head, Log, Receipt, Transaction } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
 export { assertChainId, type ChainSource, type LogQuery, readBlock, useNode } from "./source.ts";

@@ -16,7 +16,9 @@ import {
   parseNumber,
   parseQuantity,
   parseReceipt,
+  parseTransaction,
   type Receipt,
+  type Transaction,
 } from "./rpc/values.ts";
 import { type ChainSource, inconsistent, type LogQuery } from "./source.ts";
 
@@ -72,6 +74,13 @@ export class ChainNode implements ChainSource {
     if (block !== undefined && block.number !== number)
       throw this.inconsistent(`returned block ${block.number} instead of ${number}`);
     return block;
+  }
+
+  /** The transaction with this hash, undefined if the node does not know it. */
+  async transaction(hash: string): Promise<Transaction | undefined> {
+    const transaction = parseTransaction(await this.#node.ask("eth_getTransactionByHash", [hash]));
+    if (transaction !== undefined && transaction.hash !== hash) throw this.inconsistent("returned another transaction");
+    return transaction;
   }
 
   /** The receipt of a transaction, undefined while it is not in a block. */

@@ -2,7 +2,7 @@ import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { thrown } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/ethers/index.ts";
-import { decodeEvent } from "../src/index.ts";
+import { decodeEvent, decodeSettleCall } from "../src/index.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2, timestamp: 1_800_000_000 };
@@ -86,5 +86,40 @@ describe("pool events", () => {
     poolInterface.forEachEvent(({ inputs }) => {
       for (const { type } of inputs) expect(type).to.match(/^(uint\d+|bytes32|address)(\[\d+\])?$/);
     });
+  });
+});
+
+describe("settle calls", () => {
+  const payment = (first: number) => ({
+    proof: Array.from({ length: 8 }, (_, i) => BigInt(first + i)),
+    signals: Array.from({ length: 10 }, (_, i) => word(first + i)),
+    validUntil: BigInt(first),
+    resourceDigest: HASH,
+  });
+  const encode = (payments: unknown[]) => poolInterface.encodeFunctionData("settle", [payments]);
+
+  it("decode what ethers encodes, with the place of each payment", () => {
+    const payments = [payment(1), payment(100)];
+    const resourceDigest = BigInt(HASH);
+    expect(decodeSettleCall(encode(payments))).to.deep.equal([
+      { ...payments[0], resourceDigest, offset: 68 },
+      { ...payments[1], resourceDigest, offset: 68 + 640 },
+    ]);
+    expect(decodeSettleCall(encode([]))).to.deep.equal([]);
+  });
+
+  it("are not decoded if they are cut short, extended, or calls of another function", () => {
+    const call = encode([payment(1)]);
+    const pointer = call.slice(0, 73);
+    expect(pointer.endsWith("2")).to.equal(true);
+    for (const other of [
+      "0x",
+      call.slice(0, 10),
+      call.slice(0, -2),
+      `${call}${"00".repeat(32)}`,
+      `${pointer.slice(0, -1)}4${call.slice(73)}`,
+      `0x12345678${call.slice(10)}`,
+    ])
+      expect(decodeSettleCall(other), other.slice(0, 80)).to.equal(undefined);
   });
 });

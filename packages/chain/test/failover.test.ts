@@ -7,6 +7,7 @@ import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, Te
 const TIMEOUT = 1_200_000;
 
 const CALL = { to: ADDRESS, data: "0x" };
+const TRANSACTION = { hash: HASH, from: ADDRESS, to: null, input: "0x" };
 
 /** Each method of a Chain, its JSON-RPC method, and a valid result. */
 const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promise<unknown>][] = [
@@ -23,6 +24,7 @@ const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promis
   ["eth_getCode", "0x05", (chain) => chain.code(ADDRESS)],
   ["eth_getTransactionReceipt", receipt(HASH), (chain) => chain.receipt(HASH)],
   ["eth_getTransactionReceipt", receipt(HASH), (chain) => chain.receipts([HASH, HASH])],
+  ["eth_getTransactionByHash", TRANSACTION, (chain) => chain.transaction(HASH)],
 ];
 
 /** Faults of a node, which do not depend on the request. */

@@ -32,6 +32,16 @@ export interface Log {
   timestamp?: number | undefined;
 }
 
+export interface Transaction {
+  hash: string;
+  /** The sender. */
+  from: string;
+  /** Undefined if it creates a contract. */
+  to: string | undefined;
+  /** Calldata, hex with 0x. */
+  data: string;
+}
+
 export interface Receipt {
   transactionHash: string;
   /** The sender, which paid the gas. */
@@ -139,6 +149,18 @@ export function parseLogs(value: unknown): Log[] {
 function parseTimestamp(value: unknown): number | undefined {
   const number = typeof value === "string" && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}
+
+export function parseTransaction(value: unknown): Transaction | undefined {
+  if (value === null) return undefined;
+  const transaction = record(value, "transaction");
+  const { to } = transaction;
+  return {
+    hash: parseHex(transaction["hash"], 32),
+    from: parseHex(transaction["from"], 20),
+    to: to === null || to === undefined ? undefined : parseHex(to, 20),
+    data: parseHex(transaction["input"]),
+  };
 }
 
 export function parseReceipt(value: unknown): Receipt | undefined {
