@@ -1,24 +1,11 @@
-import { type Chain, connectChain, SottoService, Wallet } from "@sotto/client";
-import { lockFile } from "@sotto/client/node";
-import { SqliteStore } from "@sotto/client/sqlite";
-import { createProver, type Prover } from "@sotto/prover";
-import { openArtifacts } from "./artifacts.ts";
+import { type Chain, connectChain, SottoService, type Wallet } from "@sotto/client";
+import { type ArtifactPlace, openWallet } from "@sotto/client/node";
+import type { ArtifactProgress } from "@sotto/prover";
 import type { Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
 import { type Config, readConfig } from "./home/config.ts";
 import { readSeed } from "./home/seed.ts";
-
-/** Actions to run at the end, the last one first. */
-class Cleanup {
-  readonly #actions: (() => unknown)[] = [];
-  add(action: () => unknown): void {
-    this.#actions.push(action);
-  }
-  async run(): Promise<void> {
-    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action();
-  }
-}
 
 /** A question that fails is asked again: a scan asks many. */
 const RETRIES = 3;
@@ -55,7 +42,7 @@ export interface Session {
 
 /**
  * Locks and opens the wallet for the duration of `action`.
- * @param spending whether `action` proves anything: then the circuits' keys are loaded
+ * @param spending whether `action` proves anything: then the circuits' files must come from somewhere
  */
 export async function withWallet<T>(
   context: Context,
@@ -65,27 +52,40 @@ export async function withWallet<T>(
   const { home, environment, output } = context;
   const config = readConfig(home);
   const seed = readSeed(home, environment);
-  const cleanup = new Cleanup();
+  const { artifacts, service } = config;
+  if (spending && artifacts === undefined && service === undefined)
+    throw new CliError(
+      "CONFIG_INVALID",
+      "this wallet has neither artifacts nor a service: set one with `sotto init --update --artifacts PLACE`",
+    );
+  const chain = chainOf(config);
+  let wallet: Wallet | undefined;
   try {
-    cleanup.add(lockFile(home.lock));
-    const chain = chainOf(config);
-    let prover: Prover | undefined;
-    if (spending) {
-      output.progress("loading the circuits' keys");
-      prover = createProver(await openArtifacts(context, config));
-      cleanup.add(() => prover?.close());
-    }
-    const store = new SqliteStore(home.store);
-    cleanup.add(() => store.close());
-    const { chainId, pool, token, deploymentBlock, set, finality } = config;
-    const place = { chain, chainId, pool, token, deploymentBlock, set };
-    const wallet = await Wallet.open({ ...place, seed, store, finality, prover });
+    wallet = await openWallet({
+      deployment: config,
+      seed,
+      nodes: chain,
+      service,
+      folder: home.folder,
+      store: home.store,
+      artifacts: artifacts === undefined ? undefined : placeOf(artifacts),
+      onDownload: (progress) => output.progress(describeDownload(progress)),
+      onCacheError: ({ message }) => output.note(message),
+    });
     return await action({ context, config, chain, wallet });
   } catch (error) {
     throw explain(error, config);
   } finally {
-    await cleanup.run();
+    await wallet?.close();
   }
+}
+
+const placeOf = (artifacts: string): ArtifactPlace =>
+  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
+
+function describeDownload({ circuit, kind, received, total }: ArtifactProgress): string {
+  const percent = total === undefined ? "" : `, ${Math.floor((100 * received) / Math.max(total, 1))} %`;
+  return `loading the circuits' keys: ${circuit}.${kind}${percent}`;
 }
 
 /** Reads the chain's new blocks. */

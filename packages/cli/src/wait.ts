@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeWaiting, WalletError, waitingOf } from "@sotto/client";
-import { SottoError } from "@sotto/protocol";
+import { type ErrorDetails, SottoError } from "@sotto/protocol";
 import { type Session, scan } from "./session.ts";
 
 const POLL_INTERVAL_MS = 500;
@@ -27,13 +27,16 @@ export async function waitUntil(session: Session, seconds: number, what: string,
     if (Date.now() > end) {
       const waiting = waitingOf(wallet, since);
       const why = waiting.cause === "NONE" ? "" : `: ${describeWaiting(wallet, waiting)}`;
-      const message = `${what} cannot be spent after ${seconds} s${why}; \`sotto balance\` shows when it can`;
-      throw new SottoError("PENDING", message, { cause: waiting.cause });
+      throw pending(`${what} cannot be spent after ${seconds} s${why}`, { cause: waiting.cause });
     }
     output.progress(`waiting for ${what}`);
     await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }
+
+/** Not an error of the command: the notes become spendable later. */
+export const pending = (message: string, details: ErrorDetails): SottoError =>
+  new SottoError("PENDING", `${message}; \`sotto balance\` shows when it can`, details);
 
 /**
  * Retries `action` until the notes it needs are confirmed, appended or released by payments in flight.

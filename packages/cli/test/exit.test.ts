@@ -151,6 +151,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "SIGNALS_MALFORMED",
     "SIGNAL_RANGE",
   ],
+  busy: ["DEPOSIT_IN_PROGRESS"],
   interrupted: ["ABORTED"],
   busy: ["DEPOSIT_IN_PROGRESS"],
   failed: [

@@ -17,7 +17,20 @@ export function proverError(
   return new ProverError(code, message, details, cause === undefined ? undefined : { cause });
 }
 
+const aborted = ({ reason }: AbortSignal): ProverError =>
+  proverError("ABORTED", "The caller aborted the operation.", {}, reason);
+
 /** @throws SottoError ABORTED if the signal is aborted, with the signal's reason as its cause */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw proverError("ABORTED", "The caller aborted the operation.", {}, signal.reason);
+  if (signal?.aborted) throw aborted(signal);
+}
+
+/** Resolves as `promise` does, unless the signal is aborted first. @throws SottoError ABORTED */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(aborted(signal));
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }

@@ -2,7 +2,7 @@ import type { Artifacts } from "./artifacts/load.ts";
 import { ARTIFACT_KINDS } from "./artifacts/lock.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
 import { defaultEngine } from "./engine/fast-engine.ts";
-import { proverError, throwIfAborted } from "./errors.ts";
+import { proverError, throwIfAborted, unlessAborted } from "./errors.ts";
 import { encodeProof } from "./proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
 import type { CircuitInput } from "./witness/input.ts";
@@ -10,7 +10,7 @@ import type { CircuitInput } from "./witness/input.ts";
 export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 
 export interface ProveOptions {
-  /** Aborts with the code ABORTED. Checked between stages: a running stage is finished first. */
+  /** Aborts with the code ABORTED: while files are loaded at once, otherwise after the running stage. */
   signal?: AbortSignal | undefined;
   /** Called at the start of each stage, and with `done` at the end. */
   onProgress?: ((stage: ProveStage, circuit: string) => void) | undefined;
@@ -72,7 +72,8 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         onProgress?.(stage, circuit);
       };
       begin("artifacts");
-      const { wasm, zkey, key } = await read(circuit);
+      // A download that is aborted here continues for other callers.
+      const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
       begin("witness");
       const witness = await (await calculatorOf(circuit, wasm)).calculate(input);
       const signals = publicSignalsOf(witness, key.nPublic);

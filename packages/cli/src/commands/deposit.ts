@@ -1,4 +1,4 @@
-import { ethersProvider, sendCall, splitAmount } from "@sotto/client";
+import { ethersProvider, type FundingStage, sendCall, splitAmount, WalletError } from "@sotto/client";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { type BaseWallet, Interface, type Signer } from "ethers";
 import type { Command } from "../command.ts";
@@ -8,7 +8,7 @@ import { usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { readConfig } from "../home/config.ts";
 import { type Session, serviceOf, withWallet } from "../session.ts";
-import { WAIT_OPTIONS, waitUntil } from "../wait.ts";
+import { pending, WAIT_OPTIONS, waitUntil } from "../wait.ts";
 
 const WAIT_SECONDS = 120;
 const mintable = new Interface(["function mint(address, uint256)"]);
@@ -28,6 +28,7 @@ export const deposit: Command = {
     "The account signs (EIP-3009) and the service submits, so the account needs tokens but no ETH. With --approve it",
     "sends two transactions itself. The chain shows the account and the amount of a deposit: a round amount, some time",
     "before the first payment, links less.",
+    "If it is interrupted, the same command resumes the deposit: it never deposits twice.",
     `The command waits ${WAIT_SECONDS} s for the notes to become spendable, or as long as --wait says.`,
   ],
   async run(context) {
@@ -43,18 +44,8 @@ export const deposit: Command = {
       const amounts = splitAmount(amount, count);
       if (args.flag("mint")) await mint(session, account, amount);
       output.progress("depositing");
-      const before = known(session);
-      const done = args.flag("approve")
-        ? await byApproval(session, account, amounts)
-        : await byService(session, account, amounts);
-      if (wait > 0)
-        await waitUntil(session, wait, "the deposit", () => {
-          const notes = session.wallet.notes().filter(({ transactionHash }) => transactionHash === done.transaction);
-          return (
-            notes.length === count &&
-            notes.every(({ state, leafIndex }) => before.has(leafIndex) || state === "spendable")
-          );
-        });
+      const deposit = args.flag("approve") ? byApproval : byService;
+      const done = await deposit(session, account, amounts, wait);
       const json = { ...amountFields(amount, config), notes: count, account: account.address.toLowerCase(), ...done };
       return {
         json,
@@ -64,34 +55,59 @@ export const deposit: Command = {
   },
 };
 
-const known = ({ wallet }: Session): Set<number> => new Set(wallet.notes().map(({ leafIndex }) => leafIndex));
-
 interface Deposited {
   transaction: string;
   block: number;
-  gasPaidBy: string;
+  /** Null if the deposit was interrupted after the service had submitted it. */
+  gasPaidBy: string | null;
 }
+
+const STAGES: Readonly<Record<FundingStage, string>> = {
+  signing: "depositing: signing",
+  submitting: "depositing",
+  settling: "waiting for the service",
+  confirming: "waiting for the deposit's confirmations",
+  appending: "waiting for the deposit's append to the tree",
+  spendable: "deposited",
+};
 
 async function byService(
   { wallet, config, context }: Session,
   account: BaseWallet,
   amounts: bigint[],
+  wait: number,
 ): Promise<Deposited> {
-  const service = serviceOf(config);
-  const request = await wallet.authorizeDeposit({ amounts, account });
   const { output, signal } = context;
-  const settled = await service.deposit(request, {
-    signal,
-    onPending: () => output.progress("waiting for the service"),
-  });
-  return { transaction: settled.txSignature, block: settled.blockNumber, gasPaidBy: settled.gasFeePaidBy };
+  try {
+    const { transaction, block, gasPaidBy } = await wallet.fund({
+      amounts,
+      account,
+      service: serviceOf(config),
+      until: wait > 0 ? "spendable" : "deposited",
+      timeoutMs: wait > 0 ? 1000 * wait : undefined,
+      signal,
+      onProgress: ({ stage }) => output.progress(STAGES[stage]),
+    });
+    return { transaction, block, gasPaidBy: gasPaidBy ?? null };
+  } catch (error) {
+    if (!(error instanceof WalletError) || error.code !== "TIMED_OUT") throw error;
+    throw pending(error.message, error.details);
+  }
 }
 
-async function byApproval({ wallet, chain }: Session, account: BaseWallet, amounts: bigint[]): Promise<Deposited> {
+async function byApproval(session: Session, account: BaseWallet, amounts: bigint[], wait: number): Promise<Deposited> {
+  const { wallet, chain } = session;
+  const before = new Set(wallet.notes().map(({ leafIndex }) => leafIndex));
   const calls = await wallet.deposit({ amounts, account: account.address });
   const sender = account.connect(ethersProvider(chain));
   await sendCall(sender, calls.approve);
   const { hash, blockNumber } = await sendCall(sender, calls.deposit);
+  if (wait > 0)
+    await waitUntil(session, wait, "the deposit", () => {
+      const notes = wallet.notes().filter(({ transactionHash }) => transactionHash === hash);
+      const usable = notes.filter(({ state, leafIndex }) => before.has(leafIndex) || state === "spendable");
+      return usable.length === amounts.length;
+    });
   return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
 }
 

@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ChainError, type ChainErrorCode, readDecimals, readPool } from "@sotto/chain";
 import { shieldedAddressOf } from "@sotto/client";
+import { LOCAL_NODE, LOCAL_SERVICE } from "@sotto/client/node";
 import { type Address, defaultFinality, LOCAL_CHAIN_IDS, parseDeployment, SottoError } from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../command.ts";
 import { withNextStep } from "../explain.ts";
 import { CliError, usage } from "../frame/errors.ts";
-import { type Config, LOCAL_SERVICE, parseConfig, readConfig, writeConfig } from "../home/config.ts";
+import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
 import { chainOf, serviceOf } from "../session.ts";
 
 /** Written by `npm run deploy:local`. */
 const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
-const LOCAL_RPC = "http://127.0.0.1:8545";
 const LOCAL_ARTIFACTS = "circuits/build";
 
 const erc20 = new Interface(["function symbol() view returns (string)"]);
@@ -29,7 +29,7 @@ export const init: Command = {
   positionals: [],
   options: {
     deployment: { value: "FILE", help: `manifest of the pool's deployment; default ${LOCAL_DEPLOYMENT}` },
-    rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_RPC} on a local chain` },
+    rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_NODE} on a local chain` },
     service: { value: "URL", help: `base URL of the service; default ${LOCAL_SERVICE} on a local chain` },
     artifacts: {
       value: "PLACE",
@@ -143,7 +143,7 @@ type KnownDeployment = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "se
 async function configure({ args, output }: Context, known: Config | undefined): Promise<Config> {
   const deployment = readDeployment(args.text("deployment"), known);
   const local = LOCAL_CHAIN_IDS.includes(deployment.chainId);
-  const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_RPC : undefined);
+  const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_NODE : undefined);
   if (rpc === undefined) throw usage("--rpc URL is missing: a JSON-RPC node of the pool's chain");
   const service = args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined);
   // Rejects a service that no command could use, before anything is written.

@@ -4,9 +4,6 @@ import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
 import type { Home } from "./home.ts";
 
-/** Where `npm run service` listens. */
-export const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
-
 /** A wallet's pool, and the node and service it uses. */
 export interface Config {
   chainId: bigint;

@@ -27,13 +27,9 @@ export class Home {
     return this.path("wallet.sqlite");
   }
 
+  /** The lock that `openWallet` takes for the store. */
   get lock(): string {
-    return this.path("lock.sqlite");
-  }
-
-  /** Cache of artifacts from the service. */
-  get artifacts(): string {
-    return this.path("artifacts");
+    return `${this.store}.lock`;
   }
 
   /** Creates the folder, which only its owner can enter. */

@@ -19,7 +19,7 @@ export interface FundingRecord {
   /** The signed authorization. Anyone may submit it, and it can be executed once. */
   request: DepositRequest;
   /** The outcome; null before. */
-  done: { transaction: string; block: number } | null;
+  done: { transaction: string; block: number; gasPaidBy?: string | undefined } | null;
 }
 
 const PREFIX = "fund/";

@@ -58,6 +58,8 @@ export interface Funded {
   block: number;
   /** Base units of each note. */
   amounts: bigint[];
+  /** The account that paid the gas, as the service says; undefined if the deposit was on chain when it was resumed. */
+  gasPaidBy: string | undefined;
 }
 
 /** A deposit that was signed and is not finished. */
@@ -247,6 +249,7 @@ function isOver(core: WalletCore, { request }: FundingRecord): boolean {
 const fundedOf = ({ id, amounts }: FundingRecord, done: NonNullable<FundingRecord["done"]>): Funded => ({
   id,
   ...done,
+  gasPaidBy: done.gasPaidBy,
   amounts: amounts.map(BigInt),
 });
 
@@ -254,12 +257,13 @@ const fundedOf = ({ id, amounts }: FundingRecord, done: NonNullable<FundingRecor
 async function finish(core: WalletCore, record: FundingRecord, follow: Follow): Promise<Funded> {
   const { service, signal, report, until } = follow;
   const { id, request } = record;
+  let gasPaidBy: string | undefined;
   if (landed(core, record) === undefined) {
     report({ stage: "submitting", id, transaction: undefined });
     const onPending = ({ txSignature }: { txSignature: string }) =>
       report({ stage: "settling", id, transaction: txSignature === "0x" ? undefined : txSignature });
     try {
-      await service.deposit(request, { signal, onPending });
+      ({ gasFeePaidBy: gasPaidBy } = await service.deposit(request, { signal, onPending }));
     } catch (error) {
       if (!(error instanceof ServiceClientError)) throw error;
       // Someone else may have submitted it, or the service did before it failed.
@@ -268,7 +272,7 @@ async function finish(core: WalletCore, record: FundingRecord, follow: Follow): 
     }
   }
   const [note] = await waitForNotes(core, record, follow);
-  const done = { transaction: note.transactionHash, block: note.blockNumber };
+  const done = { transaction: note.transactionHash, block: note.blockNumber, gasPaidBy };
   const { store } = core.options;
   await (record.keyed ? writeFunding(store, { ...record, done }) : deleteFunding(store, record));
   if (until === "spendable") report({ stage: "spendable", id, transaction: done.transaction });
@@ -294,24 +298,30 @@ async function waitForNotes(
     const transaction = notes?.[0]?.transactionHash;
     const stage = notes === undefined || waiting.some(({ state }) => state === "pending") ? "confirming" : "appending";
     report({ stage, id, transaction });
-    if (Date.now() + pause > end) throw timedOut(core, record, since, transaction);
+    if (Date.now() + pause > end) throw timedOut(core, record, { since, transaction, timeoutMs });
     await delay(pause, signal);
   }
 }
 
-function timedOut(
-  core: WalletCore,
-  { id }: FundingRecord,
-  since: number,
-  transaction: string | undefined,
-): WalletError {
+interface Waited {
+  /** Number of the newest block when the wait began. */
+  since: number;
+  transaction: string | undefined;
+  timeoutMs: number;
+}
+
+function timedOut(core: WalletCore, { id }: FundingRecord, { since, transaction, timeoutMs }: Waited): WalletError {
   if (transaction === undefined)
-    return new WalletError("TIMED_OUT", "the service settled the deposit, but the node does not show it yet", {
+    return new WalletError("TIMED_OUT", "the service settled the deposit, but the node does not show it; call again", {
       id,
       cause: "NONE",
     });
   const waiting = waitingOf(core, since);
   const { cause } = waiting;
   const why = cause === "NONE" ? "" : `: ${describeWaiting(core, waiting)}`;
-  return new WalletError("TIMED_OUT", `the deposit's notes cannot be spent yet${why}`, { id, transaction, cause });
+  return new WalletError("TIMED_OUT", `the deposit cannot be spent after ${timeoutMs / 1000} s${why}`, {
+    id,
+    transaction,
+    cause,
+  });
 }

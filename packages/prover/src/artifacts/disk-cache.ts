@@ -78,7 +78,8 @@ class DiskCache implements ArtifactCache {
 
   async #read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     try {
-      if ((await this.#fs.stat(path)).size > maxBytes) return undefined;
+      const found = await this.#fs.stat(path);
+      if (!found.isFile() || found.size > maxBytes) return undefined;
       const bytes = await this.#fs.readFile(path);
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     } catch (error) {

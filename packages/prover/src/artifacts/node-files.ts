@@ -1,6 +1,6 @@
 /** The part of Node's file system that is used here, declared so that this package compiles without Node's types. */
 export interface FileSystem {
-  stat(path: string): Promise<{ size: number }>;
+  stat(path: string): Promise<{ size: number; isFile(): boolean }>;
   readFile(path: string): Promise<Uint8Array>;
   mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>;
   open(path: string, flags: string, mode: number): Promise<FileHandle>;
