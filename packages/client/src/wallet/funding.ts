@@ -274,8 +274,8 @@ async function finish(core: WalletCore, record: FundingRecord, follow: Follow): 
   const [note] = await waitForNotes(core, record, follow);
   const done = { transaction: note.transactionHash, block: note.blockNumber, gasPaidBy };
   const { store } = core.options;
-  await (record.keyed ? writeFunding(store, { ...record, done }) : deleteFunding(store, record));
   if (until === "spendable") report({ stage: "spendable", id, transaction: done.transaction });
+  await (record.keyed ? writeFunding(store, { ...record, done }) : deleteFunding(store, record));
   return fundedOf(record, done);
 }
 

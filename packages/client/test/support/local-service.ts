@@ -1,4 +1,4 @@
-import { settleCall } from "@sotto/chain/ethers";
+import { type DepositRequest, depositWithAuthorizationCall, settleCall } from "@sotto/chain/ethers";
 import {
   type PaymentCall,
   paymentSignals,
@@ -23,12 +23,15 @@ type Body = Record<string, unknown>;
 export class LocalService {
   /** Called before each response. It may throw (no response), return another response, or return undefined. */
   before: (path: string, body: Body) => Promise<Body | undefined> | Body | undefined = () => undefined;
+  /** Whether it appends deposits. */
+  appends = true;
   /** Requested paths. */
   readonly asked: string[] = [];
   readonly client: SottoService;
   readonly #world: World;
   readonly #bundles = new Map<string, WireBundle>();
   readonly #settled = new Map<string, Body>();
+  readonly #deposited = new Map<string, Body>();
   readonly #lock = new Lock();
 
   constructor(world: World) {
@@ -63,6 +66,7 @@ export class LocalService {
     if (path === "verify") return this.#verify(body as unknown as WireBundle);
     if (path === "settle") return this.#lock.run(() => this.#settle(String(body["paymentToken"])));
     if (path === "withdraw") return this.#withdraw(body);
+    if (path === "deposit") return this.#lock.run(() => this.#deposit(body as unknown as DepositRequest));
     throw new Error(`nothing at ${path}`);
   }
 
@@ -102,6 +106,20 @@ export class LocalService {
     } catch {
       return { status: "failed", txSignature: "0x", reason: "EXPIRED" };
     }
+  }
+
+  /** Mines a deposit; the same one has the same outcome. */
+  async #deposit(request: DepositRequest): Promise<Body> {
+    const known = this.#deposited.get(request.salt);
+    if (known !== undefined) return known;
+    const { chain } = this.#world;
+    if (BigInt(request.validBefore) <= BigInt(chain.time)) return { httpStatus: 422, code: "EXPIRED" };
+    const block = chain.mine(depositWithAuthorizationCall(request));
+    if (this.appends) await this.#world.append();
+    const { transactionHash } = block.logs[0]!;
+    const outcome = { status: "success", txSignature: transactionHash, blockNumber: block.number, gasFeePaidBy: POOL };
+    this.#deposited.set(request.salt, outcome);
+    return outcome;
   }
 
   async #withdraw(body: Body): Promise<Body> {

@@ -1,0 +1,357 @@
+// Deposits through a service: one signature, one deposit, whatever is interrupted.
+
+import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
+import { randomSeed } from "@sotto/protocol";
+import { expect } from "chai";
+import { Wallet as Account, TypedDataEncoder } from "ethers";
+import { rejection } from "../../../test/kit/rejection.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { FundOptions } from "../src/wallet/funding.ts";
+import type { Wallet } from "../src/wallet/wallet.ts";
+import { LocalService } from "./support/local-service.ts";
+import { dyingStore, World } from "./support/world.ts";
+
+const HELD = 1_000_000n;
+const AMOUNT = 40_000n;
+
+describe("funding a wallet", () => {
+  let world: World;
+  let service: LocalService;
+  let account: Account;
+  /** How often the account was asked to sign. */
+  let signed: number;
+  const signer = {
+    getAddress: () => account.getAddress(),
+    signTypedData: (...typed: Parameters<Account["signTypedData"]>) => {
+      signed += 1;
+      return account.signTypedData(...typed);
+    },
+  };
+  beforeEach(() => {
+    world = new World();
+    service = new LocalService(world);
+    account = new Account(`0x${"77".repeat(32)}`);
+    world.token.mint(account.address, HELD);
+    signed = 0;
+  });
+  const spent = () => HELD - world.token.balanceOf(account.address);
+  const options = (changes: Partial<FundOptions> = {}): FundOptions => ({
+    amount: AMOUNT,
+    account: signer,
+    service: service.client,
+    ...changes,
+  });
+  /** What the service submitted last, mined without it. */
+  const mineElsewhere = (body: unknown) => world.chain.mine(depositWithAuthorizationCall(body as never));
+  const passTime = (seconds: number) => {
+    world.chain.time += seconds;
+    world.chain.mine();
+  };
+
+  it("deposits notes that can be spent, and reports its stages", async () => {
+    const wallet = await world.wallet();
+    const stages: string[] = [];
+    const funded = await wallet.fund(
+      options({
+        amount: undefined,
+        amounts: [30_000n, 10_000n],
+        onProgress: ({ stage, id, transaction }) =>
+          stages.push(`${stage} ${id !== undefined} ${transaction !== undefined}`),
+      }),
+    );
+    expect(stages).to.deep.equal(["signing false false", "submitting true false", "spendable true true"]);
+    expect(funded.amounts).to.deep.equal([30_000n, 10_000n]);
+    const { transactionHash, blockNumber } = wallet.notes()[0]!;
+    expect(funded).to.include({ transaction: transactionHash, block: blockNumber });
+    expect(wallet.balance()).to.include({ spendable: AMOUNT, total: AMOUNT });
+    expect(spent()).to.equal(AMOUNT);
+    expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
+    expect((await wallet.store.list("fund/")).length).to.equal(0);
+  });
+
+  it("deposits once, whatever write to its store it dies at", async () => {
+    let died = 0;
+    for (const after of [false, true])
+      for (let writes = 0; ; writes += 1) {
+        const disk = new MemoryStore();
+        const seed = randomSeed();
+        const before = spent();
+        const first = await world.wallet({ seed, store: disk });
+        await first.scan();
+        const dying = await world.wallet({ seed, store: dyingStore(disk, writes, after) }).catch(() => undefined);
+        const outcome = await dying?.fund(options()).then(
+          () => "funded",
+          ({ message }: Error) => message,
+        );
+        if (outcome === "funded") break;
+        died += 1;
+        if (outcome !== undefined) expect(outcome).to.equal("the process died");
+        const deposited = spent() > before;
+        const open = (await disk.list("fund/")).length > 0;
+        signed = 0;
+        const second = await world.wallet({ seed, store: disk });
+        // The last write deletes the record of a finished deposit: nothing is left to resume.
+        if (!deposited || open) await second.fund(options());
+        else await second.scan();
+        expect(signed, `write ${writes}`).to.equal(open || deposited ? 0 : 1);
+        expect(spent() - before, `write ${writes}`).to.equal(AMOUNT);
+        expect(second.balance().spendable).to.equal(AMOUNT);
+        expect(await second.unfinishedDeposits()).to.deep.equal([]);
+      }
+    expect(died).to.be.greaterThan(4);
+  });
+
+  it("resumes without a signature if the service's response was lost", async () => {
+    const wallet = await world.wallet();
+    let lost = 0;
+    service.before = async (path, body) => {
+      if (lost > 0) return undefined;
+      await service.answer(path, body);
+      lost += 1;
+      return { httpStatus: 400, code: "PROXY" };
+    };
+    // The chain has the deposit, so the failed response does not matter.
+    await wallet.fund(options());
+    expect([lost, signed, spent()]).to.deep.equal([1, 1, AMOUNT]);
+  });
+
+  it("resumes a deposit that the service refused, with the same authorization", async () => {
+    const wallet = await world.wallet();
+    const salts: unknown[] = [];
+    let refuse = true;
+    service.before = (_, { salt }) => {
+      salts.push(salt);
+      return refuse ? { httpStatus: 429, code: "QUOTA_EXCEEDED" } : undefined;
+    };
+    expect((await rejection(wallet.fund(options()))).code).to.equal("SERVICE_REFUSED");
+    const [left] = await wallet.unfinishedDeposits();
+    expect(left).to.deep.include({ account: account.address.toLowerCase(), amounts: [AMOUNT], transaction: undefined });
+    refuse = false;
+    const funded = await wallet.resumeDeposit(left!.id, { service: service.client });
+    expect(funded).to.include({ id: left!.id });
+    expect(new Set(salts).size).to.equal(1);
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+    expect((await rejection(wallet.resumeDeposit(left!.id, { service: service.client }))).code).to.equal(
+      "UNKNOWN_DEPOSIT",
+    );
+  });
+
+  it("finds a deposit that somebody else submitted, without the service", async () => {
+    const wallet = await world.wallet();
+    let body: unknown;
+    service.before = (_, sent) => {
+      body = sent;
+      throw new TypeError("fetch failed");
+    };
+    expect((await rejection(wallet.fund(options()))).code).to.equal("SERVICE_UNREACHABLE");
+    mineElsewhere(body);
+    await world.append();
+    expect((await wallet.fund(options())).transaction).to.match(/^0x[0-9a-f]{64}$/);
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+  });
+
+  it("signs another deposit only if the first can no longer be executed", async () => {
+    const wallet = await world.wallet();
+    const bodies: unknown[] = [];
+    let down = true;
+    service.before = (_, body) => {
+      bodies.push(body);
+      if (down) throw new TypeError("fetch failed");
+      return undefined;
+    };
+    await rejection(wallet.fund(options({ validFor: 600 })));
+    passTime(500);
+    await rejection(wallet.fund(options()));
+    expect(signed).to.equal(1);
+    const [left] = await wallet.unfinishedDeposits();
+    passTime(100);
+    await wallet.scan();
+    expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
+    const expired = await rejection(wallet.resumeDeposit(left!.id, { service: service.client }));
+    expect([expired.code, spent()]).to.deep.equal(["DEPOSIT_EXPIRED", 0n]);
+    down = false;
+    await wallet.fund(options());
+    expect([signed, spent()]).to.deep.equal([2, AMOUNT]);
+    expect(() => mineElsewhere(bodies[0])).to.throw("not valid now");
+    expect((await wallet.store.list("fund/")).length).to.equal(0);
+  });
+
+  it("waits for a block that shows that a deposit expired, except on a local chain", async () => {
+    for (const [chainId, signatures] of [
+      [31_337n, 2],
+      [11_155_111n, 1],
+    ] as const) {
+      world = new World();
+      service = new LocalService(world);
+      world.token.mint(account.address, HELD);
+      world.chain.id = chainId;
+      world.token.domain.chainId = chainId;
+      world.token.separator = TypedDataEncoder.hashDomain(world.token.domain);
+      signed = 0;
+      let now = world.clock();
+      const wallet = await world.wallet({ chainId, prover: undefined, clock: () => now });
+      service.before = () => ({ httpStatus: 422, code: "EXPIRED" });
+      await rejection(wallet.fund(options()));
+      // Hours later, the chain has no new block.
+      now += 7_200_000;
+      await rejection(wallet.fund(options()));
+      expect(signed, String(chainId)).to.equal(signatures);
+    }
+  });
+
+  it("makes two deposits of two equal calls at the same time", async () => {
+    const wallet = await world.wallet();
+    const both = await Promise.all([wallet.fund(options()), wallet.fund(options())]);
+    expect(both[0].transaction).not.to.equal(both[1].transaction);
+    expect(spent()).to.equal(2n * AMOUNT);
+  });
+
+  it("deposits once under a key, forever", async () => {
+    const seed = randomSeed();
+    const store = new MemoryStore();
+    const wallet = await world.wallet({ seed, store });
+    const key = "salary of May";
+    const running = wallet.fund(options({ key }));
+    expect((await rejection(wallet.fund(options({ key })))).code).to.equal("DEPOSIT_IN_PROGRESS");
+    const first = await running;
+    const again = await world.wallet({ seed, store });
+    expect(await again.fund(options({ key }))).to.deep.equal(first);
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+    expect((await rejection(again.fund(options({ key, amount: 2n * AMOUNT })))).code).to.equal("DEPOSIT_MISMATCH");
+    expect(await again.unfinishedDeposits()).to.deep.equal([]);
+    await again.fund(options({ key: "salary of June" }));
+    expect(spent()).to.equal(2n * AMOUNT);
+  });
+
+  it("stops when aborted, and resumes", async () => {
+    const wallet = await world.wallet();
+    const reason = new Error("the user pressed stop");
+    const ending = new AbortController();
+    service.appends = false;
+    const stopped = wallet.fund(
+      options({ signal: ending.signal, onProgress: ({ stage }) => stage === "appending" && ending.abort(reason) }),
+    );
+    expect(await stopped.catch((error: unknown) => error)).to.equal(reason);
+    await world.append();
+    await wallet.fund(options());
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+  });
+
+  it("sends nothing if it is aborted while the account is asked", async () => {
+    const wallet = await world.wallet();
+    const reason = new Error("the user pressed stop");
+    const ending = new AbortController();
+    const slow = { ...signer, signTypedData: () => new Promise<string>(() => ending.abort(reason)) };
+    const stopped = wallet.fund(options({ account: slow, signal: ending.signal }));
+    expect(await stopped.catch((error: unknown) => error)).to.equal(reason);
+    expect(service.asked).to.deep.equal([]);
+    expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
+  });
+
+  it("ends when the wallet is closed", async () => {
+    const wallet = await world.wallet();
+    service.appends = false;
+    let closed: Promise<void> | undefined;
+    const running = wallet.fund(
+      options({
+        onProgress: ({ stage }) => {
+          if (stage === "appending") closed = wallet.close();
+        },
+      }),
+    );
+    expect((await rejection(running)).code).to.equal("WALLET_CLOSED");
+    await closed;
+    expect((await rejection(wallet.fund(options()))).code).to.equal("WALLET_CLOSED");
+  });
+
+  it("says what the notes wait for if they are not spendable in time", async () => {
+    const wallet = await world.wallet();
+    service.appends = false;
+    const late = await rejection(wallet.fund(options({ timeoutMs: 1 })));
+    expect(late.code).to.equal("TIMED_OUT");
+    expect(late.message).to.contain("40000 base units wait for a relayer to append them to the tree");
+    expect(late.details).to.include({ cause: "APPEND", transaction: wallet.notes()[0]!.transactionHash });
+    const [left] = await wallet.unfinishedDeposits();
+    expect(left?.transaction).to.equal(wallet.notes()[0]!.transactionHash);
+    await world.append();
+    await wallet.fund(options());
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+  });
+
+  it("returns before the append if asked", async () => {
+    const wallet = await world.wallet();
+    service.appends = false;
+    await wallet.fund(options({ until: "deposited" }));
+    expect(wallet.balance()).to.include({ queued: AMOUNT, spendable: 0n });
+    expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
+  });
+
+  it("does not believe a service that claims a deposit", async () => {
+    const wallet = await world.wallet();
+    service.before = () => ({
+      status: "success",
+      txSignature: `0x${"12".repeat(32)}`,
+      blockNumber: 1,
+      gasFeePaidBy: "0x",
+    });
+    const lie = await rejection(wallet.fund(options({ timeoutMs: 300 })));
+    expect([lie.code, spent()]).to.deep.equal(["TIMED_OUT", 0n]);
+    expect(lie.message).to.contain("the node does not show it");
+    expect(await wallet.unfinishedDeposits()).to.have.length(1);
+  });
+
+  it("survives a reorganization that removes the deposit", async () => {
+    const wallet = await world.wallet({ finality: 2 });
+    // A block that has the account's tokens.
+    world.chain.mine();
+    service.appends = false;
+    const late = await rejection(wallet.fund(options({ timeoutMs: 1 })));
+    expect(late).to.include({ code: "TIMED_OUT" });
+    expect(late.details).to.include({ cause: "NO_BLOCKS" });
+    world.chain.takeBack(1);
+    world.chain.mineMany(3);
+    service = new LocalService(world);
+    const funded = wallet.fund(options({ timeoutMs: 1 }));
+    expect((await rejection(funded)).details).to.include({ cause: "NO_BLOCKS" });
+    expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+  });
+
+  it("rejects invalid requests before the account is asked", async () => {
+    const wallet: Wallet = await world.wallet();
+    const cases: [string, Partial<Record<keyof FundOptions, unknown>>][] = [
+      ["INVALID_OPTION", { amount: undefined }],
+      ["INVALID_OPTION", { amounts: [AMOUNT] }],
+      ["INVALID_AMOUNT", { amount: -1n }],
+      ["INVALID_AMOUNT", { amount: 5 }],
+      ["INVALID_OPTION", { amount: undefined, amounts: [] }],
+      ["INVALID_OPTION", { account: undefined }],
+      ["INVALID_OPTION", { account: account.address }],
+      ["INVALID_OPTION", { service: undefined }],
+      ["SERVICE_NOT_ALLOWED", { service: "ftp://x.example" }],
+      ["INVALID_OPTION", { key: "" }],
+      ["INVALID_OPTION", { key: "k".repeat(201) }],
+      ["INVALID_OPTION", { until: "later" }],
+      ["INVALID_OPTION", { timeoutMs: -1 }],
+      ["INVALID_OPTION", { validFor: 59 }],
+      ["INSUFFICIENT_TOKENS", { amount: HELD + 1n }],
+    ];
+    for (const [code, changes] of cases) {
+      const error = await rejection(wallet.fund({ ...options(), ...changes } as FundOptions));
+      expect(error.code, Object.keys(changes).join()).to.equal(code);
+    }
+    for (const id of ["", "x", "../wallet", `${"0".repeat(31)}G`])
+      expect((await rejection(wallet.resumeDeposit(id, { service: service.client }))).code).to.equal("UNKNOWN_DEPOSIT");
+    expect([signed, service.asked.length]).to.deep.equal([0, 0]);
+  });
+
+  it("reports a record that it did not write", async () => {
+    const wallet = await world.wallet();
+    const id = "0".repeat(32);
+    for (const value of [null, { id }, { id, account: "0x", amounts: ["1"], keyIndex: 1, created: 1, request: {} }]) {
+      await wallet.store.put(`fund/${id}`, value);
+      expect((await rejection(wallet.fund(options()))).code).to.equal("STORE_DAMAGED");
+      expect((await rejection(wallet.resumeDeposit(id, { service: service.client }))).code).to.equal("STORE_DAMAGED");
+    }
+    expect(signed).to.equal(0);
+  });
+});
