@@ -1,0 +1,136 @@
+// Processes that are killed while they fund a wallet or load the circuits' files from a real service, and resume.
+
+import { fork } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSeedWords, type FundingStage } from "@sotto/client";
+import { openWallet } from "@sotto/client/node";
+import { parseDeployment } from "@sotto/protocol";
+import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
+import { expect } from "chai";
+import { Wallet as Account, Contract, hexlify, randomBytes } from "ethers";
+import { slow } from "../kit/slow.ts";
+import { openWorld, type World } from "../world/wallets.ts";
+import type { FundingReport, FundingTask, LoadingTask } from "./support/funding-process.ts";
+
+const AMOUNT = 1_000_000n;
+const BALANCE = 10n * AMOUNT;
+/** Points at which a process dies, and how often the next one has to ask the account. */
+const DEATHS: [FundingStage | "answered", number][] = [
+  ["signing", 1],
+  ["submitting", 0],
+  ["answered", 0],
+  ["appending", 0],
+  ["spendable", 0],
+];
+const ZKEY = lockOf("development").circuits["payment"]!.zkey;
+
+describe("a process that is killed", function () {
+  slow(this, "a chain and a service");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-funding-"));
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** The report of a process; undefined if it was killed. */
+  function run(task: FundingTask | LoadingTask): Promise<FundingReport | undefined> {
+    const child = fork(join(import.meta.dirname, "support", "funding-process.ts"), [], { stdio: "inherit" });
+    let report: FundingReport | undefined;
+    child.once("message", (message: FundingReport) => {
+      report = message;
+    });
+    child.send(task);
+    return new Promise((resolve) => child.once("exit", () => resolve(report)));
+  }
+
+  for (const [dieAt, signatures] of DEATHS)
+    it(`deposits once if it dies at the stage ${dieAt}`, async () => {
+      const accountKey = hexlify(randomBytes(32));
+      const { address } = new Account(accountKey);
+      const abi = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
+      const token = new Contract(world.token, abi, world.depositor);
+      await (await token.getFunction("mint")(address, BALANCE)).wait();
+      const deployment = parseDeployment(world);
+      const words = createSeedWords();
+      const task = { deployment, words, node: world.node.url, service: world.serviceUrl, folder };
+      const funding = { ...task, accountKey, amount: String(AMOUNT) };
+      expect(await run({ ...funding, dieAt })).to.equal(undefined);
+      const report = await run(funding);
+      expect(report?.count).to.equal(signatures);
+      expect(await token.getFunction("balanceOf")(address)).to.equal(BALANCE - AMOUNT);
+      const wallet = await openWallet({ ...task, nodes: task.node });
+      await wallet.scan();
+      expect(wallet.notes().map(({ transactionHash }) => transactionHash)).to.deep.equal([report?.result]);
+      expect(wallet.balance().spendable).to.equal(AMOUNT);
+      expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
+      await wallet.close();
+    });
+
+  it("resumes its download in the next process", async () => {
+    const cache = join(folder, "killed");
+    expect(await run({ service: world.serviceUrl, cache, dieAfter: 3 << 20 })).to.equal(undefined);
+    expect(readdirSync(cache)).to.deep.equal([`${ZKEY}.zkey.part`]);
+    const report = await run({ service: world.serviceUrl, cache });
+    expect(report?.result).to.equal(ZKEY);
+    expect(report?.count).to.be.within(1 << 20, 4 << 20);
+    expect(readdirSync(cache)).to.deep.equal([`${ZKEY}.zkey`]);
+  });
+
+  it("does not disturb another that downloads into the same cache", async () => {
+    const cache = join(folder, "shared");
+    const reports = await Promise.all([1, 2].map(() => run({ service: world.serviceUrl, cache })));
+    expect(reports.map((report) => report?.result)).to.deep.equal([ZKEY, ZKEY]);
+    expect(readdirSync(cache)).to.deep.equal([`${ZKEY}.zkey`]);
+  });
+});
+
+describe("loading artifacts through a connection that breaks", function () {
+  slow(this, "a chain and a service");
+  let world: World;
+  let proxy: Server;
+  /** Bytes that each new connection passes on to the client before it breaks. */
+  let budgets: number[];
+  before(async () => {
+    world = await openWorld();
+    const { hostname, port } = new URL(world.serviceUrl);
+    proxy = createServer((client) => {
+      let left = budgets.shift() ?? Number.POSITIVE_INFINITY;
+      const target = connect(Number(port), hostname);
+      client.on("error", () => target.destroy()).on("close", () => target.destroy());
+      target.on("error", () => client.destroy()).on("close", () => client.end());
+      client.pipe(target);
+      target.on("data", (bytes) => {
+        left -= bytes.length;
+        if (left > 0) client.write(bytes);
+        else client.resetAndDestroy();
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  });
+  after((done) => void proxy.close(done));
+
+  it("resumes a compressed download with a range of the file", async () => {
+    budgets = [1_000_000, 2_000_000];
+    const service = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/zk`;
+    const ranges: (string | null)[] = [];
+    const seen: ArtifactProgress[] = [];
+    const artifacts = await loadArtifacts({
+      service,
+      fetch: (input, init) => {
+        if (String(input).endsWith(ZKEY)) ranges.push(new Headers(init?.headers).get("range"));
+        return fetch(input, { ...init, headers: { ...init?.headers, connection: "close" } });
+      },
+      onProgress: (progress) => seen.push(progress),
+    });
+    const bytes = await artifacts.bytes("payment", "zkey");
+    const { received, total } = seen.at(-1)!;
+    expect([received, total]).to.deep.equal([bytes.length, bytes.length]);
+    expect(ranges[0]).to.equal(null);
+    expect(ranges.slice(1).every((range) => /^bytes=[1-9][0-9]*-$/.test(range ?? ""))).to.equal(true);
+    expect(ranges.length).to.be.within(2, 3);
+  });
+});
