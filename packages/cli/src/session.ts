@@ -81,7 +81,7 @@ export async function withWallet<T>(
 }
 
 const placeOf = (artifacts: string): ArtifactPlace =>
-  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
+  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };
 
 function describeDownload({ circuit, kind, received, total }: ArtifactProgress): string {
   const percent = total === undefined ? "" : `, ${Math.floor((100 * received) / Math.max(total, 1))} %`;

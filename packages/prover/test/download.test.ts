@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "chai";
 import "fake-indexeddb/auto";
+import { expectRejected } from "../../../test/kit/rejection.ts";
 import {
   type ArtifactCache,
   type ArtifactProgress,
@@ -15,7 +16,6 @@ import {
   loadArtifacts,
 } from "../src/index.ts";
 import { indexedDbCache } from "../src/indexeddb.ts";
-import { expectCode } from "./support/expect-code.ts";
 import { cut, FileServer } from "./support/file-server.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -45,9 +45,9 @@ describe("artifacts from a service", () => {
 
   const load = (options: Partial<LoadOptions> = {}): Promise<Artifacts> =>
     loadArtifacts({ service, lock: LOCK, ...options });
-  /** Caches to run a test with: a directory, and a database of its own. */
+  /** Caches to run a test with: a folder, and a database of its own. */
   const caches: [string, () => ArtifactCache | string][] = [
-    ["a directory", () => join(folder, "cache")],
+    ["a folder", () => join(folder, "cache")],
     ["IndexedDB", () => indexedDbCache(`cache-${made++}`)],
   ];
   const keyOf = async (artifacts: Artifacts): Promise<Buffer> => Buffer.from(await artifacts.bytes("toy", "zkey"));
@@ -64,8 +64,8 @@ describe("artifacts from a service", () => {
   it("accept a service address with a slash, and reject what is none", async () => {
     assert.isTrue((await keyOf(await load({ service: `${service}/` }))).equals(KEY));
     for (const bad of ["", "zk", "ftp://x.example", "https://user@x.example", "https://x.example/?a"])
-      await expectCode("ARTIFACTS_SOURCE_INVALID", () => load({ service: bad }));
-    await expectCode("ARTIFACTS_SOURCE_INVALID", () => load({ baseUrl: "https://x.example" }));
+      await expectRejected("ARTIFACTS_SOURCE_INVALID", () => load({ service: bad }));
+    await expectRejected("ARTIFACTS_SOURCE_INVALID", () => load({ baseUrl: "https://x.example" }));
   });
 
   for (const [name, create] of caches) {
@@ -89,7 +89,7 @@ describe("artifacts from a service", () => {
         signal: ending.signal,
         onProgress: ({ received }) => received >= MEBIBYTE && ending.abort(),
       });
-      await expectCode("ABORTED", () => first.bytes("toy", "zkey"));
+      await expectRejected("ABORTED", () => first.bytes("toy", "zkey"));
       server.hook = () => false;
       const seen: number[] = [];
       const second = await load({ cache, onProgress: ({ received }) => seen.push(received) });
@@ -211,7 +211,7 @@ describe("artifacts from a service", () => {
       return true;
     };
     const artifacts = await load({ cache });
-    const { details } = await expectCode("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
+    const { details } = await expectRejected("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
     assert.equal(details["file"], `${service}/artifacts/${sha256(KEY)}`);
     assert.equal(details["found"], sha256(changed));
     assert.deepEqual(existsSync(cache) ? readdirSync(cache) : [], []);
@@ -221,13 +221,15 @@ describe("artifacts from a service", () => {
 
   it("of another set are named by the service's set", async () => {
     const lock = { ...LOCK, circuits: { toy: { ...LOCK.circuits["toy"]!, zkey: "1".repeat(64) } } };
-    const { message } = await expectCode("ARTIFACT_MISSING", async () => (await load({ lock })).bytes("toy", "zkey"));
+    const { message } = await expectRejected("ARTIFACT_MISSING", async () =>
+      (await load({ lock })).bytes("toy", "zkey"),
+    );
     assert.include(message, "the service has the set development, which lacks toy/toy.zkey");
     assert.deepEqual(server.ranges, []);
   });
 
   it("stop at their size limit, whatever the server says of their size", async () => {
-    const { details } = await expectCode("ARTIFACT_TOO_LARGE", async () =>
+    const { details } = await expectRejected("ARTIFACT_TOO_LARGE", async () =>
       (await load({ maxBytes: { zkey: MEBIBYTE } })).bytes("toy", "zkey"),
     );
     assert.equal(details["maxBytes"], MEBIBYTE);
@@ -243,7 +245,7 @@ describe("artifacts from a service", () => {
       write();
       return true;
     };
-    await expectCode("ARTIFACT_TOO_LARGE", async () => (await load()).bytes("toy", "wasm"));
+    await expectRejected("ARTIFACT_TOO_LARGE", async () => (await load()).bytes("toy", "wasm"));
     assert.isBelow(sent, 64 * MEBIBYTE);
   });
 
@@ -254,8 +256,8 @@ describe("artifacts from a service", () => {
       return true;
     };
     const artifacts = await load({ signal: ending.signal });
-    await expectCode("ABORTED", () => artifacts.bytes("toy", "zkey"));
-    await expectCode("ABORTED", () => artifacts.bytes("toy", "wasm"));
+    await expectRejected("ABORTED", () => artifacts.bytes("toy", "zkey"));
+    await expectRejected("ABORTED", () => artifacts.bytes("toy", "wasm"));
   });
 
   it("follow no redirect of the service", async () => {
@@ -263,7 +265,7 @@ describe("artifacts from a service", () => {
       response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
       return true;
     };
-    await expectCode("ARTIFACT_UNREACHABLE", async () => (await load()).bytes("toy", "wasm"));
+    await expectRejected("ARTIFACT_UNREACHABLE", async () => (await load()).bytes("toy", "wasm"));
   });
 
   describe("without a usable cache", () => {
@@ -317,7 +319,7 @@ describe("artifacts from a service", () => {
         rmSync(part);
       },
     });
-    await expectCode("ARTIFACT_UNREACHABLE", () => artifacts.bytes("toy", "zkey"));
+    await expectRejected("ARTIFACT_UNREACHABLE", () => artifacts.bytes("toy", "zkey"));
     assert.isTrue(removed);
     assert.equal(statSync(part).size, 0);
   });
