@@ -151,7 +151,6 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "SIGNALS_MALFORMED",
     "SIGNAL_RANGE",
   ],
-  busy: ["DEPOSIT_IN_PROGRESS"],
   interrupted: ["ABORTED"],
   busy: ["DEPOSIT_IN_PROGRESS"],
   failed: [
