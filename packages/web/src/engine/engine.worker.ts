@@ -9,6 +9,7 @@ import type { Session } from "./session.ts";
 import { Tabs } from "./tabs.ts";
 import { open, parseSecrets, type Secrets, seal } from "./vault.ts";
 import { deleteVault, readVault, type Vault, writeVault } from "./vault-store.ts";
+import { withFailures } from "./with-failures.ts";
 
 const loadSession = () => import("./session.ts");
 const loadRequests = () => import("./requests.ts");
@@ -302,21 +303,5 @@ class WalletEngine implements Engine {
   }
 }
 
-/** Errors cross the border as plain objects; class instances would lose their codes. */
-function withFailures(engine: WalletEngine): Engine {
-  return new Proxy(engine, {
-    get(target, name) {
-      const method: unknown = Reflect.get(target, name, target);
-      if (typeof method !== "function") return method;
-      return async (...values: unknown[]) => {
-        try {
-          return await method.apply(target, values);
-        } catch (error) {
-          throw failureOf(error);
-        }
-      };
-    },
-  });
-}
-
-expose(withFailures(new WalletEngine()));
+const engine: Engine = new WalletEngine();
+expose(withFailures(engine));

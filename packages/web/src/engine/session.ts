@@ -3,7 +3,6 @@
 import { readContract, readDecimals } from "@sotto/chain";
 import {
   type Chain,
-  connectChain,
   createSeedWords,
   dismissPurchase,
   openPurchases,
@@ -16,13 +15,14 @@ import {
 } from "@sotto/client";
 import { IndexedDbStore } from "@sotto/client/indexeddb";
 import { paymentsCsv } from "@sotto/client/receipts";
-import { assertAmount, bytesToHex, hexToBytes, LOCAL_CHAIN_IDS, parseAmount } from "@sotto/protocol";
+import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
 import { Wallet as Account } from "ethers";
 import { deleteDB } from "idb";
 import type { HostConfig, Limits } from "../config.ts";
 import { type Failure, failureOf, WebError } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
 import type { OnProgress, Paid, WalletView } from "./api.ts";
+import { connect, pauseMs } from "./chain.ts";
 import { type Context, createServices, recordedFetch } from "./context.ts";
 import { historyOf, unfinishedOf } from "./history.ts";
 import { continueNumber, phoneKeyOf } from "./phone.ts";
@@ -32,11 +32,6 @@ import { accountOf, resumeWithdrawals } from "./transfers.ts";
 import type { Secrets } from "./vault.ts";
 import type { KnownChain, Vault } from "./vault-store.ts";
 
-/** Milliseconds between two looks at the chain. A local chain mines a block per transaction. */
-const LOOK_MS = 4_000;
-const LOCAL_LOOK_MS = 1_000;
-const MAX_PAUSE_MS = 15_000;
-const NODE_TIMEOUT_MS = 20_000;
 const LIMITS_KEY = "web/limits";
 
 export { createSeedWords };
@@ -77,16 +72,6 @@ export interface SessionOptions {
   onChange(view: WalletView): void;
   /** The chain started again under the wallet. */
   onReplaced(failure: Failure): void;
-}
-
-function connect({ nodes, deployment }: HostConfig): Chain {
-  return connectChain({
-    urls: [...nodes],
-    chainId: BigInt(deployment.chainId),
-    timeoutMs: NODE_TIMEOUT_MS,
-    maxResponseBytes: 32 << 20,
-    retries: 1,
-  });
 }
 
 async function readKnownChain(chain: Chain, { deployment }: HostConfig): Promise<KnownChain> {
@@ -224,8 +209,7 @@ export class Session {
   #plan(): void {
     clearTimeout(this.#timer);
     if (this.#closed) return;
-    const local = LOCAL_CHAIN_IDS.includes(BigInt(this.context.config.deployment.chainId));
-    const pause = Math.min((local ? LOCAL_LOOK_MS : LOOK_MS) * 2 ** Math.min(this.#failures, 4), MAX_PAUSE_MS);
+    const pause = pauseMs(this.context.config.deployment.chainId, this.#failures);
     this.#timer = setTimeout(() => void this.look(), pause);
   }
 

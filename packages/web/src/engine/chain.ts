@@ -1,0 +1,26 @@
+// The chain as the host's configuration names it.
+import { type Chain, connectChain } from "@sotto/chain";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import type { HostConfig } from "../config.ts";
+
+/** Milliseconds between two looks at the chain. A local chain mines a block per transaction. */
+const LOOK_MS = 4_000;
+const LOCAL_LOOK_MS = 1_000;
+const MAX_PAUSE_MS = 15_000;
+const NODE_TIMEOUT_MS = 20_000;
+const MAX_RESPONSE_BYTES = 32 << 20;
+
+export const connect = ({ nodes, deployment }: Pick<HostConfig, "nodes" | "deployment">): Chain =>
+  connectChain({
+    urls: [...nodes],
+    chainId: BigInt(deployment.chainId),
+    timeoutMs: NODE_TIMEOUT_MS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    retries: 1,
+  });
+
+/** Milliseconds until the next look at the chain, after so many looks in a row that failed. */
+export function pauseMs(chainId: number, failures: number): number {
+  const usual = LOCAL_CHAIN_IDS.includes(BigInt(chainId)) ? LOCAL_LOOK_MS : LOOK_MS;
+  return Math.min(usual * 2 ** failures, Math.max(usual, MAX_PAUSE_MS));
+}
