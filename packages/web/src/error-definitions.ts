@@ -17,10 +17,6 @@ export const WEB_ERRORS = {
   },
   BACKUP_DAMAGED: { means: "The file is not a backup of this app, or it is damaged.", remedy: "Choose another file." },
   WALLET_LOCKED: { means: "The wallet is locked.", remedy: "Unlock it with its passphrase." },
-  WALLET_ELSEWHERE: {
-    means: "Another tab of this browser uses the wallet.",
-    remedy: "Continue in that tab, or move the wallet to this one.",
-  },
   CHAIN_REPLACED: {
     means: "The chain is not the one that this wallet has read: it was started again, or the pool is another one.",
     remedy: "Start fresh on the new chain. The words stay the same; notes of the old chain are not on the new one.",

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { useEngine } from "../engine/page.ts";
 import type { Stage } from "../hooks/use-operation.ts";
 import { Icon } from "./icon.tsx";
 
@@ -10,9 +11,11 @@ interface Properties {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** The stages of a payment as they happen, with the time that each took. */
+/** The stages of a payment as they happen, with the time that each took, and the download that a proof waits for. */
 export function Stages({ stages, running }: Properties) {
   const [now, setNow] = useState(Date.now);
+  const engine = useEngine();
+  const download = engine.phase === "open" && running ? engine.wallet.download : undefined;
   useEffect(() => {
     if (!running) return undefined;
     const timer = setInterval(() => setNow(Date.now()), 100);
@@ -36,6 +39,14 @@ export function Stages({ stages, running }: Properties) {
           </li>
         );
       })}
+      {download !== undefined && (
+        <li>
+          <progress value={download.percent} max={100} aria-label="Download" />
+          <span className="number">
+            {download.circuit} keys, {download.megabytes} MB
+          </span>
+        </li>
+      )}
     </ol>
   );
 }

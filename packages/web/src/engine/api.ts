@@ -53,6 +53,10 @@ export interface WalletView {
   readonly height: number;
   /** Why the last look at the chain failed; undefined while the connection works. */
   readonly problem: Failure | undefined;
+  /** The file of a circuit that is being downloaded, before the first proof that needs it. */
+  readonly download:
+    | { readonly circuit: string; readonly percent: number | undefined; readonly megabytes: number }
+    | undefined;
   /** When the chain last replaced blocks that this wallet had read, and how many. */
   readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
 }
@@ -134,8 +138,6 @@ export interface Paid extends Delivery {
 export interface Progress {
   readonly stage: string;
   readonly transaction?: string | undefined;
-  /** 0 to 1, for downloads. */
-  readonly fraction?: number | undefined;
 }
 
 export type OnProgress = (progress: Progress) => void;

@@ -1,33 +1,33 @@
 import type { WalletProver } from "@sotto/client";
 import { connectProver } from "@sotto/client/browser";
-import { ProverError } from "@sotto/prover";
+import type { ArtifactProgress } from "@sotto/prover";
 
 /** A prover whose worker starts when the first proof, or `warmUp`, needs it. */
 export interface LazyProver extends WalletProver {
+  /** Starts the worker. It downloads the circuits' files before the first proof. */
   warmUp(): Promise<void>;
   close(): void;
 }
 
-/** @param service base address of the service, which serves the artifacts */
-export function lazyProver(service: string, set: string): LazyProver {
+export interface LazyProverOptions {
+  /** Base URL of the service, which has the circuits' files. */
+  readonly service: string;
+  readonly set: string;
+  onDownload(progress: ArtifactProgress): void;
+}
+
+export function lazyProver({ service, set, onDownload }: LazyProverOptions): LazyProver {
   let worker: Worker | undefined;
   let connected: Promise<WalletProver> | undefined;
-  const connect = async (): Promise<WalletProver> => {
-    const name = JSON.stringify({ service, set });
-    const started = new Worker(new URL("./prover.worker.ts", import.meta.url), { type: "module", name });
-    worker = started;
-    await new Promise<void>((resolve, reject) => {
-      started.addEventListener("message", () => resolve(), { once: true });
-      started.addEventListener("error", () => reject(new ProverError("ENGINE_FAILED", "the prover does not start")), {
-        once: true,
-      });
-    });
-    return connectProver(started);
+  const connect = (): Promise<WalletProver> => {
+    worker = new Worker(new URL("./prover.worker.ts", import.meta.url), { type: "module", name: "prover" });
+    return connectProver(worker, { source: { service, set }, onDownload });
   };
   const ready = (): Promise<WalletProver> => {
     connected ??= connect();
     // The next proof tries again.
     connected.catch(() => {
+      worker?.terminate();
       connected = undefined;
     });
     return connected;

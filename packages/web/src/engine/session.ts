@@ -16,6 +16,7 @@ import {
 import { IndexedDbStore } from "@sotto/client/indexeddb";
 import { paymentsCsv } from "@sotto/client/receipts";
 import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
+import type { ArtifactProgress } from "@sotto/prover";
 import { Wallet as Account } from "ethers";
 import { deleteDB } from "idb";
 import type { HostConfig, Limits } from "../config.ts";
@@ -28,7 +29,7 @@ import { historyOf, unfinishedOf } from "./history.ts";
 import { continueNumber, phoneKeyOf } from "./phone.ts";
 import { lazyProver } from "./prover.ts";
 import { pay } from "./requests.ts";
-import { accountOf, resumeWithdrawals } from "./transfers.ts";
+import { accountOf, resumeDeposits, resumeWithdrawals } from "./transfers.ts";
 import type { Secrets } from "./vault.ts";
 import type { KnownChain, Vault } from "./vault-store.ts";
 
@@ -105,6 +106,7 @@ export class Session {
   #tokens: bigint | undefined;
   #shown = "";
   #closed = false;
+  #download: WalletView["download"];
   /** Payments that this page is making now; they are not shown as unfinished. */
   #running = 0;
 
@@ -115,31 +117,37 @@ export class Session {
     const chain = connect(config);
     const known = await readKnownChain(chain, config);
     expectSame(vault.chain, known);
-    const prover = lazyProver(config.service, deployment.set);
+    const { send: serviceFetch, requests } = recordedFetch(config.service);
+    const { service, registry } = createServices(config, serviceFetch);
+    let session: Session | undefined;
+    const prover = lazyProver({
+      service: config.service,
+      set: deployment.set,
+      onDownload: (progress) => session?.showDownload(progress),
+    });
     const store = await IndexedDbStore.open(databaseOf(vault, known));
     try {
       const seed = hexToBytes(`0x${secrets.seed}`, 32);
       const { chainId, pool, token, deploymentBlock, set, finality } = deployment;
       const wallet = await Wallet.open({
         ...{ chain, chainId, pool, token, deploymentBlock, set, finality },
-        ...{ seed, store, prover },
+        ...{ seed, store, prover, service },
       });
       const decimals = await readDecimals(chain, wallet.pool.token);
       if (decimals !== DECIMALS)
         throw new WebError("HOST_CONFIG_INVALID", `the pool's token has ${decimals} decimals, expected ${DECIMALS}`);
       await wallet.scan({ onProgress: options.onProgress });
-      const { send: serviceFetch, requests } = recordedFetch(config.service);
-      const services = createServices(config, serviceFetch);
       const limits = await readLimits(wallet, config.limits);
-      const session: Session = new Session(options, chain, known, {
-        ...{ config, secrets, wallet, prover, serviceFetch, requests, limits },
-        ...services,
-        refresh: () => session.look(),
+      const opened: Session = new Session(options, chain, known, {
+        ...{ config, secrets, wallet, prover, service, registry, serviceFetch, requests, limits },
+        refresh: () => opened.look(),
       });
-      await session.#show();
-      session.#plan();
-      void resumeWithdrawals(session.context);
-      return session;
+      session = opened;
+      await opened.#show();
+      opened.#plan();
+      void resumeDeposits(opened.context);
+      void resumeWithdrawals(opened.context);
+      return opened;
     } catch (error) {
       prover.close();
       await store.close();
@@ -218,6 +226,7 @@ export class Session {
     const { wallet, limits } = this.context;
     const { spendable, held, queued, pending, total } = wallet.balance();
     const view: WalletView = {
+      download: this.#download,
       address: wallet.shieldedAddress,
       balance: { spendable, held, arriving: queued + pending, total },
       limits,
@@ -233,6 +242,15 @@ export class Session {
     if (text === this.#shown || this.#closed) return;
     this.#shown = text;
     this.#options.onChange(view);
+  }
+
+  /** Shows how much of a circuit's file has arrived. */
+  showDownload({ circuit, received, total }: ArtifactProgress): void {
+    const percent = total === undefined ? undefined : Math.floor((100 * received) / total);
+    const before = this.#download;
+    this.#download = percent === 100 ? undefined : { circuit, percent, megabytes: Math.floor(received / 1e6) };
+    const changed = before?.percent !== this.#download?.percent || before?.megabytes !== this.#download?.megabytes;
+    if (changed) void this.#show();
   }
 
   /** Runs an action that may pay. */
@@ -286,6 +304,7 @@ export class Session {
     clearTimeout(this.#timer);
     this.context.prover.close();
     await this.#looking;
+    await this.context.wallet.close();
     await this.context.wallet.store.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { PurchaseStage } from "@sotto/client";
+import type { FundingStage, PurchaseStage } from "@sotto/client";
 
 const TEXTS: Record<PurchaseStage, string> = {
   challenge: "Price received",
@@ -17,3 +17,15 @@ const TEXTS: Record<PurchaseStage, string> = {
 
 /** A stage of a purchase in plain words. */
 export const stageText = (stage: PurchaseStage): string => TEXTS[stage];
+
+const FUNDING: Record<FundingStage, string> = {
+  signing: "Sign the deposit",
+  submitting: "The service accepts the deposit",
+  settling: "The relayer sends the transaction",
+  confirming: "Waiting for confirmations",
+  appending: "The relayer appends your notes to the tree",
+  spendable: "Spendable",
+};
+
+/** A stage of a deposit in plain words. */
+export const fundingText = (stage: FundingStage): string => FUNDING[stage];

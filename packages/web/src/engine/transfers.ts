@@ -5,6 +5,7 @@ import { Wallet as Account, TypedDataEncoder } from "ethers";
 import { WebError } from "../errors.ts";
 import type { OnProgress, PageSigner } from "./api.ts";
 import type { Context } from "./context.ts";
+import { fundingText } from "./stages.ts";
 
 /** With several notes, the next payment does not wait for the change of the last one. */
 const NOTES = 4;
@@ -39,14 +40,23 @@ export async function deposit(
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<void> {
-  const { wallet, service } = context;
-  onProgress({ stage: signer === undefined ? "Signing the deposit" : "Sign the deposit in your Ethereum wallet" });
+  const { wallet } = context;
   const amounts = amount >= MIN_SPLIT ? splitAmount(amount, NOTES) : [amount];
-  const request = await wallet.authorizeDeposit({ amounts, account: signerOf(context, signer) });
-  onProgress({ stage: "The service submits the deposit" });
-  const { txSignature } = await service.deposit(request, { signal });
-  onProgress({ stage: "Deposited", transaction: txSignature });
-  await context.refresh();
+  await wallet.fund({
+    amounts,
+    account: signerOf(context, signer),
+    signal,
+    onProgress: ({ stage, transaction }) => onProgress({ stage: fundingText(stage), transaction }),
+  });
+}
+
+/** Continues deposits that were signed before the page was closed. Each is executed once. */
+export async function resumeDeposits({ wallet, refresh }: Context): Promise<void> {
+  for (const { id } of await wallet.unfinishedDeposits()) {
+    // Without an answer, the deposit stays unfinished; the next opening tries again.
+    await wallet.resumeDeposit(id).catch(() => undefined);
+    await refresh();
+  }
 }
 
 export async function withdraw(

@@ -41,8 +41,7 @@ export function AddFundsDialog({ wallet, onClose }: { readonly wallet: WalletVie
       <Dialog title="Add funds" onClose={onClose}>
         <Stages stages={stages} running={false} />
         <p className="small soft">
-          The notes are spendable once the relayer has appended them to the pool's tree, usually within a minute. Your
-          balance shows them as arriving until then.
+          Your notes are in the pool. The chain shows this deposit; it cannot show what you pay with it.
         </p>
         <div className="dialog-actions">
           <Button kind="primary" onClick={onClose}>
