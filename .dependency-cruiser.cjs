@@ -77,7 +77,7 @@ module.exports = {
       severity: "error",
       comment: "every package's tests use the kit, so it cannot use a package",
       from: { path: "^test/kit/" },
-      to: { path: "^(packages|circuits|contracts|scripts|examples|ignition|test)/", pathNot: "^test/kit/" },
+      to: { path: "^(packages|circuits|contracts|scripts|ignition|test)/", pathNot: "^test/kit/" },
     },
     {
       name: "declared-dependencies",

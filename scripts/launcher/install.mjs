@@ -108,7 +108,7 @@ export async function ensureToolchain(root) {
 function dependencyHash(root) {
   const inFolder = (folder) =>
     existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(folder, name)) : [];
-  const members = ["circuits", "scripts", ...["packages", "examples", "test"].flatMap(inFolder)];
+  const members = ["circuits", "scripts", ...["packages", "test"].flatMap(inFolder)];
   const manifests = ["", ...members].map((member) => join(member, "package.json"));
   const hash = createHash("sha256");
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests])

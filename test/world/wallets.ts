@@ -40,8 +40,9 @@ export interface World extends DeploymentManifest {
 let shared: Promise<World> | undefined;
 const ending: (() => Promise<unknown>)[] = [];
 
-export function openWorld(): Promise<World> {
-  shared ??= create();
+/** @param settings of the service, in addition to its usual ones; the first call of a run decides */
+export function openWorld(settings: Readonly<Record<string, string>> = {}): Promise<World> {
+  shared ??= create(settings);
   return shared;
 }
 
@@ -52,7 +53,7 @@ export async function closeWorld(): Promise<void> {
 
 atEnd(closeWorld);
 
-async function create(): Promise<World> {
+async function create(settings: Readonly<Record<string, string>>): Promise<World> {
   const node = await startNode();
   ending.push(() => node.stop());
   const deployment = await deployLocal(node.url);
@@ -67,11 +68,15 @@ async function create(): Promise<World> {
   );
   await (await token.getFunction("mint")(depositor.address, TOKENS)).wait();
   await (await token.getFunction("approve")(deployment.pool, TOKENS)).wait();
-  const serviceUrl = await startService(deployment, node.url);
+  const serviceUrl = await startService(deployment, node.url, settings);
   return { ...deployment, node, provider, depositor, serviceUrl, service: new SottoService(serviceUrl) };
 }
 
-async function startService(deployment: DeploymentManifest, chain: string): Promise<string> {
+async function startService(
+  deployment: DeploymentManifest,
+  chain: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-payer-"));
   ending.push(async () => rmSync(folder, { recursive: true, force: true }));
   const { privateKey } = generateKeyPairSync("ed25519");
@@ -90,6 +95,7 @@ async function startService(deployment: DeploymentManifest, chain: string): Prom
     SOTTO_SETTLE_WAIT_MS: "120000",
     ...PATIENT,
     SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
+    ...settings,
   });
   ending.push(close);
   return url;

@@ -8,7 +8,7 @@ import { rejection, thrown } from "../../../test/kit/rejection.ts";
 
 import { SottoService } from "../src/service/service.ts";
 
-/** Placeholders: these tests check only that they are forwarded. test/client and test/browser use real requests. */
+/** Placeholders: these tests check only that they are forwarded. test/client and test/web use real requests. */
 const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;
 const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCall;
 const bundle = { proof: ["1"], resourceUrl: "https://a.example/", timestamp: Date.now() } as unknown as WireBundle;

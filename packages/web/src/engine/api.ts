@@ -57,7 +57,7 @@ export interface WalletView {
   readonly download:
     | { readonly circuit: string; readonly percent: number | undefined; readonly megabytes: number }
     | undefined;
-  /** When the chain last replaced blocks that this wallet had read, and how many. */
+  /** When the chain last replaced blocks that this wallet had read, and how many blocks were read again. */
   readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
 }
 

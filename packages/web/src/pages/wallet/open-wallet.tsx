@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Time } from "../../components/time.tsx";
@@ -9,6 +10,7 @@ import { PayDialog } from "./pay-dialog.tsx";
 import { PhoneDialog } from "./phone-dialog.tsx";
 import { ReceiveDialog } from "./receive-dialog.tsx";
 import { SettingsView } from "./settings-view.tsx";
+import { ResumeDialog } from "./unfinished.tsx";
 import { WithdrawDialog } from "./withdraw-dialog.tsx";
 
 const TABS = [
@@ -23,7 +25,14 @@ const MENTION_MS = 120_000;
 /** An open wallet: three views, and dialogs that have routes, so that links can open them. */
 export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
   const [path, navigate] = useLocation();
-  const close = () => navigate("/wallet");
+  // The user agreed to it before the page was closed, so it resumes by itself.
+  const [resumed, setResumed] = useState(() =>
+    wallet.unfinished.find(({ state, resumable }) => state !== "stopped" && resumable),
+  );
+  const close = () => {
+    setResumed(undefined);
+    navigate("/wallet");
+  };
   const { problem, reorganized } = wallet;
   return (
     <>
@@ -44,8 +53,8 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
         {reorganized !== undefined && Date.now() - reorganized.at < MENTION_MS && (
           <div className="notice" data-tone="warn" role="status">
             <p>
-              The chain replaced {reorganized.blocks === 1 ? "its last block" : `its last ${reorganized.blocks} blocks`}{" "}
-              at <Time at={reorganized.at} clock />. The wallet has read them again; the balance is right.
+              The chain replaced blocks at <Time at={reorganized.at} clock />. The wallet has read its last{" "}
+              {reorganized.blocks} blocks again; the balance is right.
             </p>
           </div>
         )}
@@ -57,27 +66,37 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
             <SettingsView wallet={wallet} />
           </Route>
           <Route>
-            <Overview wallet={wallet} />
+            <Overview wallet={wallet} onResume={setResumed} />
           </Route>
         </Switch>
       </div>
-      <Switch>
-        <Route path="/wallet/pay">
-          <PayDialog onClose={close} />
-        </Route>
-        <Route path="/wallet/phone">
-          <PhoneDialog wallet={wallet} onClose={close} />
-        </Route>
-        <Route path="/wallet/receive">
-          <ReceiveDialog address={wallet.address} onClose={close} />
-        </Route>
-        <Route path="/wallet/add">
-          <AddFundsDialog wallet={wallet} onClose={close} />
-        </Route>
-        <Route path="/wallet/withdraw">
-          <WithdrawDialog wallet={wallet} onClose={close} />
-        </Route>
-      </Switch>
+      {resumed === undefined ? (
+        <Dialogs wallet={wallet} onClose={close} />
+      ) : (
+        <ResumeDialog payment={resumed} onClose={close} />
+      )}
     </>
+  );
+}
+
+function Dialogs({ wallet, onClose }: { readonly wallet: WalletView; onClose(): void }) {
+  return (
+    <Switch>
+      <Route path="/wallet/pay">
+        <PayDialog onClose={onClose} />
+      </Route>
+      <Route path="/wallet/phone">
+        <PhoneDialog wallet={wallet} onClose={onClose} />
+      </Route>
+      <Route path="/wallet/receive">
+        <ReceiveDialog address={wallet.address} onClose={onClose} />
+      </Route>
+      <Route path="/wallet/add">
+        <AddFundsDialog wallet={wallet} onClose={onClose} />
+      </Route>
+      <Route path="/wallet/withdraw">
+        <WithdrawDialog wallet={wallet} onClose={onClose} />
+      </Route>
+    </Switch>
   );
 }

@@ -3,14 +3,19 @@ import { Link, useLocation } from "wouter";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
-import type { WalletView } from "../../engine/api.ts";
+import type { UnfinishedPayment, WalletView } from "../../engine/api.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { HistoryTable } from "./history-table.tsx";
 import { Unfinished } from "./unfinished.tsx";
 
 const RECENT = 5;
 
-export function Overview({ wallet }: { readonly wallet: WalletView }) {
+interface Properties {
+  readonly wallet: WalletView;
+  onResume(payment: UnfinishedPayment): void;
+}
+
+export function Overview({ wallet, onResume }: Properties) {
   const { balance, history, limits, spentToday, unfinished } = wallet;
   const { merchants } = useConfig();
   const empty = balance.total === 0n && history.length === 0;
@@ -54,7 +59,7 @@ export function Overview({ wallet }: { readonly wallet: WalletView }) {
             </Link>
           </div>
         </section>
-        <Unfinished payments={unfinished} />
+        {unfinished.length > 0 && <Unfinished payments={unfinished} onResume={onResume} />}
         <section className="card card-flush" aria-labelledby="recent">
           <header>
             <h2 id="recent">Recent</h2>

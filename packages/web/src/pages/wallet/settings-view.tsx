@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useLocation } from "wouter";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
@@ -185,6 +186,7 @@ function About() {
 
 function Leave() {
   const [removing, setRemoving] = useState(false);
+  const [, navigate] = useLocation();
   const { busy, run } = useAction();
   return (
     <section className="card stack" aria-labelledby="leave">
@@ -208,7 +210,10 @@ function Leave() {
             isNew={false}
             kind="danger"
             action="Remove it from this browser"
-            onPassphrase={(passphrase) => engine().remove(passphrase)}
+            onPassphrase={async (passphrase) => {
+              await engine().remove(passphrase);
+              navigate("/wallet");
+            }}
           />
         </>
       )}

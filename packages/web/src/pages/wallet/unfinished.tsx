@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -11,25 +11,13 @@ import { useAction } from "../../hooks/use-action.ts";
 import { useOperation } from "../../hooks/use-operation.ts";
 import { Receipt } from "./pay-dialog.tsx";
 
-/** Payments that a reload or an error interrupted. The user agreed to them, so the first one resumes by itself. */
-export function Unfinished({ payments }: { readonly payments: readonly UnfinishedPayment[] }) {
-  const [resumed, setResumed] = useState(() =>
-    payments.find(({ state, resumable }) => state !== "stopped" && resumable),
-  );
-  return (
-    <>
-      {payments.length > 0 && <List payments={payments} onResume={setResumed} />}
-      {resumed !== undefined && <ResumeDialog payment={resumed} onClose={() => setResumed(undefined)} />}
-    </>
-  );
-}
-
-interface ListProperties {
+interface Properties {
   readonly payments: readonly UnfinishedPayment[];
   onResume(payment: UnfinishedPayment): void;
 }
 
-function List({ payments, onResume }: ListProperties) {
+/** Payments that a reload or an error interrupted. */
+export function Unfinished({ payments, onResume }: Properties) {
   return (
     <section className="card stack" aria-labelledby="unfinished">
       <h2 id="unfinished">Unfinished payments</h2>
@@ -83,7 +71,8 @@ function Decision({ payment, onResume }: { readonly payment: UnfinishedPayment; 
   );
 }
 
-function ResumeDialog({ payment, onClose }: { readonly payment: UnfinishedPayment; onClose(): void }) {
+/** Resumes a payment when it is first rendered. */
+export function ResumeDialog({ payment, onClose }: { readonly payment: UnfinishedPayment; onClose(): void }) {
   const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
   const begun = useRef(false);
   useEffect(() => {

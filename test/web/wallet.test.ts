@@ -1,0 +1,460 @@
+// The wallet page in a real browser, under the recommended content policy, with a real chain, a real service and a resource
+// server of another origin. The tests follow one wallet from its creation to its removal.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Wallet as Account, Contract } from "ethers";
+import type { BrowserContext } from "playwright-core";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { clearOfMidnight } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
+import { phoneSettings, sentCodes } from "../world/phone.ts";
+import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
+import { closeWorld, openWorld, type World } from "../world/wallets.ts";
+import { launchChromium } from "./support/chromium.ts";
+import { type Host, openHost } from "./support/host.ts";
+import { NodeProxy } from "./support/node-proxy.ts";
+import { assertPainted } from "./support/painted.ts";
+import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
+import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";
+
+const PRICE = 12_345n;
+const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
+const PHONE = "+4915112345678";
+
+describe("the wallet page", function () {
+  slow(this, "a browser, a chain and proofs");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-web-"));
+  const codeFile = join(folder, "codes.jsonl");
+  let world: World;
+  let token: Contract;
+  let resourceServer: ResourceServer;
+  let node: NodeProxy;
+  let host: Host;
+  let browser: TestBrowser;
+  let context: BrowserContext;
+  let wallet: WalletPage;
+  let words: string;
+  let backup: string;
+  let replacement: LocalNode | undefined;
+
+  before(async () => {
+    // Checked first, because no other test can pass if Chromium does not run or paints no text.
+    browser = await launchChromium();
+    world = await openWorld({
+      ...phoneSettings,
+      SOTTO_PHONE_KEYS: join(folder, "keys.json"),
+      SOTTO_PHONE_CODE_FILE: codeFile,
+    });
+    token = new Contract(world.token, TOKEN, world.depositor);
+    resourceServer = await openResourceServer(world, "0.012345");
+    node = await NodeProxy.open(world.node.url);
+    host = await openHost(async (address) => {
+      await (await token.getFunction("mint")(address, 100_000_000n)).wait();
+    });
+    host.config = configFor(world);
+    await clearOfMidnight();
+    context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    wallet = await openTab();
+  });
+  after(async () => {
+    await browser?.close();
+    await host?.close();
+    await node?.close();
+    await resourceServer?.close();
+    await replacement?.stop();
+    await closeWorld();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function configFor({ version, network, set, chainId, pool, token, deploymentBlock, ...rest }: World): object {
+    const { smallestDeposit, contracts, verificationKeys, serviceUrl } = rest;
+    return {
+      name: "Test chain",
+      deployment: {
+        ...{ version, network, set, chainId, pool, token, deploymentBlock },
+        ...{ smallestDeposit, contracts, verificationKeys },
+      },
+      nodes: [node.url],
+      service: serviceUrl,
+      faucet: `${host.url}/faucet`,
+      merchants: [{ name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" }],
+      limits: { maxPerRequest: "0.02", maxPerDay: "0.05" },
+    };
+  }
+
+  async function openTab(): Promise<WalletPage> {
+    const page = await context.newPage();
+    page.setDefaultTimeout(STEP_MS);
+    return new WalletPage(page, host.url);
+  }
+
+  const during = (steps: () => Promise<void>) => () =>
+    browser.during(steps).catch(async (error: Error) => {
+      const shown = await wallet.page.locator("body").textContent();
+      error.cause ??= `the page says: ${shown}; its console: ${wallet.said.join("; ") || "nothing"}`;
+      throw error;
+    });
+  const historyOf = async () => {
+    await wallet.go("/wallet/history");
+    return (await wallet.page.locator(".entry strong").allTextContents()).toSorted();
+  };
+
+  it(
+    "shows 24 words once, and asks for some of them",
+    during(async () => {
+      await wallet.go("/wallet");
+      await assertPainted(wallet.page, "h1");
+      await wallet.button("Create a wallet").click();
+      await wallet.page.locator(".words li").first().waitFor();
+      const shown = await wallet.page.locator(".words li").allTextContents();
+      expect(shown).to.have.lengthOf(24);
+      await wallet.button("I have written them down").click();
+      await wallet.answerWords(shown.map(() => "zebra"));
+      await wallet.button("Continue").click();
+      await wallet.page.getByText("These are not the words").waitFor();
+      await wallet.answerWords(shown);
+      await wallet.button("Continue").click();
+      await wallet.choosePassphrase();
+      words = shown.join(" ");
+      expect(await wallet.page.getByTestId("arriving").textContent()).to.equal("No funds yet.");
+    }),
+  );
+
+  it(
+    "keeps the key encrypted: a wrong passphrase is refused",
+    during(async () => {
+      await wallet.page.reload();
+      await wallet.field("Passphrase").fill("correct horse batterie");
+      await wallet.button("Unlock").click();
+      await wallet.showsError("PASSPHRASE_WRONG");
+      await wallet.unlock();
+      const stored = await wallet.page.evaluate(dumpDatabases);
+      expect(stored).to.include("PBKDF2-SHA-256");
+      for (const word of words.split(" ").filter(({ length }) => length > 5)) expect(stored).not.to.include(word);
+    }),
+  );
+
+  it(
+    "gets test tokens from the faucet, and deposits them by a signature",
+    during(async () => {
+      await wallet.page.getByRole("link", { name: "Add funds" }).click();
+      await wallet.button("Get test USDC").click();
+      await wallet.page.locator("dialog").getByText("100.00").waitFor();
+      await wallet.field("Amount").fill("20");
+      await wallet.button("Sign and deposit").click();
+      await wallet.reach(wallet.button("Done"));
+      await wallet.button("Done").click();
+      await wallet.hasSpendable("20.00");
+    }),
+  );
+
+  it(
+    "asks before it pays, and pays with a real proof of its worker",
+    during(async () => {
+      await wallet.ask(`${resourceServer.url}/article`);
+      const dialog = wallet.page.locator("dialog");
+      for (const shown of ["0.012345 USDC", new URL(resourceServer.url).host, "0.02 USDC", "0.05 USDC"])
+        expect(await dialog.textContent()).to.include(shown);
+      expect(await resourceServer.received()).to.equal(0n);
+      await wallet.agree();
+      expect(await wallet.delivered()).to.equal("sold /article");
+      expect(await resourceServer.received()).to.equal(PRICE);
+      await wallet.button("Done").click();
+      await wallet.hasSpendable("19.987655");
+      expect(
+        wallet.said.filter((line) => !line.includes("402")),
+        wallet.said.join("\n"),
+      ).to.deep.equal([]);
+    }),
+  );
+
+  it(
+    "resumes a payment after the page was closed in the middle of it, and pays once",
+    during(async () => {
+      await wallet.ask(`${resourceServer.url}/chapter/2`);
+      // The service settles it, but the page never receives the answer.
+      const settled = new Promise<void>((resolve, reject) => {
+        void context.route("**/zk/settle", async (route) => {
+          await route.fetch({ timeout: STEP_MS }).then(() => resolve(), reject);
+        });
+      });
+      await wallet.agree();
+      await settled;
+      await context.unroute("**/zk/settle");
+      await wallet.page.reload();
+      await wallet.field("Passphrase").fill(PASSPHRASE);
+      await wallet.button("Unlock").click();
+      expect(await wallet.delivered()).to.equal("sold /chapter/2");
+      expect(await resourceServer.received()).to.equal(2n * PRICE);
+      await wallet.button("Done").click();
+    }),
+  );
+
+  it(
+    "pays a phone number that was linked to a wallet",
+    during(async () => {
+      await wallet.go("/wallet/receive");
+      await wallet.page.getByText("Be paid by phone number").click();
+      await wallet.field("Your phone number").fill(PHONE);
+      await wallet.button("Sign and send the code").click();
+      const code = wallet.field(`Code sent to ${PHONE}`);
+      await code.waitFor();
+      await code.fill(sentCodes(codeFile).at(-1)?.code ?? "");
+      await wallet.button("Confirm the code").click();
+      await wallet.page.getByText("leads to this wallet now").waitFor();
+      await wallet.go("/wallet/phone");
+      await wallet.field("Phone number").fill(PHONE);
+      await wallet.field("Amount").fill("0.01");
+      await wallet.button("Continue").click();
+      await wallet.button(/^Pay/).click();
+      expect(await wallet.delivered()).to.include(PHONE);
+    }),
+  );
+
+  it(
+    "stops at its limits, and pays after the user raised them",
+    during(async () => {
+      await wallet.go("/wallet/settings");
+      await wallet.field("Per payment").fill("0.01");
+      await wallet.button("Save limits").click();
+      await wallet.page.getByText("Saved.").waitFor();
+      await wallet.ask(`${resourceServer.url}/chapter/3`);
+      expect(await wallet.page.getByTestId("confirm").isDisabled()).to.equal(true);
+      await wallet.go("/wallet/settings");
+      await wallet.field("Per payment").fill("0.02");
+      await wallet.button("Save limits").click();
+      await wallet.page.getByText("Saved.").waitFor();
+      await wallet.ask(`${resourceServer.url}/chapter/3`);
+      await wallet.agree();
+      expect(await wallet.delivered()).to.equal("sold /chapter/3");
+      // 0.047035 of the 0.05 USDC a day are spent.
+      await wallet.ask(`${resourceServer.url}/chapter/4`);
+      expect(await wallet.page.getByTestId("confirm").isDisabled()).to.equal(true);
+      expect(await resourceServer.received()).to.equal(3n * PRICE);
+    }),
+  );
+
+  it(
+    "withdraws to an account",
+    during(async () => {
+      const { address } = Account.createRandom();
+      await wallet.go("/wallet/withdraw");
+      await wallet.field("To the account").fill(address);
+      await wallet.field("Amount").fill("1.5");
+      await wallet.button("Withdraw").click();
+      await wallet.reach(wallet.button("Done"));
+      await wallet.button("Done").click();
+      expect(await token.getFunction("balanceOf")(address)).to.equal(1_500_000n);
+    }),
+  );
+
+  it(
+    "lists everything that happened, with search and CSV",
+    during(async () => {
+      expect(await historyOf()).to.deep.equal([
+        ...["Deposit", "Paid", "Paid", "Paid", "Paid", "Received", "Withdrawal"],
+      ]);
+      await wallet.page.getByLabel("Search the history").fill("chapter/2");
+      await wallet.page.getByText("chapter/3").waitFor({ state: "detached" });
+      expect(await wallet.page.locator(".entry").count()).to.equal(1);
+      const saved = wallet.page.waitForEvent("download");
+      await wallet.button("Payments as CSV").click();
+      const csv = readFileSync(await (await saved).path(), "utf8");
+      expect(csv.split("\r\n")).to.have.lengthOf(7);
+      expect(csv).to.include("/chapter/3");
+    }),
+  );
+
+  it(
+    "deposits from another Ethereum wallet of the browser",
+    during(async () => {
+      const account = Account.createRandom();
+      await (await token.getFunction("mint")(account.address, 3_000_000n)).wait();
+      await wallet.page.exposeFunction("signTypedData", (typedData: string) => {
+        const { domain, types, message } = JSON.parse(typedData);
+        delete types.EIP712Domain;
+        return account.signTypedData(domain, types, message);
+      });
+      await wallet.page.evaluate(announceWallet, account.address);
+      await wallet.go("/wallet/add");
+      await wallet.field("Test Wallet").check();
+      await wallet.field("Amount").fill("3");
+      await wallet.button("Sign and deposit").click();
+      await wallet.reach(wallet.button("Done"));
+      await wallet.button("Done").click();
+      expect(await token.getFunction("balanceOf")(account.address)).to.equal(0n);
+    }),
+  );
+
+  it(
+    "lets one tab use the wallet at a time",
+    during(async () => {
+      const second = await openTab();
+      await second.go("/wallet");
+      await second.page.getByText("The wallet is open in another tab").waitFor();
+      await second.button("Use it in this tab").click();
+      await second.unlock();
+      await wallet.page.getByText("The wallet is open in another tab").waitFor();
+      await second.page.close();
+      await wallet.unlock();
+    }),
+  );
+
+  it(
+    "says that no node answers, and continues when one does",
+    during(async () => {
+      node.down = true;
+      await wallet.showsError("NODE_UNREACHABLE");
+      node.down = false;
+      await wallet.page.locator("[data-code]").waitFor({ state: "detached" });
+    }),
+  );
+
+  it(
+    "reads blocks again that the chain replaced, and says so",
+    during(async () => {
+      const { provider } = world;
+      const snapshot = await provider.send("evm_snapshot", []);
+      await provider.send("hardhat_mine", ["0x2"]);
+      const height = await provider.getBlockNumber();
+      await wallet.page.locator(".network", { hasText: `block ${height}` }).waitFor();
+      await provider.send("evm_revert", [snapshot]);
+      // Otherwise the new blocks could have the hashes of the old ones.
+      await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
+      await provider.send("hardhat_mine", ["0x3"]);
+      await wallet.page.getByText("The chain replaced blocks").waitFor();
+    }),
+  );
+
+  it(
+    "restores a backup with its history, after the wallet was removed",
+    during(async () => {
+      const before = await historyOf();
+      await wallet.go("/wallet/settings");
+      await wallet.button("Make a backup").click();
+      await wallet.field("Passphrase").fill(PASSPHRASE);
+      const saved = wallet.page.waitForEvent("download");
+      await wallet.button("Save the backup").click();
+      backup = readFileSync(await (await saved).path(), "utf8");
+      expect(backup).not.to.include("chapter");
+      await removeWallet();
+      await wallet.button("Restore from a backup file").click();
+      await wallet
+        .field("Backup file")
+        .setInputFiles({ name: "b.json", mimeType: "application/json", buffer: Buffer.from(backup) });
+      await wallet.field("Passphrase").fill(PASSPHRASE);
+      await wallet.button("Restore").click();
+      await wallet.page.getByRole("link", { name: "History" }).waitFor();
+      expect(await historyOf()).to.deep.equal(before);
+    }),
+  );
+
+  it(
+    "restores the balance from 24 words, and pays nothing that the browser has no room to record",
+    during(async () => {
+      await wallet.go("/wallet");
+      const balance = await wallet.page.getByTestId("spendable").textContent();
+      const other = await browser.browser.newContext();
+      const restored = new WalletPage(await other.newPage(), host.url);
+      // Too small for the circuits' files, too: the prover works without its cache.
+      const session = await other.newCDPSession(restored.page);
+      await session.send("Storage.overrideQuotaForOrigin", { origin: host.url, quotaSize: 3_000_000 });
+      await restored.go("/wallet");
+      await restored.button("Restore from 24 words").click();
+      await restored.field("Words").fill(words);
+      await restored.button("Continue").click();
+      await restored.choosePassphrase();
+      expect(await restored.page.getByTestId("spendable").textContent()).to.equal(balance);
+      const paid = await resourceServer.received();
+      await restored.page.evaluate(fillStorage);
+      await restored.ask(`${resourceServer.url}/full`);
+      await restored.agree();
+      expect(await restored.delivered()).to.equal("STORE_FULL");
+      expect(await resourceServer.received()).to.equal(paid);
+      await session.send("Storage.overrideQuotaForOrigin", { origin: host.url });
+      await restored.button("Try again").click();
+      await restored.reach(restored.page.getByTestId("delivery"));
+      expect(await restored.delivered()).to.equal("sold /full");
+      expect(await resourceServer.received()).to.equal(paid + PRICE);
+      await other.close();
+    }),
+  );
+
+  it(
+    "offers a fresh start if the chain was started again under the page",
+    during(async () => {
+      replacement = await startNode();
+      await deployLocal(replacement.url);
+      node.target = replacement.url;
+      await wallet.showsError("CHAIN_REPLACED");
+      await wallet.button("Start fresh").click();
+      await wallet.hasSpendable("0.00");
+    }),
+  );
+
+  async function removeWallet(): Promise<void> {
+    await wallet.go("/wallet/settings");
+    await wallet.button("Remove the wallet").click();
+    await wallet.field("Passphrase").fill(PASSPHRASE);
+    await wallet.button("Remove it from this browser").click();
+    await wallet.button("Create a wallet").waitFor();
+  }
+});
+
+/** Runs in the page: everything that its IndexedDB databases hold, as text. */
+async function dumpDatabases(): Promise<string> {
+  const result = <T>(request: IDBRequest<T>) =>
+    new Promise<T>((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  const texts: string[] = [];
+  for (const { name = "" } of await indexedDB.databases()) {
+    const database = await result(indexedDB.open(name));
+    for (const store of database.objectStoreNames)
+      texts.push(JSON.stringify(await result(database.transaction(store).objectStore(store).getAll())));
+    database.close();
+  }
+  return texts.join("\n");
+}
+
+/** Runs in the page: writes to a database of its own until the origin has no room for one more byte. */
+async function fillStorage(): Promise<void> {
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open("filling", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("parts", { autoIncrement: true });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const write = (bytes: number) =>
+    new Promise<boolean>((resolve) => {
+      const transaction = database.transaction("parts", "readwrite");
+      transaction.objectStore("parts").add(crypto.getRandomValues(new Uint8Array(bytes)));
+      transaction.oncomplete = () => resolve(true);
+      transaction.onabort = () => resolve(false);
+    });
+  for (const bytes of [65_536, 4_096, 256, 1]) while (await write(bytes));
+  database.close();
+}
+
+/** Runs in the page: announces an Ethereum wallet (EIP-6963) whose account signs in the test. */
+function announceWallet(address: string): void {
+  const sign = (globalThis as unknown as { signTypedData(typedData: string): Promise<string> }).signTypedData;
+  const provider = {
+    request: async ({ method, params }: { method: string; params: string[] }) => {
+      if (method === "eth_requestAccounts") return [address];
+      if (method === "eth_signTypedData_v4") return sign(params[1] ?? "");
+      throw new Error(`unexpected ${method}`);
+    },
+  };
+  const icon = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
+  const info = { uuid: crypto.randomUUID(), name: "Test Wallet", icon, rdns: "org.example.test" };
+  const announce = () =>
+    dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: Object.freeze({ info, provider }) }));
+  addEventListener("eip6963:requestProvider", announce);
+  announce();
+}
