@@ -5,6 +5,8 @@ const MAX_WIDTH = 120;
 const MIN_WIDTH = 60;
 /** The width if the output is not a terminal. */
 const DEFAULT_WIDTH = 80;
+/** Texts in narrower columns have too few words in a line. */
+const MIN_COLUMN = 30;
 const SEPARATOR = " | ";
 const INDENT = "   ";
 
@@ -45,9 +47,11 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Prints columns side by side; a dash marks each paragraph. */
+/** Prints columns side by side, or one below the other if they would be too narrow; a dash marks each paragraph. */
 export function columns(titles: readonly string[], cells: readonly (readonly string[])[], screen: Screen): string {
   const width = Math.floor((screen.width - SEPARATOR.length * (titles.length - 1)) / titles.length);
+  if (width < MIN_COLUMN && titles.length > 1)
+    return titles.map((title, index) => columns([title], [cells[index] ?? []], screen)).join("");
   const wrapped = cells.map((paragraphs) =>
     paragraphs.flatMap((text) => wrap(text, width - 2).map((line, index) => (index === 0 ? "- " : "  ") + line)),
   );

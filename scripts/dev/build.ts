@@ -6,15 +6,26 @@ import { elapsed, lastDuration, type Progress, recordDuration } from "../launche
 import { CommandError } from "../lib/command.ts";
 
 /** How long each step takes on two cores, seconds. The last run's durations replace these. */
-const EXPECTED: Readonly<Record<string, number>> = { contracts: 60, packages: 30 };
-const EXPECTED_COMPILE = 30;
-const EXPECTED_KEY = 15;
+const EXPECTED: Readonly<Record<string, number>> = {
+  "circuits payment": 40,
+  "circuits elgamal_range": 6,
+  "circuits withdrawal": 75,
+  "circuits note_append": 40,
+  "keys payment": 5,
+  "keys elgamal_range": 2,
+  "keys withdrawal": 12,
+  "keys note_append": 4,
+  contracts: 80,
+  packages: 25,
+};
 /** The lines of a failed build that are kept. */
 const MAX_LINES = 400;
 
 interface Step {
-  /** Shown while it runs, for example `contracts`. */
-  readonly name: string;
+  /** For example `circuits`; steps of one kind run side by side. */
+  readonly kind: string;
+  /** For example `payment`; "" if the kind has one step only. */
+  readonly part: string;
   readonly start: number;
   readonly expected: number | undefined;
 }
@@ -23,36 +34,53 @@ interface Step {
 class Steps {
   readonly #running = new Map<string, Step>();
   readonly #progress: Progress;
-  readonly #start = performance.now();
+  /** When the last step ended. */
+  #since = performance.now();
+  #hasBuilt = false;
 
   constructor(progress: Progress) {
     this.#progress = progress;
   }
 
-  begin(name: string, expected = EXPECTED[name]): void {
+  begin(kind: string, part = ""): void {
+    const name = nameOf(kind, part);
     if (this.#running.has(name)) return;
-    this.#running.set(name, { name, start: performance.now(), expected: lastDuration(root, name) ?? expected });
+    if (!this.#hasBuilt) this.#progress.print("building what is missing (time/expected time)");
+    this.#hasBuilt = true;
+    const expected = lastDuration(root, name) ?? EXPECTED[name];
+    this.#running.set(name, { kind, part, start: performance.now(), expected });
   }
 
-  /** @param result for the line that stays */
-  end(name: string, result: string): void {
+  /** @param result for the line that stays; default: the step's name */
+  end(kind: string, part = "", result = nameOf(kind, part)): void {
+    const name = nameOf(kind, part);
     const step = this.#running.get(name);
     if (step === undefined) return;
     this.#running.delete(name);
-    const seconds = (performance.now() - step.start) / 1000;
+    this.#since = performance.now();
+    const seconds = (this.#since - step.start) / 1000;
     recordDuration(root, name, seconds);
-    this.#progress.print(`  built ${result} in ${seconds.toFixed(1)} s`);
+    this.#progress.print(`  ${result} in ${seconds.toFixed(1)} s`);
   }
 
-  has(name: string): boolean {
-    return this.#running.has(name);
-  }
-
+  /** At most 80 characters, unless a step takes hours. */
   text(): string {
-    const steps = [...this.#running.values()].map(({ name, start, expected }) => `${name} ${elapsed(start, expected)}`);
-    if (steps.length === 0) return `comparing sources with the last build (${elapsed(this.#start)})`;
-    return `building ${steps.join(", ")}`;
+    const steps = [...this.#running.values()];
+    const kinds = [...new Set(steps.map(({ kind }) => kind))];
+    if (kinds.length === 0) return `comparing the sources with the last build (${elapsed(this.#since)})`;
+    const ofKind = (kind: string) => steps.filter((step) => step.kind === kind);
+    const texts = kinds.map((kind) => `${kind} ${ofKind(kind).map(timeOf).join(", ")}`);
+    return `  ${texts.join("; ")}`;
   }
+}
+
+const nameOf = (kind: string, part: string): string => (part === "" ? kind : `${kind} ${part}`);
+
+/** For example `payment 0:12/0:40`. */
+function timeOf({ part, start, expected }: Step): string {
+  const times = [(performance.now() - start) / 1000, ...(expected === undefined ? [] : [expected])];
+  const text = times.map((time) => `${Math.floor(time / 60)}:${String(Math.floor(time % 60)).padStart(2, "0")}`);
+  return `${part === "" ? "" : `${part} `}${text.join("/")}`;
 }
 
 /** `@sotto/client:build: text`; a task of the root is `//:contracts:build`. */
@@ -72,7 +100,7 @@ export async function buildAll(progress: Progress, signal: AbortSignal): Promise
     const either = AbortSignal.any([signal, both.signal]);
     const stages = [
       turbo(["build", "--filter=@sotto/circuits"], circuitLine(steps), progress, either),
-      turbo(["contracts:build"], contractLine(steps), progress, either).then(() => steps.end("contracts", "contracts")),
+      turbo(["contracts:build"], contractLine(steps), progress, either).then(() => steps.end("contracts")),
     ];
     try {
       await Promise.all(stages);
@@ -83,7 +111,7 @@ export async function buildAll(progress: Progress, signal: AbortSignal): Promise
     }
     const built: string[] = [];
     await turbo(["build", "contracts:build"], packageLine(steps, built), progress, signal);
-    steps.end("packages", built.length === 1 ? "1 package" : `${built.length} packages`);
+    steps.end("packages", "", built.length === 1 ? "1 package" : `${built.length} packages`);
   } finally {
     progress.stop();
   }
@@ -101,9 +129,9 @@ const circuitLine =
   (_: string, text: string): void => {
     const [, kind, circuit, what = ""] = /^(circuits|setup): (\w+): (.*)$/.exec(text) ?? [];
     if (circuit === undefined) return;
-    const name = kind === "circuits" ? `circuit ${circuit}` : `key of ${circuit}`;
-    if (what.endsWith("...")) steps.begin(name, kind === "circuits" ? EXPECTED_COMPILE : EXPECTED_KEY);
-    else steps.end(name, name);
+    const step = kind === "circuits" ? "circuits" : "keys";
+    if (what.endsWith("...")) steps.begin(step, circuit);
+    else steps.end(step, circuit);
   };
 
 const contractLine =

@@ -189,8 +189,12 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   const screen = screenOf(process.stdout);
   const running = { ports, deployment, service: serviceUrl, merchants, folder: state.folder, kept };
   progress.print(`\n${addresses(screen, running)}`);
+  if (state.hasOtherContracts()) tell("the contracts have changed since this pool was deployed; --fresh deploys them");
   return { parts, traffic: () => status };
 }
+
+/** What runs after a change; shown in place of the status. */
+let activity: (() => string) | undefined;
 
 /** Builds what changed and starts the processes again that use it. One batch at a time. */
 function watchAndRestart(parts: readonly Restartable[]): () => void {
@@ -211,8 +215,11 @@ async function pickUp(files: readonly string[], parts: readonly Restartable[], p
   if (changes.needsRestart) tell(`${what} changed: stop, and start npm run dev again`);
   const start = performance.now();
   if (changes.packages.length > 0) {
-    tell(`${what} changed: building ${changes.packages.join(", ")} ...`);
-    await buildPackages(changes.packages, progress, stopping.signal);
+    const action = `${what} changed: building ${changes.packages.join(", ")}`;
+    activity = () => `${action} (${elapsed(start)})`;
+    await buildPackages(changes.packages, progress, stopping.signal).finally(() => {
+      activity = undefined;
+    });
   }
   const affected = parts.filter(
     ({ packages, program }) =>
@@ -222,13 +229,14 @@ async function pickUp(files: readonly string[], parts: readonly Restartable[], p
   for (const { child } of affected) await child.restart();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   const names = affected.map(({ name }) => name).join(" and the ");
-  if (affected.length > 0) tell(`started the ${names} again (${seconds} s)`);
-  else if (changes.packages.length > 0) tell(`built in ${seconds} s; reload the page to see the change`);
+  if (affected.length > 0) tell(`${what} changed: started the ${names} again (${seconds} s)`);
+  else if (changes.packages.length > 0) tell(`${what} changed: built in ${seconds} s; reload the page to see it`);
 }
 
 /** The line at the bottom; without a terminal only what traffic does, or the log would never end. */
 function showStatus({ traffic }: Started, start: number): void {
   progress.show(() => {
+    if (activity !== undefined) return activity();
     const status = traffic();
     const paid =
       status === undefined

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
-import { circuitsFolder } from "../circuits/paths.ts";
+import { circuitsFolder, root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
 /** Kept by --fresh. */
 const KEPT = new Set(["lock", "durations.json"]);
+const POOL_FILE = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
 const LOCK_FILE = join(circuitsFolder, "artifacts.lock.json");
 
 export class State {
@@ -60,11 +61,19 @@ export class State {
     return JSON.parse(readFileSync(path, "utf8")) as DeploymentManifest;
   }
 
+  /** Whether a pool deployed now would have other code. */
+  hasOtherContracts(): boolean {
+    return readFileSync(this.path("contracts.sha256"), "utf8") !== contractsHash();
+  }
+
   keepDeployment(manifest: DeploymentManifest): void {
+    writeAtomically(this.path("contracts.sha256"), contractsHash());
     writeAtomically(this.path("keys.sha256"), keysHash());
     writeAtomically(this.path("deployment.json"), toJson(manifest));
   }
 }
+
+const contractsHash = (): string => sha256(readFileSync(POOL_FILE));
 
 /** Names the verification keys that a pool deployed now would have. */
 const keysHash = (): string => sha256(readFileSync(LOCK_FILE));

@@ -1,5 +1,5 @@
 // `npm run dev` from its first start to its third: what answers, what the next start keeps, and how it ends.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
@@ -210,7 +210,10 @@ describe("npm run dev", function () {
     dev.child.kill("SIGINT");
     expect(await dev.ended).to.equal(130);
     expect(await busyPorts(port)).to.deep.equal([]);
+    // As after a change of the contracts.
+    writeFileSync(join(folder, "contracts.sha256"), "");
     await start("--traffic", "1");
+    await dev.until(/the contracts have changed since this pool was deployed; --fresh deploys them/);
     expect(host).to.deep.equal(before);
     expect(await blockHash(head)).to.equal(hash);
     expect(await tokens(user)).to.equal(200_000_000n);
@@ -226,8 +229,12 @@ describe("npm run dev", function () {
     await eventually(async () => (await busyPorts(port)).length === 0);
   });
 
-  it("begins anew with --fresh", async () => {
+  it("begins anew with --fresh, and says so if the circuits have changed", async () => {
     const before = host;
+    writeFileSync(join(folder, "keys.sha256"), "");
+    const outdated = startDev("--port", String(port), "--state", folder);
+    expect(await outdated.ended).to.equal(1);
+    expect(outdated.output()).to.match(/^sotto: STATE_OUTDATED: .*--fresh\n$/m);
     await start("--fresh");
     expect(await blockHash("0x1")).not.to.equal(firstBlock);
     expect(await tokens(user)).to.equal(0n);

@@ -22,7 +22,14 @@ describe("demo terminal", () => {
     expect(wrap("", 4)).to.deep.equal([""]);
   });
 
-  for (const width of [60, 80, 119, 120])
+  for (const width of [60, 80, 95])
+    it(`puts three columns below each other if there are only ${width} characters`, () => {
+      const text = columns(["ONE", "TWO", "THREE"], [["some words"], [], ["x".repeat(100)]], screen(width));
+      expect(text).to.match(/^ONE\n- some words\nTWO\nTHREE\n- x+\n {2}x+\n(?: {2}x+\n)?$/);
+      for (const line of text.split("\n")) expect(line.length).to.be.at.most(width);
+    });
+
+  for (const width of [96, 119, 120])
     it(`puts three columns side by side within ${width} characters without losing a word`, () => {
       const cells = [["some words that need more than one line", "second"], [], ["x".repeat(100), "last word"]];
       const text = columns(["ONE", "TWO", "THREE"], cells, screen(width));
