@@ -35,9 +35,7 @@ export const deposit: Step = {
   async play(world) {
     const { account, wallet } = world.payer;
     const amounts = splitAmount(DEPOSITED, NOTES);
-    await world.service.deposit(await wallet.authorizeDeposit({ amounts, account }));
-    await waitForAppend(world);
-    await wallet.scan();
+    await wallet.fund({ amounts, account, service: world.service });
     return {
       payer: [
         `signed one message as ${short(account.address)}, an account without ETH`,

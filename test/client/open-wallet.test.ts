@@ -7,19 +7,14 @@ import { createSeedWords, MemoryStore, seedFromWords, wrapFetch } from "@sotto/c
 import { type OpenWalletOptions, openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
-import { HDNodeWallet } from "ethers";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
-import { openWallet as openTestWallet, openWorld, type World } from "../world/wallets.ts";
+import { accountOf, openWallet as openTestWallet, openWorld, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
-/** Hardhat's second public account, which holds the test tokens. */
-const account = HDNodeWallet.fromPhrase(
-  "test test test test test test test test test test test junk",
-  undefined,
-  "m/44'/60'/0'/0/1",
-);
+/** The second account, which holds the test tokens. */
+const account = accountOf(1);
 
 describe("openWallet", function () {
   slow(this, "a chain, a service and proofs");

@@ -26,7 +26,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 export const ARTIFACTS = join(ROOT, "circuits", "build");
 /** Hardhat's public accounts: the first deploys, the second deposits, the third is the relayer. */
 const MNEMONIC = "test test test test test test test test test test test junk";
-const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`);
+export const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`);
 const TOKENS = 10n ** 15n;
 
 export interface World extends DeploymentManifest {

@@ -1,4 +1,4 @@
-// Deposits through a service: one signature, one deposit, whatever is interrupted.
+// Deposits through a service: an interrupted one is resumed with its signature, and executed once.
 
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
@@ -69,7 +69,7 @@ describe("funding a wallet", () => {
     expect((await wallet.store.list("fund/")).length).to.equal(0);
   });
 
-  it("deposits once, whatever write to its store it dies at", async () => {
+  it("deposits once if it dies before or after any write to its store", async () => {
     let died = 0;
     for (const after of [false, true])
       for (let writes = 0; ; writes += 1) {

@@ -228,7 +228,7 @@ describe("artifacts from a service", () => {
     assert.deepEqual(server.ranges, []);
   });
 
-  it("stop at their size limit, whatever the server says of their size", async () => {
+  it("stop at their size limit, also if the server names a smaller size", async () => {
     const { details } = await expectRejected("ARTIFACT_TOO_LARGE", async () =>
       (await load({ maxBytes: { zkey: MEBIBYTE } })).bytes("toy", "zkey"),
     );

@@ -83,8 +83,8 @@ const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 4_000;
 const MAX_KEY_LENGTH = 200;
 /**
- * Seconds after an authorization's date when it is over on a local chain by this machine's clock. Such a chain may mine no
- * block that would show it.
+ * Seconds after its deadline when an authorization counts as expired on a local chain, by this machine's clock: such a chain
+ * may mine no block that would show it.
  */
 const LOCAL_GRACE = 60;
 
@@ -109,7 +109,7 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
     await core.lock.run(() => core.scan({ signal: follow.signal }));
     const known = await findEqual(core, id, terms, claim);
     if (known?.done) return fundedOf(known, known.done);
-    if (known !== undefined && (landed(core, known) !== undefined || !isOver(core, known)))
+    if (known !== undefined && (landed(core, known) !== undefined || !isExpired(core, known)))
       return finish(core, known, follow);
     follow.report({ stage: "signing", id: undefined, transaction: undefined });
     const { sponsor, validFor } = rest;
@@ -138,7 +138,7 @@ export async function resumeDeposit(core: WalletCore, id: string, options: Resum
     if (record === undefined) throw new WalletError("UNKNOWN_DEPOSIT", `this wallet has no unfinished deposit ${id}`);
     if (record.done !== null) return fundedOf(record, record.done);
     await core.lock.run(() => core.scan({ signal: follow.signal }));
-    if (landed(core, record) !== undefined || !isOver(core, record)) return finish(core, record, follow);
+    if (landed(core, record) !== undefined || !isExpired(core, record)) return finish(core, record, follow);
     await deleteFunding(core.options.store, record);
     throw new WalletError("DEPOSIT_EXPIRED", `the deposit ${id} was not executed in time, so nothing was deposited`, {
       id,
@@ -151,7 +151,7 @@ export async function unfinishedDeposits(core: WalletCore): Promise<UnfinishedDe
   const records = await listFundings(core.options.store);
   return records.flatMap((record) => {
     const notes = landed(core, record);
-    if (record.done !== null || (notes === undefined && isOver(core, record))) return [];
+    if (record.done !== null || (notes === undefined && isExpired(core, record))) return [];
     const { id, account, amounts, created, request } = record;
     return {
       id,
@@ -239,7 +239,7 @@ function landed(core: WalletCore, { keyIndex, amounts }: FundingRecord): WalletN
 }
 
 /** Whether a deposit that is not on chain can no longer be executed. */
-function isOver(core: WalletCore, { request }: FundingRecord): boolean {
+function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
   const { clock, info } = core.options;
   const validBefore = Number(request.validBefore);
   if ((core.sync.confirmed?.timestamp ?? 0) >= validBefore) return true;
