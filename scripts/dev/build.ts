@@ -15,7 +15,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "keys elgamal_range": 2,
   "keys withdrawal": 12,
   "keys note_append": 4,
-  contracts: 80,
+  contracts: 60,
   packages: 25,
 };
 /** The lines of a failed build that are kept. */
