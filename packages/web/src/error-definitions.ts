@@ -33,6 +33,18 @@ export const WEB_ERRORS = {
     means: "The address does not answer, or does not allow web pages to read its responses (CORS).",
     remedy: "Check the address and the connection. The operator allows pages with the option `cors`.",
   },
+  VIEWING_KEY_INVALID: {
+    means: "The text is not a viewing key for this pool.",
+    remedy: "Export one with `sotto export --viewing-key`, for the same pool.",
+  },
+  SERVICE_STATUS_INVALID: {
+    means: "The address answers, but not as a sotto service does.",
+    remedy: "Check the address of the service in sotto.json.",
+  },
+  NOT_A_RECEIPT: {
+    means: "The text is not a receipt.",
+    remedy: "Paste the whole JSON text that the payer's wallet exported.",
+  },
   TERMS_CHANGED: {
     means: "Price or recipient changed after the wallet showed them. Nothing was paid.",
     remedy: "Look at the new terms, and pay again.",

@@ -128,6 +128,16 @@ export interface FeedState {
   readonly uncached: Failure | undefined;
 }
 
+export const STARTING: FeedState = {
+  phase: "starting",
+  summary: undefined,
+  height: undefined,
+  problem: undefined,
+  reorganized: undefined,
+  restarted: undefined,
+  uncached: undefined,
+};
+
 /** Where a search text was found. */
 export interface SearchHit {
   readonly kind: "transaction" | "note" | "nullifier" | "digest" | "root" | "owner tag" | "account";

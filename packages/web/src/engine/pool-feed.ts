@@ -2,17 +2,7 @@
 import { proxy, wrap } from "comlink";
 import { useEffect, useSyncExternalStore } from "react";
 import type { HostConfig } from "../config.ts";
-import type { FeedState, PoolFeed } from "./pool-feed-api.ts";
-
-const STARTING: FeedState = {
-  phase: "starting",
-  summary: undefined,
-  height: undefined,
-  problem: undefined,
-  reorganized: undefined,
-  restarted: undefined,
-  uncached: undefined,
-};
+import { type FeedState, type PoolFeed, STARTING } from "./pool-feed-api.ts";
 
 let worker: PoolFeed | undefined;
 let current = STARTING;

@@ -5,7 +5,14 @@ import type { HostConfig } from "../config.ts";
 import { type Failure, failureOf, WebError } from "../errors.ts";
 import { connect, pauseMs } from "./chain.ts";
 import { PoolCache } from "./pool-cache.ts";
-import type { ConstantCheck, ContractCheck, FeedState, GasPoint, PoolFeed } from "./pool-feed-api.ts";
+import {
+  type ConstantCheck,
+  type ContractCheck,
+  type FeedState,
+  type GasPoint,
+  type PoolFeed,
+  STARTING,
+} from "./pool-feed-api.ts";
 import { PoolPages } from "./pool-pages.ts";
 import { acquireTabLock } from "./tab-lock.ts";
 import { withFailures } from "./with-failures.ts";
@@ -18,15 +25,7 @@ const MAX_RECEIPTS = 2_000;
 
 class Feed implements PoolFeed {
   readonly #listeners: ((state: FeedState) => void)[] = [];
-  #state: FeedState = {
-    phase: "starting",
-    summary: undefined,
-    height: undefined,
-    problem: undefined,
-    reorganized: undefined,
-    restarted: undefined,
-    uncached: undefined,
-  };
+  #state = STARTING;
   #config: HostConfig | undefined;
   #chain: Chain | undefined;
   #follower: PoolFollower | undefined;

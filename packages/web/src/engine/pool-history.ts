@@ -230,7 +230,9 @@ export class PoolHistory {
         kind: "note",
         value: toBytes32(commitment),
         leafIndex: index,
-        ...{ transactionHash, blockNumber, timestamp },
+        transactionHash,
+        blockNumber,
+        timestamp,
       });
     }
     const prefix = prefixOf(wanted);

@@ -1,24 +1,18 @@
 // Asking for a resource, and paying for it.
 import { wrapFetch } from "@sotto/client";
-import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
+import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
 import { type Context, isCode } from "./context.ts";
+import { ANONYMOUS, instructionsOf, request, urlOf } from "./instructions.ts";
 import { stageText } from "./stages.ts";
 
-/** The wallet carries no cookies to the merchant: they would say who pays. */
-const INIT: RequestInit = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
 const MAX_TEXT_BYTES = 1 << 20;
-const MAX_CHALLENGE_BYTES = 64 * 1024;
-const CHALLENGE_MS = 30_000;
 
 /** Requests a resource without paying. @throws WebError PAGE_UNREACHABLE, NOT_PAYABLE */
 export async function ask(context: Context, spentToday: bigint, typed: string): Promise<Answer> {
   const url = urlOf(typed);
-  const response = await fetch(url, INIT).catch((cause: unknown) => {
-    const message = `${url.host} does not answer, or does not allow web pages to read its responses`;
-    throw new WebError("PAGE_UNREACHABLE", message, { host: url.host }, { cause });
-  });
+  const response = await request(url);
   if (response.status !== 402) return { kind: "free", ...(await deliveryOf(response)) };
   const { payment, metadata } = await instructionsOf(response);
   checkTerms(context, { payment, metadata });
@@ -36,28 +30,6 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
     spendable: context.wallet.balance().spendable,
   };
   return { kind: "quote", quote };
-}
-
-function urlOf(typed: string): URL {
-  const text = typed.trim();
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && text.length <= 2048) return url;
-  throw new WebError("NOT_PAYABLE", "this is not an http or https address");
-}
-
-async function instructionsOf(response: Response): Promise<PaymentInstructions> {
-  try {
-    const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_MS));
-    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch (cause) {
-    const why = cause instanceof SottoError ? cause.message : "its response is not sotto's";
-    throw new WebError(
-      "NOT_PAYABLE",
-      `the server asks for a payment that this wallet cannot make: ${why}`,
-      {},
-      { cause },
-    );
-  }
 }
 
 /** The first checks of `wrapFetch`, so that the user is not asked about a payment that it would refuse. */
@@ -103,7 +75,7 @@ export async function pay(
     },
   });
   try {
-    const delivery = await deliveryOf(await fetching(quote.url, { ...INIT, signal }));
+    const delivery = await deliveryOf(await fetching(quote.url, { ...ANONYMOUS, signal }));
     return { ...delivery, transaction, price: quote.price };
   } catch (error) {
     if (isCode(error, "REQUEST_LIMIT_EXCEEDED") && within)

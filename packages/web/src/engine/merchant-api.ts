@@ -1,0 +1,53 @@
+// What a merchant's page asks of its worker. The viewing key stays in the worker's memory; it is never stored.
+import type { Received } from "@sotto/client";
+import type { CheckedReceipt } from "@sotto/client/receipts";
+import type { PaymentInstructions } from "@sotto/protocol";
+import type { HostConfig } from "../config.ts";
+import type { Failure } from "../errors.ts";
+
+export interface MerchantState {
+  /** `closed`: no key. `reading`: the first look at the chain. */
+  readonly phase: "closed" | "reading" | "open";
+  readonly shieldedAddress: string | undefined;
+  /** While it reads for the first time. */
+  readonly progress: { readonly block: number; readonly height: number } | undefined;
+  /** Payments and deposits to the address, oldest first. */
+  readonly received: readonly Received[];
+  /** Sum of the confirmed ones, base units. */
+  readonly total: bigint;
+  /** Why the last look at the chain failed. */
+  readonly problem: Failure | undefined;
+}
+
+export const CLOSED: MerchantState = {
+  phase: "closed",
+  shieldedAddress: undefined,
+  progress: undefined,
+  received: [],
+  total: 0n,
+  problem: undefined,
+};
+
+/** The worker's interface. Each method rejects with a `Failure`. */
+export interface MerchantDesk {
+  /** Calls `listener` with the state now, and whenever it changes. */
+  subscribe(listener: (state: MerchantState) => void): Promise<void>;
+  /**
+   * Reads the payments to the address of a viewing key.
+   * @param text the JSON that `sotto export --viewing-key` writes
+   */
+  open(config: HostConfig, text: string): Promise<void>;
+  /** As `open`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
+  openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void>;
+  /** Forgets the key and everything that it opened. */
+  close(): Promise<void>;
+  /** All payments as CSV. */
+  csv(): Promise<string>;
+  /**
+   * Checks a payer's receipt against the chain. Needs no key.
+   * @param challenge the text that the merchant asked the payer to sign; "" accepts any
+   */
+  checkReceipt(config: HostConfig, text: string, challenge: string): Promise<CheckedReceipt>;
+  /** Requests a URL without paying, and reads the 402 response as clients do. */
+  readInstructions(url: string): Promise<PaymentInstructions>;
+}

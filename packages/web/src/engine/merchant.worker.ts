@@ -1,0 +1,138 @@
+// The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
+import { MemoryStore, ViewingWallet } from "@sotto/client";
+import { checkReceipt } from "@sotto/client/receipts";
+import { defaultFinality } from "@sotto/protocol";
+import { expose } from "comlink";
+import type { HostConfig } from "../config.ts";
+import { failureOf, WebError } from "../errors.ts";
+import { connect, pauseMs } from "./chain.ts";
+import { instructionsOf, request, urlOf } from "./instructions.ts";
+import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
+import { receivedCsv } from "./merchant-csv.ts";
+import { parseViewingKey, type ViewingKey } from "./viewing-key.ts";
+import { withFailures } from "./with-failures.ts";
+
+const MAX_RECEIPT_CHARACTERS = 64 * 1024;
+
+class Desk implements MerchantDesk {
+  readonly #listeners: ((state: MerchantState) => void)[] = [];
+  #state = CLOSED;
+  #open: AbortController | undefined;
+
+  async subscribe(listener: (state: MerchantState) => void): Promise<void> {
+    this.#listeners.push(listener);
+    listener(this.#state);
+  }
+
+  #set(state: MerchantState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  async open(config: HostConfig, text: string): Promise<void> {
+    await this.#follow(config, parseViewingKey(text, config.deployment));
+  }
+
+  async openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void> {
+    await this.#follow(config, { viewingKey: BigInt(`0x${viewingKey}`), shieldedAddress });
+  }
+
+  async #follow(config: HostConfig, key: ViewingKey): Promise<void> {
+    await this.close();
+    const open = new AbortController();
+    this.#open = open;
+    const wallet = await openWallet(config, key);
+    if (open.signal.aborted) return;
+    this.#set({ ...CLOSED, phase: "reading", shieldedAddress: key.shieldedAddress });
+    void this.#look(config, key, wallet, open.signal);
+  }
+
+  /** Looks again and again until the signal aborts. Never rejects. */
+  async #look(config: HostConfig, key: ViewingKey, first: ViewingWallet, signal: AbortSignal): Promise<void> {
+    let wallet = first;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await wallet.scan({ signal, onProgress: (progress) => this.#progress(signal, progress) });
+        failures = 0;
+        this.#show(signal, wallet);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        const problem = failureOf(error);
+        this.#set({ ...this.#state, problem });
+        // A chain that was started again has none of the blocks that this wallet read: a new wallet begins anew.
+        if (problem.code === "NODE_INCONSISTENT") wallet = await openWallet(config, key).catch(() => wallet);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(config.deployment.chainId, failures)));
+    }
+  }
+
+  #progress(signal: AbortSignal, progress: { block: number; height: number }): void {
+    if (!signal.aborted && this.#state.phase === "reading") this.#set({ ...this.#state, progress });
+  }
+
+  #show(signal: AbortSignal, wallet: ViewingWallet): void {
+    if (signal.aborted) return;
+    const received = wallet.received();
+    const total = wallet.total();
+    const { phase, problem, received: known, total: knownTotal } = this.#state;
+    const last = received.at(-1);
+    const same = known.length === received.length && known.at(-1)?.transactionHash === last?.transactionHash;
+    if (phase === "open" && problem === undefined && same && total === knownTotal) return;
+    this.#set({ ...this.#state, phase: "open", progress: undefined, received, total, problem: undefined });
+  }
+
+  async close(): Promise<void> {
+    this.#open?.abort();
+    this.#open = undefined;
+    this.#set(CLOSED);
+  }
+
+  async csv(): Promise<string> {
+    return receivedCsv(this.#state.received);
+  }
+
+  async checkReceipt(config: HostConfig, text: string, challenge: string) {
+    if (text.length > MAX_RECEIPT_CHARACTERS) throw new WebError("NOT_A_RECEIPT", "the text is too long for a receipt");
+    let receipt: unknown;
+    try {
+      receipt = JSON.parse(text);
+    } catch (cause) {
+      throw new WebError("NOT_A_RECEIPT", "the text is not JSON", {}, { cause });
+    }
+    const { chainId, pool, finality } = config.deployment;
+    return checkReceipt(receipt, {
+      chain: connect(config),
+      chainId: BigInt(chainId),
+      pool,
+      confirmations: (finality ?? defaultFinality(BigInt(chainId))) + 1,
+      challenge: challenge === "" ? undefined : challenge,
+    });
+  }
+
+  async readInstructions(typed: string) {
+    const response = await request(urlOf(typed));
+    if (response.status !== 402)
+      throw new WebError("NOT_PAYABLE", `the server answers ${response.status}, not 402: it asks for no payment`);
+    return instructionsOf(response);
+  }
+}
+
+function openWallet(config: HostConfig, key: ViewingKey): Promise<ViewingWallet> {
+  const { chainId, pool, token, deploymentBlock, set, finality } = config.deployment;
+  return ViewingWallet.open({
+    ...key,
+    chain: connect(config),
+    chainId,
+    pool,
+    token,
+    deploymentBlock,
+    set,
+    finality,
+    store: new MemoryStore(),
+  });
+}
+
+const desk: MerchantDesk = new Desk();
+expose(withFailures(desk));

@@ -1,0 +1,62 @@
+import { useEffect } from "react";
+import { Button } from "../../components/button.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { Hash } from "../../components/hash.tsx";
+import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
+import "../../styles/views.css";
+import "./merchant.css";
+import { Income } from "./income.tsx";
+import { OpenKey } from "./open-key.tsx";
+import { Payments } from "./payments.tsx";
+import { ReceiptCheck } from "./receipt-check.tsx";
+import { RouteCheck } from "./route-check.tsx";
+
+export default function MerchantPage() {
+  const state = useMerchant();
+  const { phase, shieldedAddress, problem, progress } = state;
+  // The key is forgotten when the merchant leaves the page.
+  useEffect(() => () => void merchantDesk().close(), []);
+  return (
+    <>
+      <title>Merchant · sotto</title>
+      <div className="page-head">
+        <div>
+          <h1>Merchant</h1>
+          <p>Payments to your address. The chain shows no amounts; your viewing key opens them, in this tab only.</p>
+        </div>
+        {shieldedAddress !== undefined && (
+          <div className="row">
+            <Hash value={shieldedAddress} name="shielded address" />
+            <Button small onClick={() => void merchantDesk().close()}>
+              Close and forget the key
+            </Button>
+          </div>
+        )}
+      </div>
+      <div className="stack loose">
+        {problem !== undefined && <ErrorMessage error={problem} tone="warn" />}
+        {phase === "closed" && <OpenKey />}
+        {phase === "reading" && (
+          <div className="card stack tight" role="status">
+            <p>
+              <span className="spinner" /> Reading the pool
+            </p>
+            {progress !== undefined && (
+              <progress max={progress.height} value={progress.block} aria-label="Blocks that were read" />
+            )}
+          </div>
+        )}
+        {phase === "open" && (
+          <>
+            <Income state={state} />
+            <Payments received={state.received} />
+          </>
+        )}
+        <div className="halves">
+          <ReceiptCheck />
+          <RouteCheck />
+        </div>
+      </div>
+    </>
+  );
+}

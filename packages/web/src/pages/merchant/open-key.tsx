@@ -1,0 +1,62 @@
+import { useState } from "react";
+import { Button } from "../../components/button.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { merchantDesk } from "../../engine/merchant.ts";
+import { engine, useEngine } from "../../engine/page.ts";
+import { useAction } from "../../hooks/use-action.ts";
+import { useConfig } from "../../hooks/use-config.ts";
+
+/** Asks for a viewing key. */
+export function OpenKey() {
+  const config = useConfig();
+  const wallet = useEngine();
+  const [text, setText] = useState("");
+  const { busy, failure, run } = useAction();
+  const openOwn = async () => {
+    const { viewingKey, shieldedAddress } = await engine().viewingKey();
+    await merchantDesk().openKey(config, viewingKey, shieldedAddress);
+  };
+  return (
+    <form
+      className="card stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(async () => {
+          await merchantDesk().open(config, text);
+          setText("");
+        });
+      }}
+    >
+      <h2>Open with a viewing key</h2>
+      <div className="field">
+        <label htmlFor="viewing-key">Viewing key</label>
+        <textarea
+          id="viewing-key"
+          className="input mono"
+          required
+          spellCheck={false}
+          autoComplete="off"
+          placeholder='{"type":"sotto-viewing-key", …}'
+          aria-describedby="viewing-key-hint"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <p className="hint" id="viewing-key-hint">
+          The text that <code>sotto export --viewing-key</code> writes. It shows what the address receives, and cannot
+          spend. This page does not store it, and forgets it when you leave.
+        </p>
+      </div>
+      {failure !== undefined && <ErrorMessage error={failure} />}
+      <div className="row">
+        <Button kind="primary" type="submit" busy={busy}>
+          Open
+        </Button>
+        {wallet.phase === "open" && (
+          <Button busy={busy} onClick={() => run(openOwn)}>
+            Use this browser's wallet
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

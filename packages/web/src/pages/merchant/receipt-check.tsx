@@ -1,0 +1,91 @@
+import type { CheckedReceipt } from "@sotto/client/receipts";
+import { useState } from "react";
+import { Amount } from "../../components/amount.tsx";
+import { Button } from "../../components/button.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { Field } from "../../components/field.tsx";
+import { Hash } from "../../components/hash.tsx";
+import { Time } from "../../components/time.tsx";
+import { merchantDesk } from "../../engine/merchant.ts";
+import { useAction } from "../../hooks/use-action.ts";
+import { useConfig } from "../../hooks/use-config.ts";
+
+/** Checks a payer's receipt against the chain. */
+export function ReceiptCheck() {
+  const config = useConfig();
+  const [text, setText] = useState("");
+  const [challenge, setChallenge] = useState("");
+  const [checked, setChecked] = useState<CheckedReceipt>();
+  const { busy, failure, run } = useAction();
+  return (
+    <form
+      className="card stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setChecked(undefined);
+        run(async () => setChecked(await merchantDesk().checkReceipt(config, text, challenge.trim())));
+      }}
+    >
+      <h2>Check a receipt</h2>
+      <div className="field">
+        <label htmlFor="receipt">Receipt</label>
+        <textarea
+          id="receipt"
+          className="input mono"
+          required
+          spellCheck={false}
+          placeholder='{"type":"sotto-receipt", …}'
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </div>
+      <Field
+        label="Challenge"
+        hint="The text that you asked the payer to sign. Without it, the receipt may be a copy."
+        maxLength={256}
+        value={challenge}
+        onChange={setChallenge}
+      />
+      {failure !== undefined && <ErrorMessage error={failure} />}
+      {checked !== undefined && <Checked receipt={checked} />}
+      <div className="row">
+        <Button type="submit" busy={busy}>
+          Check the receipt
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Checked({ receipt }: { readonly receipt: CheckedReceipt }) {
+  const { amount, resourceUrl, timestamp, recipient, transaction, challenge } = receipt;
+  return (
+    <div className="notice" data-tone="good" role="status">
+      <p>
+        <strong>The payment settled on this chain.</strong>
+      </p>
+      <dl className="facts">
+        <dt>Amount</dt>
+        <dd>
+          <Amount value={amount} />
+        </dd>
+        <dt>Resource</dt>
+        <dd className="url">{resourceUrl}</dd>
+        <dt>Paid</dt>
+        <dd>
+          <Time at={timestamp} />
+        </dd>
+        <dt>Recipient</dt>
+        <dd>
+          <Hash value={recipient.wallet} name="recipient's wallet" />
+        </dd>
+        <dt>Transaction</dt>
+        <dd>
+          <Hash value={transaction} name="transaction" />
+        </dd>
+        <dt>Challenge</dt>
+        <dd>{challenge === "" ? "none: anyone with a copy can show it" : challenge}</dd>
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useMemo } from "react";
+import { Chart, type Series } from "../../components/chart.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { poolFeed } from "../../engine/pool-feed.ts";
+import type { GasPoint, PoolSummary } from "../../engine/pool-feed-api.ts";
+import { useAnswer } from "../../hooks/use-answer.ts";
+import { formatCount } from "../../lib/age.ts";
+
+const TRANSACTIONS = 500;
+const NO_POINTS: readonly GasPoint[] = [];
+
+const perPayment = ({ gasUsed, payments }: GasPoint): number => Number(gasUsed) / payments;
+
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** Gas that each settled payment cost, by the receipts of the last transactions. */
+export function GasChart({ summary }: { readonly summary: PoolSummary }) {
+  // Payments, not the revision: a new block without payments has no new receipts.
+  const { value: points = NO_POINTS, failure } = useAnswer(`${summary.history} ${summary.payments}`, () =>
+    poolFeed().gas(TRANSACTIONS),
+  );
+  const chart = useMemo(() => {
+    const series: Series[] = [
+      { name: "Gas per payment", kind: "points", colour: "--accent", values: points.map(perPayment) },
+    ];
+    return { times: points.map(({ timestamp }) => timestamp), series, unit: "gas" };
+  }, [points]);
+  const median = Math.round(medianOf(points.map(perPayment)));
+  const label = `Median of the last ${formatCount(points.length)} settlements: ${formatCount(median)} gas per payment.`;
+  return (
+    <section className="card">
+      <header>
+        <h2>Gas per payment</h2>
+      </header>
+      {failure !== undefined && <ErrorMessage error={failure} tone="warn" />}
+      {points.length === 0 ? (
+        <p className="empty">No payment was settled yet.</p>
+      ) : (
+        <>
+          <p className="soft small">{label}</p>
+          <Chart {...chart} label={label} />
+        </>
+      )}
+    </section>
+  );
+}

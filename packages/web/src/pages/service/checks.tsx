@@ -1,0 +1,86 @@
+import { Time } from "../../components/time.tsx";
+import type { ServiceStatus } from "../../lib/service-status.ts";
+
+/** What each check looks at, and what its failure means for payments. */
+const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }>> = {
+  chain: { title: "Chain", ok: "A node answers.", bad: "No node answers: nothing can be verified or settled." },
+  store: { title: "Database", ok: "It answers.", bad: "It does not answer: payments are refused, none is lost." },
+  artifacts: {
+    title: "Circuit files",
+    ok: "All files are present and undamaged.",
+    bad: "A file is missing or damaged: wallets cannot download it.",
+  },
+  head: {
+    title: "Newest block",
+    ok: "It is recent.",
+    bad: "It is too old: the node or the chain does not advance.",
+  },
+  fees: {
+    title: "Gas price",
+    ok: "It is within the service's limit.",
+    bad: "It is above the service's limit: settlement waits until gas is cheaper.",
+  },
+  relayer: {
+    title: "Relayer's balance",
+    ok: "It pays for gas.",
+    bad: "It is too low: the operator has to send it native coin.",
+  },
+  budget: {
+    title: "Gas budget",
+    ok: "Today's budget is not used up.",
+    bad: "Today's budget is used up: settlement resumes tomorrow, or when the operator raises it.",
+  },
+  leader: {
+    title: "Leader",
+    ok: "A replica leads and reads the chain.",
+    bad: "No replica has finished a round lately: queued payments wait.",
+  },
+  phone: {
+    title: "Phone registry",
+    ok: "It answers.",
+    bad: "It does not answer: phone numbers cannot be looked up or linked.",
+  },
+};
+
+interface Properties {
+  readonly status: ServiceStatus;
+  /** When the service answered, ms. */
+  readonly at: number;
+  /** Whether a later request failed. */
+  readonly stale: boolean;
+}
+
+/** Each check with its reason. */
+export function Checks({ status: { ready, checks, elapsed }, at, stale }: Properties) {
+  const failed = checks.filter(({ ok }) => !ok).length;
+  const tone = stale ? "warn" : ready ? "good" : "bad";
+  return (
+    <section className="card">
+      <header>
+        <h2>{ready ? "Ready for payments" : failed > 0 ? `${failed} checks fail` : "Shutting down"}</h2>
+        <span className="state" data-tone={tone} role="status">
+          {stale ? "no answer now" : "answered"} <Time at={at} clock /> in {Math.round(elapsed)} ms
+        </span>
+      </header>
+      <ul className="lines" aria-label="Checks">
+        {checks.map(({ name, ok, code }) => {
+          const known = CHECKS[name];
+          return (
+            <li key={name}>
+              <span>
+                <strong>{known?.title ?? name}</strong>
+                <span className="soft small">
+                  {known === undefined ? "" : ok ? known.ok : known.bad}{" "}
+                  {!ok && code !== undefined && <code>{code}</code>}
+                </span>
+              </span>
+              <span className="state" data-tone={ok ? "good" : "bad"}>
+                {ok ? "ok" : "fails"}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
