@@ -115,7 +115,7 @@ describe("docs/cli.md", function () {
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
       // The local chain's public account, as on the page; the merchant has its own account.
-      const ended = await cli.run(args, { ...input, process: true, cwd: payer.folder });
+      const ended = await cli.run(args, { ...input, cwd: payer.folder });
       expect(ended.code, ended.stderr).to.equal(exit);
       if (exit !== 0) return learn(line, undefined);
       if (!args.includes("--json") && !args.includes("--output")) expect(ended.stdout).to.match(/\S/);

@@ -1,3 +1,4 @@
+import type { WalletProver } from "@sotto/client";
 import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
 import type { Home } from "./home/home.ts";
@@ -10,6 +11,8 @@ export interface Context {
   readonly environment: Environment;
   /** Aborted on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** See RunOptions. */
+  readonly prover?: WalletProver | undefined;
 }
 
 export interface Command {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { WalletProver } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { COMMON, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
@@ -17,6 +18,8 @@ export interface RunOptions {
   streams: Streams;
   environment: Environment;
   signal: AbortSignal;
+  /** Proves in place of the prover that loads the configured artifacts. For programs that run several commands. */
+  prover?: WalletProver | undefined;
 }
 
 /**
@@ -56,9 +59,9 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
     return EXIT.ok.code;
   }
   const parsed = new Arguments(rest, { ...COMMON, ...command.options }, command.positionals);
-  const { streams, environment, signal } = options;
+  const { streams, environment, signal, prover } = options;
   const home = new Home(parsed.text("home") ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
-  const result = await command.run({ args: parsed, output, streams, home, environment, signal });
+  const result = await command.run({ args: parsed, output, streams, home, environment, signal, prover });
   if (result !== undefined) output.result(result);
   return EXIT.ok.code;
 }

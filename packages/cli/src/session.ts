@@ -49,7 +49,7 @@ export async function withWallet<T>(
   spending: boolean,
   action: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const { home, environment, output } = context;
+  const { home, environment, output, prover } = context;
   const config = readConfig(home);
   const seed = readSeed(home, environment);
   const { artifacts, service } = config;
@@ -67,6 +67,7 @@ export async function withWallet<T>(
       nodes: chain,
       service,
       folder: home.folder,
+      prover,
       store: home.store,
       artifacts: artifacts === undefined ? undefined : placeOf(artifacts),
       onDownload: (progress) => output.progress(describeDownload(progress)),

@@ -1,5 +1,6 @@
 // Runs sotto with its own home folder and only the given environment variables. `start`, and `run` with `process` set, run
-// the built program as a process. Otherwise the same code runs in this process, which saves half a second per command.
+// the built program as a process, which proves for real. Otherwise the same code runs in this process, with proofs that the
+// development keys' trapdoor forges, which saves a second and more per command.
 // Every output is searched for secrets.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +11,9 @@ import { run } from "@sotto/cli";
 import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
+import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
 
+const prover = new TrapdoorProver();
 const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
 const STOPS_AT = join(import.meta.dirname, "..", "..", "kit", "stops-at.mjs");
 
@@ -82,13 +85,13 @@ export class Cli {
   }
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    const outside = options.process === true || options.cwd !== undefined || options.watch !== undefined;
+    const outside = options.process === true || options.watch !== undefined;
     const ended = outside ? await this.start(args, options).ended : await this.#here(args, options);
     this.#search(args, ended);
     return ended;
   }
 
-  async #here(args: readonly string[], { env = {}, input, answer }: RunOptions): Promise<Ended> {
+  async #here(args: readonly string[], { env = {}, input, answer, cwd }: RunOptions): Promise<Ended> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const texts = [stdout, stderr].map((stream) => {
       const chunks: Buffer[] = [];
@@ -105,7 +108,11 @@ export class Cli {
     const streams = { stdin, stdout, stderr, terminal };
     const environment = { HOME: this.folder, ...this.env, ...env };
     const { signal } = new AbortController();
-    const code = await run([...args, "--home", this.home], { streams, environment, signal });
+    const before = process.cwd();
+    process.chdir(cwd ?? this.#cwd);
+    const code = await run([...args, "--home", this.home], { streams, environment, signal, prover }).finally(() =>
+      process.chdir(before),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     return { code, stdout: texts[0]!(), stderr: texts[1]!() };
   }
