@@ -5,12 +5,11 @@ import type { ProverSource } from "./messages.ts";
 export interface ProverReports {
   readonly onDownload?: ((progress: ArtifactProgress) => void) | undefined;
   readonly onCacheError?: ((error: Error) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A prover in this thread, with the service's files and a cache in IndexedDB. */
 export async function createLocalProver(source: ProverSource, reports: ProverReports): Promise<Prover> {
-  const { onDownload, onCacheError, signal } = reports;
-  const options = { cache: indexedDbCache(), onProgress: onDownload, onCacheError, signal };
+  const { onDownload, onCacheError } = reports;
+  const options = { cache: indexedDbCache(), onProgress: onDownload, onCacheError };
   return createProver(await loadArtifacts({ ...source, ...options }));
 }

@@ -5,6 +5,7 @@ import type { WalletProver } from "../wallet/core.ts";
 import { Wallet } from "../wallet/wallet.ts";
 import { connectProver, type ProverWorker } from "./connect-prover.ts";
 import { holdLock } from "./hold-lock.ts";
+import type { ProverSource } from "./messages.ts";
 
 export interface OpenWalletOptions extends OpenOptions {
   /**
@@ -13,8 +14,8 @@ export interface OpenWalletOptions extends OpenOptions {
    */
   store?: Store | string | undefined;
   /**
-   * A worker that runs `serveProver(self)`, a port to one, or a prover. The caller ends its worker. Default: proves in this
-   * thread, which is busy meanwhile.
+   * A worker that runs `serveProver(self)`, a port to one, or a prover. The caller ends its worker. Without one, the wallet
+   * cannot spend.
    */
   prover?: ProverWorker | WalletProver | undefined;
 }
@@ -30,8 +31,7 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
   const cleanup = new Cleanup();
   try {
     const store = await openStore(options.store ?? `sotto-${name}`, cleanup);
-    const source = service === undefined ? undefined : { service, set };
-    const prover = await openProver(options, source, cleanup);
+    const prover = await openProver(options, service === undefined ? undefined : { service, set });
     return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
   } catch (error) {
     await cleanup.run();
@@ -49,17 +49,8 @@ async function openStore(store: Store | string, cleanup: Cleanup): Promise<Store
 
 async function openProver(
   { prover, onDownload, onCacheError }: OpenWalletOptions,
-  source: { service: string; set: string } | undefined,
-  cleanup: Cleanup,
+  source: ProverSource | undefined,
 ): Promise<WalletProver | undefined> {
-  if (prover !== undefined && "prove" in prover) return prover;
-  if (prover !== undefined) return connectProver(prover, { source, onDownload, onCacheError });
-  if (source === undefined) return undefined;
-  // Loaded only by a program that proves in this thread.
-  const { createLocalProver } = await import("./local-prover.ts");
-  const closing = new AbortController();
-  const local = await createLocalProver(source, { onDownload, onCacheError, signal: closing.signal });
-  cleanup.add(() => local.close());
-  cleanup.add(() => closing.abort());
-  return local;
+  if (prover === undefined || "prove" in prover) return prover;
+  return connectProver(prover, { source, onDownload, onCacheError });
 }

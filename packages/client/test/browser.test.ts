@@ -1,0 +1,155 @@
+// The browser entry: one call opens a wallet on IndexedDB with a prover in a worker, and stays small in a bundle.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { build } from "esbuild";
+import "fake-indexeddb/auto";
+import { rejection } from "../../../test/kit/rejection.ts";
+import { connectProver } from "../src/browser/connect-prover.ts";
+import { type OpenWalletOptions, openWallet, type Port, type ProverWorker, serveProver } from "../src/browser/index.ts";
+import { createSeedWords } from "../src/seed.ts";
+import { IndexedDbStore } from "../src/store/indexeddb.ts";
+import { POOL } from "./support/local-pool.ts";
+import { LocalService } from "./support/local-service.ts";
+import { TOKEN } from "./support/local-token.ts";
+import { URL, World } from "./support/world.ts";
+
+describe("openWallet in a browser", () => {
+  const world = new World();
+  const ports: MessagePort[] = [];
+  after(() => {
+    for (const port of ports) port.close();
+  });
+  /** A channel to a worker that runs `serveProver` with these arguments after the port. */
+  const workerOf = (...given: [] | [World["prover"]]): ProverWorker => {
+    const { port1, port2 } = new MessageChannel();
+    ports.push(port1, port2);
+    serveProver(port2 as unknown as Port, ...(given as unknown as []));
+    return port1 as unknown as ProverWorker;
+  };
+  const options = (changes: Partial<OpenWalletOptions> = {}): OpenWalletOptions => ({
+    deployment: { chainId: 31_337n, pool: POOL, token: TOKEN, deploymentBlock: 0, set: "development" },
+    words: createSeedWords(),
+    nodes: world.chain,
+    clock: world.clock,
+    ...changes,
+  });
+
+  it("keeps its state in a database of its own, and pays with the worker's prover", async () => {
+    const words = createSeedWords();
+    const wallet = await openWallet(options({ words, prover: workerOf(world.prover) }));
+    await world.deposit(wallet, [5_000n]);
+    await world.append();
+    const request = { recipient: world.recipient(await world.wallet()), amount: 1_000n, resourceUrl: URL };
+    world.settle(await wallet.pay(request));
+    await wallet.close();
+    const [name, ...others] = (await indexedDB.databases()).map((database) => database.name ?? "");
+    expect(others).to.deep.equal([]);
+    expect(name).to.match(new RegExp(`^sotto-31337-${POOL}-[0-9a-f]{16}$`));
+    const again = await openWallet(options({ words, prover: world.prover }));
+    await world.append();
+    await again.scan();
+    expect(again.balance().spendable).to.equal(4_000n);
+    await again.close();
+  });
+
+  it("is used by one tab at a time, until it is closed", async () => {
+    const words = createSeedWords();
+    const first = await openWallet(options({ words }));
+    expect((await rejection(openWallet(options({ words })))).code).to.equal("WALLET_BUSY");
+    const waiting = openWallet(options({ words }));
+    await first.close();
+    await (await waiting).close();
+  });
+
+  it("does not lock or close a store of the caller", async () => {
+    const store = await IndexedDbStore.open("mine");
+    const wallet = await openWallet(options({ store }));
+    await wallet.scan();
+    await wallet.close();
+    expect((await store.list("")).length).to.be.greaterThan(0);
+    await store.close();
+  });
+
+  it("funds through the service it was opened with", async () => {
+    const service = new LocalService(world);
+    const wallet = await openWallet(options({ service: "https://pay.example/zk" }));
+    const account = { getAddress: async () => POOL, signTypedData: async () => "0x" };
+    const poor = await rejection(wallet.fund({ amount: 5_000_000_000n, account }));
+    expect([poor.code, service.asked]).to.deep.equal(["INSUFFICIENT_TOKENS", []]);
+    await wallet.close();
+  });
+
+  it("passes on why the worker has no prover", async () => {
+    const missing = await rejection(connectProver(workerOf()));
+    expect(missing.code).to.equal("ARTIFACTS_SOURCE_INVALID");
+    const unknown = connectProver(workerOf(), { source: { service: "https://pay.example/zk", set: "ceremony/none" } });
+    expect((await rejection(unknown)).code).to.equal("ARTIFACT_SET_UNKNOWN");
+    const port = workerOf(world.prover);
+    const other = openWallet(options({ prover: port, deployment: { ...options().deployment, set: "ceremony/none" } }));
+    expect((await rejection(other)).code).to.equal("SET_MISMATCH");
+  });
+
+  it("rejects missing nodes of another chain than a local one", async () => {
+    const deployment = { ...options().deployment, chainId: 84_532n };
+    const error = await rejection(openWallet(options({ deployment, nodes: undefined })));
+    expect(error.message).to.equal("nodes is missing: the URL of a JSON-RPC node of chain 84532");
+  });
+});
+
+describe("a browser's bundle", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-bundle-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Bytes of what is loaded for an export before it runs, and all packages in it and in what is loaded later. */
+  async function bundle(name: string) {
+    const { outputs } = (
+      await build({
+        stdin: {
+          contents: `export { ${name} } from "./browser/index.ts";`,
+          resolveDir: join(import.meta.dirname, "../src"),
+        },
+        outdir: join(folder, name),
+        bundle: true,
+        splitting: true,
+        format: "esm",
+        platform: "browser",
+        target: "es2022",
+        minify: true,
+        metafile: true,
+        logLevel: "error",
+      })
+    ).metafile;
+    const first = new Set<string>();
+    const visit = (file: string) => {
+      if (first.has(file)) return;
+      first.add(file);
+      for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === "import-statement") visit(path);
+    };
+    for (const [file, { entryPoint }] of Object.entries(outputs)) if (entryPoint === "<stdin>") visit(file);
+    const packagesOf = (files: Iterable<string>) =>
+      new Set(
+        [...files]
+          .flatMap((file) => Object.entries(outputs[file]?.inputs ?? {}))
+          .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+          .map(([input]) => packageOf(input)),
+      );
+    const bytes = [...first].reduce((sum, file) => sum + (outputs[file]?.bytes ?? 0), 0);
+    return { bytes, first: packagesOf(first), all: packagesOf(Object.keys(outputs)) };
+  }
+  const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? "sotto";
+
+  it("has at most 350 KB to open a wallet, without the code that proves", async () => {
+    const { bytes, first } = await bundle("openWallet");
+    expect(bytes).to.be.within(100_000, 350_000);
+    for (const later of ["snarkjs", "wasmcurves"]) expect(first.has(later)).to.equal(false);
+  });
+
+  it("loads snarkjs in the prover's worker only if the fast engine cannot run", async () => {
+    const { bytes, first, all } = await bundle("serveProver");
+    expect(bytes).to.be.within(20_000, 250_000);
+    expect([first.has("snarkjs"), first.has("ethers"), all.has("snarkjs")]).to.deep.equal([false, false, true]);
+  });
+});
