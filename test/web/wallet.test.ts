@@ -14,6 +14,7 @@ import { slow } from "../kit/slow.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { closeWorld, openWorld, type World } from "../world/wallets.ts";
+import { assertAccessible, assertFits } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
@@ -27,6 +28,8 @@ const PHONE = "+4915112345678";
 
 describe("the wallet page", function () {
   slow(this, "a browser, a chain and proofs");
+  // Each test continues with the wallet that the one before it left.
+  this.bail(true);
   const folder = mkdtempSync(join(tmpdir(), "sotto-web-"));
   const codeFile = join(folder, "codes.jsonl");
   let world: World;
@@ -52,9 +55,7 @@ describe("the wallet page", function () {
     token = new Contract(world.token, TOKEN, world.depositor);
     resourceServer = await openResourceServer(world, "0.012345");
     node = await NodeProxy.open(world.node.url);
-    host = await openHost(async (address) => {
-      await (await token.getFunction("mint")(address, 100_000_000n)).wait();
-    });
+    host = await openHost({ chain: world.node.url, token: world.token });
     host.config = configFor(world);
     await clearOfMidnight();
     context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -70,7 +71,7 @@ describe("the wallet page", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function configFor({ version, network, set, chainId, pool, token, deploymentBlock, ...rest }: World): object {
+  function configFor({ version, network, set, chainId, pool, token, deploymentBlock, ...rest }: World) {
     const { smallestDeposit, contracts, verificationKeys, serviceUrl } = rest;
     return {
       name: "Test chain",
@@ -80,7 +81,7 @@ describe("the wallet page", function () {
       },
       nodes: [node.url],
       service: serviceUrl,
-      faucet: `${host.url}/faucet`,
+      faucet: host.faucetUrl,
       merchants: [{ name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" }],
       limits: { maxPerRequest: "0.02", maxPerDay: "0.05" },
     };
@@ -94,8 +95,11 @@ describe("the wallet page", function () {
 
   const during = (steps: () => Promise<void>) => () =>
     browser.during(steps).catch(async (error: Error) => {
-      const shown = await wallet.page.locator("body").textContent();
-      error.cause ??= `the page says: ${shown}; its console: ${wallet.said.join("; ") || "nothing"}`;
+      const shown = await wallet.page
+        .locator("main")
+        .textContent()
+        .catch(() => "nothing");
+      error.cause ??= new Error(`the page says: ${shown}; its console: ${wallet.said.join("; ") || "nothing"}`);
       throw error;
     });
   const historyOf = async () => {
@@ -108,6 +112,7 @@ describe("the wallet page", function () {
     during(async () => {
       await wallet.go("/wallet");
       await assertPainted(wallet.page, "h1");
+      await assertAccessible(wallet.page, "the first view");
       await wallet.button("Create a wallet").click();
       await wallet.page.locator(".words li").first().waitFor();
       const shown = await wallet.page.locator(".words li").allTextContents();
@@ -270,6 +275,32 @@ describe("the wallet page", function () {
   );
 
   it(
+    "is accessible, and fits screens from 360 px to 4K, in light and dark",
+    during(async () => {
+      const { page } = wallet;
+      const pay = `/wallet/pay?url=${encodeURIComponent(`${resourceServer.url}/chapter/5`)}`;
+      const dialogs = [pay, "/wallet/add", "/wallet/receive", "/wallet/withdraw", "/wallet/phone"];
+      for (const [width, height, colorScheme] of [
+        [360, 740, "dark"],
+        [1280, 900, "light"],
+        [3840, 2160, "dark"],
+      ] as const) {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme });
+        for (const route of ["/wallet", "/wallet/history", "/wallet/settings", ...dialogs]) {
+          await wallet.go(route);
+          if (dialogs.includes(route)) await page.locator("dialog[open]").waitFor();
+          if (route === pay) await page.getByTestId("confirm").waitFor();
+          await assertAccessible(page, `${route}, ${width} px, ${colorScheme}`);
+          await assertFits(page, `${route}, ${width} px`);
+        }
+      }
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.emulateMedia({ colorScheme: "light" });
+    }),
+  );
+
+  it(
     "deposits from another Ethereum wallet of the browser",
     during(async () => {
       const account = Account.createRandom();
@@ -381,6 +412,30 @@ describe("the wallet page", function () {
       expect(await restored.delivered()).to.equal("sold /full");
       expect(await resourceServer.received()).to.equal(paid + PRICE);
       await other.close();
+    }),
+  );
+
+  it(
+    "asks for pool, service and node if its host names none",
+    during(async () => {
+      const { config } = host;
+      const { deployment, service, nodes } = configFor(world);
+      host.config = undefined;
+      const other = await browser.browser.newContext();
+      const page = new WalletPage(await other.newPage(), host.url);
+      await page.go("/wallet");
+      await page.field("Service").fill("https://pay.example/zk");
+      await page.field("Node (JSON-RPC)").fill("http://node.example");
+      await page.field("Deployment manifest").fill("{}");
+      await page.button("Connect").click();
+      await page.showsError("HOST_CONFIG_INVALID");
+      await page.field("Service").fill(service);
+      await page.field("Node (JSON-RPC)").fill(nodes[0] ?? "");
+      await page.field("Deployment manifest").fill(JSON.stringify(deployment));
+      await page.button("Connect").click();
+      await page.create();
+      await other.close();
+      host.config = config;
     }),
   );
 

@@ -1,0 +1,26 @@
+// Checks of a whole page: accessibility, by the rules of axe, and that it fits its screen.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Checks what is in view by WCAG 2.2 AA and axe's best practices. @throws with the rules and elements that violate them */
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
+  );
+  expect(found, what).to.deep.equal([]);
+}
+
+/** @throws if the page scrolls sideways */
+export async function assertFits(page: Page, what: string): Promise<void> {
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(beyond, `${what}: pixels beyond the screen`).to.equal(0);
+}
