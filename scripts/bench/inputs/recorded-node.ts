@@ -7,8 +7,8 @@ import { poolInterface } from "@sotto/client";
 import { emptyRoots, FIELD_MODULUS, TREE_DEPTH } from "@sotto/protocol";
 
 const CHAIN_ID = 31337;
-export const POOL = `0x${"90".repeat(20)}`;
-const TOKEN = `0x${"70".repeat(20)}`;
+const POOL = `0x${"90".repeat(20)}`;
+export const TOKEN = `0x${"70".repeat(20)}`;
 const PAYMENTS_PER_BLOCK = 25;
 const APPEND_LEAVES = 64;
 const BLOCK_SECONDS = 60;
@@ -42,8 +42,9 @@ export class RecordedNode {
     for (let block = 1; block <= blocks; block += 1) this.#mine(block);
   }
 
-  get notes(): number {
-    return this.#leaves;
+  /** The commitment of the first note. */
+  get commitment(): string {
+    return word(field("recipient commitment 0"));
   }
 
   /** The manifest's fields that the page compares with the chain are made up; the page shows that they differ. */

@@ -27,7 +27,10 @@ function create(element: HTMLElement, data: ChartData): UPlot {
       legend: { show: false },
       cursor: { show: false },
       padding: [8, 8, 0, 0],
-      scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      scales: {
+        x: { range: (_, min, max) => xRange(data.times, min, max) },
+        y: { range: (_, min, max) => yRange(data.series, min, max) },
+      },
       axes: [
         { ...axis, grid: { show: false } },
         {
@@ -49,6 +52,19 @@ function create(element: HTMLElement, data: ChartData): UPlot {
     valuesOf(data),
     element,
   );
+}
+
+/** Half a step of room at both ends, so that no bar is cut. */
+function xRange(times: readonly number[], min: number, max: number): [number, number] {
+  const [first, second] = times;
+  const half = first === undefined || second === undefined ? 1 : Math.max(1, (second - first) / 2);
+  return [min - half, max + half];
+}
+
+/** Bars begin at 0. Points alone use the height for their differences. */
+function yRange(series: ChartData["series"], min: number, max: number): [number, number] {
+  if (series.some(({ kind }) => kind === "bars")) return [0, Math.max(1, max * 1.1)];
+  return [min * 0.9, Math.max(min * 0.9 + 1, max * 1.1)];
 }
 
 const valuesOf = ({ times, series }: ChartData): UPlot.AlignedData => [

@@ -194,6 +194,8 @@ export interface PoolFeed {
   hours(count: number): Promise<readonly HourCounts[]>;
   /** Gas of the last `count` transactions that settle payments, oldest first. Reads receipts that it does not have. */
   gas(count: number): Promise<readonly GasPoint[]>;
-  /** Compares the code and the constants on chain with the manifest. */
-  checkContracts(): Promise<{ contracts: readonly ContractCheck[]; constants: readonly ConstantCheck[] }>;
+  /** Compares the code and the constants on chain with the manifest. Works before `start`. */
+  checkContracts(
+    config: HostConfig,
+  ): Promise<{ contracts: readonly ContractCheck[]; constants: readonly ConstantCheck[] }>;
 }

@@ -1,18 +1,11 @@
 // The pool feed's worker: follows the pool through the public nodes and answers the pages.
-import { type CaughtUp, type Chain, isAnotherContract, PoolFollower } from "@sotto/chain";
+import { type CaughtUp, type Chain, PoolFollower } from "@sotto/chain";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { type Failure, failureOf, WebError } from "../errors.ts";
 import { connect, pauseMs } from "./chain.ts";
 import { PoolCache } from "./pool-cache.ts";
-import {
-  type ConstantCheck,
-  type ContractCheck,
-  type FeedState,
-  type GasPoint,
-  type PoolFeed,
-  STARTING,
-} from "./pool-feed-api.ts";
+import { type FeedState, type GasPoint, type PoolFeed, STARTING } from "./pool-feed-api.ts";
 import { PoolPages } from "./pool-pages.ts";
 import { acquireTabLock } from "./tab-lock.ts";
 import { withFailures } from "./with-failures.ts";
@@ -213,35 +206,8 @@ class Feed implements PoolFeed {
     await this.#cache?.addGas(found).catch(() => undefined);
   }
 
-  async checkContracts() {
-    const { contracts } = this.#config!.deployment;
-    const { keccak256 } = await import("ethers/crypto");
-    const checks = Object.entries(contracts).map(async ([name, { address, codeHash }]): Promise<ContractCheck> => {
-      const code = await this.#chain!.code(address);
-      return { name, address, expected: codeHash, found: code === "0x" ? undefined : keccak256(code) };
-    });
-    return { contracts: await Promise.all(checks), constants: await this.#constants() };
-  }
-
-  /** The pool's own getters. Empty if there is no pool at the address. */
-  async #constants(): Promise<ConstantCheck[]> {
-    const { contracts, pool, token, smallestDeposit } = this.#config!.deployment;
-    const { poolInterface } = await import("@sotto/chain/ethers");
-    const expected = [
-      ["token", token],
-      ["smallestDeposit", smallestDeposit],
-      ...Object.entries(contracts)
-        .filter(([name]) => name !== "pool")
-        .map(([name, { address }]) => [name, address] as const),
-    ] as const;
-    const reads = expected.map(([name]) => ({ abi: poolInterface, to: pool, name, values: [] }));
-    try {
-      const found = await this.#chain!.reads(reads);
-      return expected.map(([name, value], i) => ({ name, expected: value, found: String(found[i]).toLowerCase() }));
-    } catch (error) {
-      if (isAnotherContract(error)) return [];
-      throw error;
-    }
+  async checkContracts(config: HostConfig) {
+    return (await import("./pool-contracts.ts")).checkContracts(config);
   }
 }
 

@@ -21,7 +21,7 @@ export function Activity({ summary }: { readonly summary: PoolSummary }) {
   );
   const chart = useMemo(() => {
     const series: Series[] = [
-      { name: "New notes", kind: "bars", colour: "--warn", values: hours.map(({ notes }) => notes) },
+      { name: "New notes", kind: "points", colour: "--warn", values: hours.map(({ notes }) => notes) },
       { name: "Nullifiers", kind: "bars", colour: "--accent", values: hours.map(({ nullifiers }) => nullifiers) },
     ];
     return { times: hours.map(({ start }) => start), series, unit: "an hour" };

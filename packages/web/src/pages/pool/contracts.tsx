@@ -7,8 +7,9 @@ import { useConfig } from "../../hooks/use-config.ts";
 
 /** Code, constants and keys on chain beside the manifest's. */
 export function Contracts() {
-  const { deployment } = useConfig();
-  const { value, failure } = useAnswer(deployment.pool, () => poolFeed().checkContracts());
+  const config = useConfig();
+  const { deployment } = config;
+  const { value, failure } = useAnswer(deployment.pool, () => poolFeed().checkContracts(config));
   const same = value?.contracts.every(({ expected, found }) => expected === found);
   return (
     <section className="card card-flush">

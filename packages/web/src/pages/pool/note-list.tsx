@@ -13,8 +13,8 @@ const MAX_HEIGHT = 480;
 const ORIGINS = {
   deposit: "Deposit",
   payment: "Payment",
-  change: "Change of a payment",
-  withdrawal: "Change of a withdrawal or merge",
+  change: "Change",
+  withdrawal: "Withdrawal",
 } as const satisfies Record<NoteRow["origin"], string>;
 
 interface Properties {

@@ -6,7 +6,7 @@ import { useAnswer } from "../../hooks/use-answer.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { formatAge, formatCount } from "../../lib/age.ts";
 
-const MAX_ROWS = 6;
+const MAX_ROWS = 4;
 const NO_APPENDS: readonly AppendRow[] = [];
 
 /** The checkpoints that wait, and the last appends. */
@@ -23,7 +23,7 @@ export function Queue({ summary }: { readonly summary: PoolSummary }) {
         <span className="state" data-tone={checkpoints.length === 0 ? "good" : "warn"}>
           {checkpoints.length === 0
             ? "all notes are in the tree"
-            : `${formatCount(checkpoints.length)} checkpoints wait`}
+            : `${formatCount(checkpoints.length)} ${checkpoints.length === 1 ? "checkpoint waits" : "checkpoints wait"}`}
         </span>
       </header>
       <Table caption="Checkpoints that wait, then the last appends" columns={["Leaves", "State", ">Age"]}>
