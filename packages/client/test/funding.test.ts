@@ -176,6 +176,32 @@ describe("funding a wallet", () => {
     expect((await wallet.store.list("fund/")).length).to.equal(0);
   });
 
+  it("deposits once if it dies while it replaces an expired deposit", async () => {
+    let died = 0;
+    for (const after of [false, true])
+      for (let writes = 0; ; writes += 1) {
+        const disk = new MemoryStore();
+        const seed = randomSeed();
+        const before = spent();
+        service.before = () => ({ httpStatus: 429, code: "QUOTA_EXCEEDED" });
+        await rejection((await world.wallet({ seed, store: disk })).fund(options({ validFor: 60 })));
+        service.before = () => undefined;
+        passTime(60);
+        const dying = await world.wallet({ seed, store: dyingStore(disk, writes, after) }).catch(() => undefined);
+        const outcome = await dying?.fund(options()).catch(({ message }: Error) => message);
+        if (typeof outcome === "object") break;
+        died += 1;
+        const second = await world.wallet({ seed, store: disk });
+        await second.scan();
+        // The last write deletes the record of a finished deposit: nothing is left to resume.
+        if (spent() === before) await second.fund(options());
+        for (const { id } of await second.unfinishedDeposits())
+          await second.resumeDeposit(id, { service: service.client });
+        expect(spent() - before, `write ${writes}`).to.equal(AMOUNT);
+      }
+    expect(died).to.be.greaterThan(4);
+  });
+
   it("waits for a block that shows that a deposit expired, except on a local chain", async () => {
     for (const [chainId, signatures] of [
       [31_337n, 2],

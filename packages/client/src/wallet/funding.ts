@@ -109,8 +109,7 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
     await core.lock.run(() => core.scan({ signal: follow.signal }));
     const known = await findEqual(core, id, terms, claim);
     if (known?.done) return fundedOf(known, known.done);
-    if (known !== undefined && (landed(core, known) !== undefined || !isExpired(core, known)))
-      return finish(core, known, follow);
+    if (known !== undefined && isOpen(core, known)) return finish(core, known, follow);
     follow.report({ stage: "signing", id: undefined, transaction: undefined });
     const { sponsor, validFor } = rest;
     const asking = signedDeposit(core, { amounts, account: signer, sponsor, validFor });
@@ -138,7 +137,7 @@ export async function resumeDeposit(core: WalletCore, id: string, options: Resum
     if (record === undefined) throw new WalletError("UNKNOWN_DEPOSIT", `this wallet has no unfinished deposit ${id}`);
     if (record.done !== null) return fundedOf(record, record.done);
     await core.lock.run(() => core.scan({ signal: follow.signal }));
-    if (landed(core, record) !== undefined || !isExpired(core, record)) return finish(core, record, follow);
+    if (isOpen(core, record)) return finish(core, record, follow);
     await deleteFunding(core.options.store, record);
     throw new WalletError("DEPOSIT_EXPIRED", `the deposit ${id} was not executed in time, so nothing was deposited`, {
       id,
@@ -202,7 +201,8 @@ function followOf(core: WalletCore, options: ResumeDepositOptions): Follow {
 }
 
 /**
- * The stored deposit that a call resumes: the one with its key, or the oldest equal one that no other call works on.
+ * The stored deposit that a call resumes or replaces: the one with its key, or the oldest equal one that no other call works
+ * on, an expired one only if there is no other.
  * @throws WalletError DEPOSIT_MISMATCH
  */
 async function findEqual(
@@ -214,8 +214,12 @@ async function findEqual(
   const { store } = core.options;
   const isEqual = ({ account, amounts }: FundingRecord): boolean =>
     account === terms.account && String(amounts) === String(terms.amounts);
-  if (id === undefined)
-    return (await listFundings(store)).find((each) => !each.keyed && isEqual(each) && claim(each.id));
+  if (id === undefined) {
+    const equal = (await listFundings(store)).filter((each) => !each.keyed && isEqual(each));
+    // A process that ended while it replaced an expired one left both: the newer one may still be executed.
+    const preferred = [true, false].flatMap((open) => equal.filter((each) => isOpen(core, each) === open));
+    return preferred.find((each) => claim(each.id));
+  }
   const known = await findFunding(store, id);
   if (known !== undefined && !isEqual(known))
     throw new WalletError("DEPOSIT_MISMATCH", "the deposit with this key has another account or other amounts", { id });
@@ -245,6 +249,10 @@ function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
   if ((core.sync.confirmed?.timestamp ?? 0) >= validBefore) return true;
   return LOCAL_CHAIN_IDS.includes(info.chainId) && clock() / 1000 >= validBefore + LOCAL_GRACE;
 }
+
+/** Whether a deposit is on chain or can still be executed. */
+const isOpen = (core: WalletCore, record: FundingRecord): boolean =>
+  landed(core, record) !== undefined || !isExpired(core, record);
 
 const fundedOf = ({ id, amounts }: FundingRecord, done: NonNullable<FundingRecord["done"]>): Funded => ({
   id,
