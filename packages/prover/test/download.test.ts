@@ -288,6 +288,13 @@ describe("artifacts from a service", () => {
       assert.deepEqual(server.ranges, [""]);
     });
 
+    it("are used if a part is a link to a file that does not exist", async () => {
+      const cache = join(folder, "linked");
+      mkdirSync(cache);
+      symlinkSync(join(folder, "absent", "file"), join(cache, `${sha256(KEY)}.zkey.part`));
+      assert.deepEqual(await reading(cache), ["ARTIFACT_CACHE_FAILED EEXIST"]);
+    });
+
     it("are used in a folder that cannot be written", async () => {
       // No user can create a folder in the kernel's own file system.
       const [error, ...others] = await reading("/sys/sotto");
@@ -300,6 +307,21 @@ describe("artifacts from a service", () => {
       writeFileSync(cache, "");
       assert.deepEqual(await reading(cache), ["ARTIFACT_CACHE_FAILED EEXIST"]);
     });
+  });
+
+  it("stop after 15 minutes, also while bytes arrive", async () => {
+    const { now } = Date;
+    try {
+      const artifacts = await load({
+        onProgress: ({ received }) => {
+          if (received > 0) Date.now = () => now() + 16 * 60_000;
+        },
+      });
+      await expectRejected("ARTIFACT_UNREACHABLE", async () => (await artifacts.bytes("toy", "zkey")).length);
+      assert.lengthOf(server.ranges, 1);
+    } finally {
+      Date.now = now;
+    }
   });
 
   it("leave no gap in a part if another process completed the file meanwhile", async () => {

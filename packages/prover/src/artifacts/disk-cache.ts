@@ -5,6 +5,8 @@ import { codeOf, type FileHandle, type FileSystem, fileSystem, isMissing } from 
 /** Only the owner can read the files: the circuits that someone uses are nobody else's concern. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** Attempts to open a file that other processes create and rename at the same time. */
+const MAX_TRIES = 10;
 
 /**
  * A cache in a folder: `NAME`, and `NAME.part` of an interrupted download. Node only.
@@ -91,7 +93,7 @@ class DiskCache implements ArtifactCache {
   /** Opens a file for writing at any position, and creates it and its folder if needed. */
   async #open(path: string): Promise<FileHandle> {
     await this.#fs.mkdir(this.location, { recursive: true, mode: FOLDER_MODE });
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       try {
         return await this.#fs.open(path, "r+", FILE_MODE);
       } catch (error) {
@@ -100,8 +102,8 @@ class DiskCache implements ArtifactCache {
       try {
         return await this.#fs.open(path, "wx", FILE_MODE);
       } catch (error) {
-        // Another process created it in between.
-        if (codeOf(error) !== "EEXIST") throw error;
+        // Another process created it in between. A link to a file that does not exist gives the same error each time.
+        if (codeOf(error) !== "EEXIST" || tries >= MAX_TRIES) throw error;
       }
     }
   }

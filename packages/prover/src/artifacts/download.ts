@@ -61,7 +61,7 @@ export async function download(options: Download): Promise<Downloaded> {
   for (let best = received.length; ; best = Math.max(best, received.length)) {
     throwIfAborted(signal);
     try {
-      const whole = await attempt(received, options);
+      const whole = await attempt(received, options, end);
       const bytes = received.bytes();
       if (await accept(bytes)) return { bytes, accepted: true };
       if (size !== undefined && bytes.length < size) throw new Broken("the connection was closed early");
@@ -80,8 +80,13 @@ export async function download(options: Download): Promise<Downloaded> {
   }
 }
 
-/** One request. @returns whether its answer has the whole file, not the rest of one @throws Broken; SottoError */
-async function attempt(received: Received, { url, fetch, redirect, size, signal, onBytes }: Download) {
+/**
+ * One request.
+ * @param end when the whole download times out, ms
+ * @returns whether its answer has the whole file, not the rest of one
+ * @throws Broken; SottoError
+ */
+async function attempt(received: Received, { url, fetch, redirect, size, signal, onBytes }: Download, end: number) {
   const stall = new AbortController();
   const watch = () => setTimeout(() => stall.abort(), STALL_MS);
   let timer = watch();
@@ -101,6 +106,8 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
     const total = size ?? (whole ? lengthOf(response) : undefined);
     await onBytes?.(received.bytes(), total);
     for await (const piece of piecesOf(response)) {
+      // A server that sends a byte now and then never stalls.
+      if (Date.now() > end) throw unreachable(url, `not complete within ${TIMEOUT_MS / 60_000} minutes`);
       clearTimeout(timer);
       timer = watch();
       received.add(piece);
