@@ -1,7 +1,7 @@
 // A resource server as merchants run it: the paywall in Express, without the merchant's wallet on the same machine.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MemoryStore, ViewingWallet } from "@sotto/client";
+import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { PageOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { Wallet as Account } from "ethers";
@@ -17,6 +17,8 @@ export interface ResourceServer {
   failing: number;
   /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
+  /** The merchant's viewing key. */
+  readonly keys: ReturnType<Wallet["exportViewingKey"]>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function openResourceServer(
     url,
     sold: [],
     failing: 0,
+    keys: owner.exportViewingKey(),
     async received() {
       await viewing.scan();
       return viewing.total();

@@ -164,6 +164,12 @@ export interface ServiceRequest {
   readonly body: string;
 }
 
+/** Only the owner knows which note a nullifier belongs to. */
+export interface SpentNote {
+  readonly nullifier: bigint;
+  readonly leafIndex: number;
+}
+
 export interface Engine {
   subscribe(listener: (state: EngineState) => void): Promise<void>;
   /** Takes the wallet's lock and looks for a wallet. Call it once. */
@@ -227,6 +233,8 @@ export interface Engine {
 
   /** The newest 100 requests to the service, oldest first. */
   requests(): Promise<readonly ServiceRequest[]>;
+  /** The notes that this wallet spent, with the nullifiers that the chain shows for them. */
+  spentNotes(): Promise<readonly SpentNote[]>;
   /** Keys of a `ViewingWallet`: hex, without 0x for the key. */
   viewingKey(): Promise<{ readonly viewingKey: string; readonly shieldedAddress: string }>;
 }

@@ -297,6 +297,13 @@ class WalletEngine implements Engine {
     return this.#opened().context.requests;
   }
 
+  async spentNotes() {
+    const spent = this.#opened()
+      .context.wallet.notes()
+      .filter(({ state }) => state === "spent" || state === "spending");
+    return spent.flatMap(({ nullifier, leafIndex }) => (nullifier === undefined ? [] : [{ nullifier, leafIndex }]));
+  }
+
   async viewingKey() {
     const { viewingKey, shieldedAddress } = this.#opened().context.wallet.exportViewingKey();
     return { viewingKey: viewingKey.toString(16), shieldedAddress };

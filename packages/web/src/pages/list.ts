@@ -10,6 +10,7 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   { path: "/wallet", title: "Wallet", Page: lazy(() => import("./wallet/wallet-page.tsx")) },
+  { path: "/observer", title: "Observer", Page: lazy(() => import("./observer/observer-page.tsx")) },
   { path: "/merchant", title: "Merchant", Page: lazy(() => import("./merchant/merchant-page.tsx")) },
   { path: "/pool", title: "Pool", Page: lazy(() => import("./pool/pool-page.tsx")) },
   { path: "/service", title: "Service", Page: lazy(() => import("./service/service-page.tsx")) },

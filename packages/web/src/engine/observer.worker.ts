@@ -1,0 +1,99 @@
+// The observer's worker: reads calldata, and decrypts payments with a viewing key. It knows no wallet.
+import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
+import { BASE8, decodeShieldedAddress, multiplyPoint, scanNotes, type Viewer } from "@sotto/protocol";
+import { expose } from "comlink";
+import type { HostConfig } from "../config.ts";
+import { WebError } from "../errors.ts";
+import { connect } from "./chain.ts";
+import type { Observer, SettleTransaction } from "./observer-api.ts";
+import { parseViewingKey, type ViewingKey } from "./viewing-key.ts";
+import { withFailures } from "./with-failures.ts";
+
+/** Transactions that are kept. */
+const MAX_TRANSACTIONS = 500;
+
+class ChainObserver implements Observer {
+  #config: HostConfig | undefined;
+  #chain: Chain | undefined;
+  #key: (ViewingKey & { readonly viewer: Viewer }) | undefined;
+  readonly #transactions = new Map<string, Promise<SettleTransaction | undefined>>();
+
+  async start(config: HostConfig): Promise<void> {
+    this.#config = config;
+    this.#chain = connect(config);
+  }
+
+  transactions(hashes: readonly string[]): Promise<(SettleTransaction | undefined)[]> {
+    return Promise.all(hashes.map((hash) => this.#transaction(hash)));
+  }
+
+  #transaction(hash: string): Promise<SettleTransaction | undefined> {
+    const known = this.#transactions.get(hash);
+    if (known !== undefined) return known;
+    const reading = this.#read(hash);
+    this.#transactions.set(hash, reading);
+    for (const oldest of this.#transactions.keys())
+      if (this.#transactions.size > MAX_TRANSACTIONS) this.#transactions.delete(oldest);
+    // Asked again next time: the node may not answer, or not have the transaction yet.
+    const forget = () => void this.#transactions.delete(hash);
+    reading.then((found) => found === undefined && forget(), forget);
+    return reading;
+  }
+
+  async #read(hash: string): Promise<SettleTransaction | undefined> {
+    const found = await this.#started().chain.transaction(hash);
+    return found === undefined ? undefined : { ...found, payments: decodeSettleCall(found.data) };
+  }
+
+  #started(): { chain: Chain; config: HostConfig } {
+    if (this.#chain === undefined || this.#config === undefined)
+      throw new WebError("APP_FAILED", "the observer was not started");
+    return { chain: this.#chain, config: this.#config };
+  }
+
+  async setKey(text: string): Promise<string> {
+    return this.#keep(parseViewingKey(text, this.#started().config.deployment));
+  }
+
+  async setWalletKey(viewingKey: string, shieldedAddress: string): Promise<string> {
+    return this.#keep({ viewingKey: BigInt(`0x${viewingKey}`), shieldedAddress });
+  }
+
+  #keep(key: ViewingKey): string {
+    this.#key = { ...key, viewer: viewerOf(key) };
+    return key.shieldedAddress;
+  }
+
+  async forgetKey(): Promise<void> {
+    this.#key = undefined;
+  }
+
+  async keyAddress(): Promise<string | undefined> {
+    return this.#key?.shieldedAddress;
+  }
+
+  async amounts(events: readonly SettledEvent[]): Promise<(bigint | undefined)[]> {
+    const key = this.#key;
+    if (key === undefined) return events.map(() => undefined);
+    return scanNotes(key.viewer, events).map((note) => note?.amount);
+  }
+}
+
+/** @throws WebError VIEWING_KEY_INVALID; other keys would read nothing, without an error */
+function viewerOf({ viewingKey, shieldedAddress }: ViewingKey): Viewer {
+  const invalid = (message: string, cause?: unknown) => new WebError("VIEWING_KEY_INVALID", message, {}, { cause });
+  let address: ReturnType<typeof decodeShieldedAddress>;
+  try {
+    address = decodeShieldedAddress(shieldedAddress);
+  } catch (cause) {
+    throw invalid("its shielded address is malformed", cause);
+  }
+  const { x, y } = multiplyPoint(BASE8, viewingKey);
+  const { encryptionKey, ownerTag } = address;
+  if ((viewingKey & 1n) === 0n || x !== encryptionKey.x || y !== encryptionKey.y)
+    throw invalid("the viewing key does not belong to its shielded address");
+  return { viewingKey, ownerTag };
+}
+
+const observer: Observer = new ChainObserver();
+expose(withFailures(observer));

@@ -1,0 +1,70 @@
+import { useState } from "react";
+import { Button } from "../../components/button.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
+import { useAction } from "../../hooks/use-action.ts";
+import type { Observation } from "./use-observation.ts";
+
+/** Larger files are not viewing keys. */
+const MAX_FILE_BYTES = 4096;
+
+/** Takes a merchant's viewing key. It stays in the worker's memory, and nothing shows it again. */
+export function KeyForm({ seen }: { readonly seen: Observation }) {
+  const { setKey, setWalletKey, wallet } = seen;
+  const [text, setText] = useState("");
+  const { busy, failure, run } = useAction();
+  const take = (given: string) =>
+    run(async () => {
+      await setKey(given);
+      setText("");
+    });
+  return (
+    <form
+      className="stack tight"
+      onSubmit={(event) => {
+        event.preventDefault();
+        take(text);
+      }}
+    >
+      <p>
+        A viewing key reads the payments to one merchant, and spends nothing. It stays in this tab until you close it.
+      </p>
+      <div className="field">
+        <label htmlFor="viewing-key">Viewing key (JSON)</label>
+        <textarea
+          id="viewing-key"
+          className="input mono short"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder='{"type":"sotto-viewing-key", …}'
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </div>
+      {failure !== undefined && <ErrorMessage error={failure} />}
+      <div className="row">
+        <Button small type="submit" busy={busy}>
+          Use it
+        </Button>
+        <label className="button small plain file-button">
+          Choose a file
+          <input
+            type="file"
+            accept="application/json,.json"
+            className="hidden-text"
+            onChange={({ target }) => {
+              const file = target.files?.[0]?.slice(0, MAX_FILE_BYTES);
+              target.value = "";
+              if (file !== undefined) void file.text().then(take);
+            }}
+          />
+        </label>
+        {wallet !== undefined && (
+          <Button small kind="plain" onClick={() => run(setWalletKey)}>
+            This wallet's key
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,216 @@
+// Everything that the page shows, from its four sources: the wallet, a viewing key, the recorded requests and the chain.
+import { useCallback, useEffect, useMemo, useState } from "react";
+import type { EngineState, HistoryEntry, ServiceRequest, WalletView } from "../../engine/api.ts";
+import { observer } from "../../engine/observer.ts";
+import type { SettleTransaction } from "../../engine/observer-api.ts";
+import { engine, useEngine } from "../../engine/page.ts";
+import { poolFeed, usePoolFeed } from "../../engine/pool-feed.ts";
+import type { FeedState, FeedTransaction } from "../../engine/pool-feed-api.ts";
+import { type Failure, failureOf } from "../../errors.ts";
+import { useConfig } from "../../hooks/use-config.ts";
+import { chainPayments, type Draft, type SeenPayment, seenPayments, withDraft } from "./payments.ts";
+
+/** Newest transactions of the pool that are looked through, and how many of those that settle payments are listed. */
+const LOOKED_THROUGH = 200;
+const LISTED = 24;
+/** Older payments of this wallet that are listed as well. */
+const OWN_OLDER = 24;
+const REQUESTS_MS = 500;
+
+export interface Observation {
+  readonly feed: FeedState;
+  readonly engine: EngineState;
+  readonly wallet: WalletView | undefined;
+  readonly payments: readonly SeenPayment[];
+  readonly requests: readonly ServiceRequest[];
+  /** Transactions with their calldata, by hash. */
+  readonly calls: ReadonlyMap<string, SettleTransaction>;
+  /** Why the node did not return calldata. */
+  readonly callFailure: Failure | undefined;
+  /** Asks the node for one older transaction. */
+  loadCall(hash: string): Promise<void>;
+  /** Leaf indices of the notes that this wallet spent, by nullifier. */
+  readonly spent: ReadonlyMap<bigint, number>;
+  /** The address whose viewing key was entered. */
+  readonly keyAddress: string | undefined;
+  /** @throws VIEWING_KEY_INVALID */
+  setKey(text: string): Promise<void>;
+  setWalletKey(): Promise<void>;
+  forgetKey(): void;
+  /** Amounts that the viewing key reads, by digest. */
+  readonly amounts: ReadonlyMap<string, bigint>;
+}
+
+const NO_HISTORY: readonly HistoryEntry[] = [];
+
+/** @param draft a payment that this page makes now */
+export function useObservation(draft: Draft | undefined): Observation {
+  const config = useConfig();
+  const feed = usePoolFeed(config);
+  const state = useEngine();
+  const wallet = state.phase === "open" ? state.wallet : undefined;
+  const requests = useRequests(wallet !== undefined);
+  const known = wallet?.history ?? NO_HISTORY;
+  const history = useMemo(() => withDraft(known, draft, requests), [known, draft, requests]);
+  const transactions = useTransactions(feed, known);
+  const payments = useMemo(() => seenPayments(transactions, history), [transactions, history]);
+  const key = useKey(payments);
+  return {
+    feed,
+    engine: state,
+    wallet,
+    payments,
+    requests,
+    spent: useSpent(wallet !== undefined, known),
+    ...useCalls(feed, transactions),
+    ...key,
+  };
+}
+
+/** The newest transactions that settle payments, and those of this wallet's older payments; newest first. */
+function useTransactions(feed: FeedState, history: readonly HistoryEntry[]): readonly FeedTransaction[] {
+  const [found, setFound] = useState<readonly FeedTransaction[]>([]);
+  const own = history
+    .filter(({ kind, transaction }) => kind === "payment" && transaction !== "")
+    .slice(0, OWN_OLDER)
+    .map(({ transaction }) => transaction)
+    .join();
+  const { transactions = 0, history: version = 0 } = feed.summary ?? {};
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the feed's answers change with these two numbers.
+  useEffect(() => {
+    let current = true;
+    const read = async () => {
+      const newest = (await poolFeed().transactions(0, LOOKED_THROUGH))
+        .filter((transaction) => chainPayments(transaction).length > 0)
+        .slice(0, LISTED);
+      const known = new Set(newest.map(({ hash }) => hash));
+      const missing = own.split(",").filter((hash) => hash !== "" && !known.has(hash));
+      const older = await Promise.all(missing.map((hash) => poolFeed().transaction(hash)));
+      const all = [...newest, ...older.filter((transaction) => transaction !== undefined)];
+      if (current) setFound(all.sort((a, b) => b.blockNumber - a.blockNumber));
+    };
+    // The feed's state says what went wrong.
+    read().catch(() => undefined);
+    return () => {
+      current = false;
+    };
+  }, [transactions, version, own]);
+  return found;
+}
+
+/** Calldata of the newest listed transactions: all of them, so that the node does not learn which one is of interest. */
+function useCalls(
+  feed: FeedState,
+  transactions: readonly FeedTransaction[],
+): Pick<Observation, "calls" | "callFailure" | "loadCall"> {
+  const config = useConfig();
+  const [calls, setCalls] = useState<ReadonlyMap<string, SettleTransaction>>(new Map());
+  const [callFailure, setFailure] = useState<Failure>();
+  const load = useCallback(
+    async (hashes: readonly string[]) => {
+      const found = (await observer(config).transactions(hashes)).filter((call) => call !== undefined);
+      setCalls((known) => new Map([...known, ...found.map((call) => [call.hash, call] as const)]));
+      setFailure(undefined);
+    },
+    [config],
+  );
+  const newest = transactions
+    .slice(0, LISTED)
+    .map(({ hash }) => hash)
+    .join();
+  const connected = feed.problem === undefined;
+  useEffect(() => {
+    if (newest === "" || !connected) return;
+    load(newest.split(",")).catch((error: unknown) => setFailure(failureOf(error)));
+  }, [load, newest, connected]);
+  const loadCall = useCallback((hash: string) => load([hash]), [load]);
+  return { calls, callFailure, loadCall };
+}
+
+/** What this browser sent to the service, as it happens. */
+function useRequests(open: boolean): readonly ServiceRequest[] {
+  const [requests, setRequests] = useState<readonly ServiceRequest[]>([]);
+  useEffect(() => {
+    if (!open) return setRequests([]);
+    let current = true;
+    const read = () =>
+      engine()
+        .requests()
+        .then(
+          (found) => current && setRequests((known) => (known.at(-1)?.at === found.at(-1)?.at ? known : found)),
+          // The wallet was locked in between.
+          () => undefined,
+        );
+    void read();
+    const timer = setInterval(() => document.visibilityState === "visible" && void read(), REQUESTS_MS);
+    return () => {
+      current = false;
+      clearInterval(timer);
+    };
+  }, [open]);
+  return requests;
+}
+
+function useSpent(open: boolean, history: readonly HistoryEntry[]): ReadonlyMap<bigint, number> {
+  const [spent, setSpent] = useState<ReadonlyMap<bigint, number>>(new Map());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed history means that notes may be spent.
+  useEffect(() => {
+    if (!open) return setSpent(new Map());
+    let current = true;
+    engine()
+      .spentNotes()
+      .then(
+        (notes) => current && setSpent(new Map(notes.map(({ nullifier, leafIndex }) => [nullifier, leafIndex]))),
+        // The wallet was locked in between.
+        () => undefined,
+      );
+    return () => {
+      current = false;
+    };
+  }, [open, history]);
+  return spent;
+}
+
+function useKey(
+  payments: readonly SeenPayment[],
+): Pick<Observation, "keyAddress" | "setKey" | "setWalletKey" | "forgetKey" | "amounts"> {
+  const config = useConfig();
+  const [keyAddress, setAddress] = useState<string>();
+  const [amounts, setAmounts] = useState<ReadonlyMap<string, bigint>>(new Map());
+  const setKey = useCallback(async (text: string) => setAddress(await observer(config).setKey(text)), [config]);
+  const setWalletKey = useCallback(async () => {
+    const { viewingKey, shieldedAddress } = await engine().viewingKey();
+    setAddress(await observer(config).setWalletKey(viewingKey, shieldedAddress));
+  }, [config]);
+  const forgetKey = useCallback(() => {
+    setAddress(undefined);
+    void observer(config).forgetKey();
+  }, [config]);
+  useEffect(() => {
+    if (keyAddress === undefined) return setAmounts(new Map());
+    let current = true;
+    const events = payments.flatMap(({ chain }) => (chain === undefined ? [] : [chain.event]));
+    observer(config)
+      .amounts(events)
+      .then(
+        (found) => {
+          const read = events.flatMap(({ digest }, i) => (found[i] === undefined ? [] : [[digest, found[i]] as const]));
+          if (current) setAmounts(new Map(read));
+        },
+        // The worker failed, and the page says so.
+        () => undefined,
+      );
+    return () => {
+      current = false;
+    };
+  }, [config, keyAddress, payments]);
+  // The key stays in the tab while other pages are shown.
+  useEffect(
+    () =>
+      void observer(config)
+        .keyAddress()
+        .then(setAddress, () => undefined),
+    [config],
+  );
+  return { keyAddress, setKey, setWalletKey, forgetKey, amounts };
+}
