@@ -32,11 +32,15 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   INVALID_ADDRESS: "Check the address: 0x and 40 hexadecimal digits.",
 };
 
+/** A definition's meaning as people read it: without the sentence about the error's details, which programs read. */
+const forPeople = (means: string): string =>
+  means.replace(/ (?:Details[:,]|The wallet's error has the detail) .*$/s, "").replaceAll("`", "");
+
 /** @returns undefined for a code that another program chose */
 export function explain(code: string): { means: string; next: string | undefined } | undefined {
   const tables: ErrorTable = { ...CLIENT_ERRORS, ...WEB_ERRORS };
   const definition = Object.hasOwn(tables, code) ? tables[code] : undefined;
   if (definition === undefined) return undefined;
   const own = Object.hasOwn(WEB_ERRORS, code) && typeof definition.remedy === "string" ? definition.remedy : undefined;
-  return { means: definition.means, next: NEXT_STEPS[code] ?? own };
+  return { means: forPeople(definition.means), next: NEXT_STEPS[code] ?? own };
 }

@@ -1,0 +1,17 @@
+import { CLIENT_ERRORS } from "@sotto/client";
+import { expect } from "chai";
+import { WEB_ERRORS } from "../src/error-definitions.ts";
+import { explain } from "../src/lib/help.ts";
+
+describe("explanations of errors", () => {
+  it("exist for every code of the wallet and the app, without what only programs read", () => {
+    for (const code of Object.keys({ ...CLIENT_ERRORS, ...WEB_ERRORS }))
+      expect(explain(code)?.means, code)
+        .to.match(/^[A-Z][^`]+\.$/)
+        .and.not.match(/details?\b/i);
+  });
+
+  it("do not exist for codes that another program chose", () => {
+    for (const code of ["", "constructor", "__proto__", "FUNNY"]) expect(explain(code)).to.equal(undefined);
+  });
+});
