@@ -180,7 +180,7 @@ function Choices({ table, onGuess }: { readonly table: Table; onGuess(leaf: numb
         {!open &&
           (guess === round.spent
             ? "Right, this time. Draw a few more: the score comes back to chance."
-            : `No: it was note ${round.spent}. Nothing on the chain would have told you.`)}
+            : `No: it was note ${round.spent}. The chain does not show it; only this wallet knows.`)}
       </p>
     </>
   );

@@ -192,7 +192,7 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
   if (payment === undefined) return { nothing: "Nothing yet: nothing was sent." };
   if (sent === undefined) {
     if (payment.own === undefined) return { nothing: "This page sent nothing for this payment: another payer did." };
-    if (payment.chain === undefined) return { nothing: "Nothing yet: the proof is still being made in this browser." };
+    if (payment.chain === undefined) return { nothing: "Nothing yet: no proof was sent." };
     return {
       nothing:
         "The wallet keeps what it sent only until it is locked or the page is reloaded. A new payment is recorded.",

@@ -16,6 +16,8 @@ const LISTED = 24;
 /** Older payments of this wallet that are listed as well. */
 const OWN_OLDER = 24;
 const REQUESTS_MS = 500;
+/** Pause after the node did not return calldata. */
+const RETRY_MS = 3_000;
 
 export interface Observation {
   readonly feed: FeedState;
@@ -62,7 +64,7 @@ export function useObservation(draft: Draft | undefined): Observation {
     payments,
     requests,
     spent: useSpent(wallet !== undefined, known),
-    ...useCalls(feed, transactions),
+    ...useCalls(transactions),
     ...key,
   };
 }
@@ -99,10 +101,7 @@ function useTransactions(feed: FeedState, history: readonly HistoryEntry[]): rea
 }
 
 /** Calldata of the newest listed transactions: all of them, so that the node does not learn which one is of interest. */
-function useCalls(
-  feed: FeedState,
-  transactions: readonly FeedTransaction[],
-): Pick<Observation, "calls" | "callFailure" | "loadCall"> {
+function useCalls(transactions: readonly FeedTransaction[]): Pick<Observation, "calls" | "callFailure" | "loadCall"> {
   const config = useConfig();
   const [calls, setCalls] = useState<ReadonlyMap<string, SettleTransaction>>(new Map());
   const [callFailure, setFailure] = useState<Failure>();
@@ -118,11 +117,22 @@ function useCalls(
     .slice(0, LISTED)
     .map(({ hash }) => hash)
     .join();
-  const connected = feed.problem === undefined;
   useEffect(() => {
-    if (newest === "" || !connected) return;
-    load(newest.split(",")).catch((error: unknown) => setFailure(failureOf(error)));
-  }, [load, newest, connected]);
+    if (newest === "") return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let current = true;
+    const read = () =>
+      load(newest.split(",")).catch((error: unknown) => {
+        if (!current) return;
+        setFailure(failureOf(error));
+        timer = setTimeout(read, RETRY_MS);
+      });
+    void read();
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [load, newest]);
   const loadCall = useCallback((hash: string) => load([hash]), [load]);
   return { calls, callFailure, loadCall };
 }
