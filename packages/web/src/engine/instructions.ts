@@ -37,3 +37,37 @@ export async function instructionsOf(response: Response): Promise<PaymentInstruc
     throw new WebError("NOT_PAYABLE", message, {}, { cause });
   }
 }
+
+/**
+ * Checks that a 402 is for the URL that sent it: a page must not show its own terms under the address of another host.
+ * @throws WebError NOT_PAYABLE
+ */
+export function assertResource({ metadata }: Pick<PaymentInstructions, "metadata">, { url }: Response): void {
+  const { resource } = metadata;
+  const sent = new URL(url);
+  sent.hash = "";
+  const named = URL.canParse(resource) ? new URL(resource) : undefined;
+  if (named?.href === sent.href && !resource.includes("#")) return;
+  const what = named === undefined || named.host === sent.host ? "another address" : `an address of ${named.host}`;
+  throw new WebError("NOT_PAYABLE", `${sent.host} asks for a payment for ${what}; open the merchant's own address`);
+}
+
+/**
+ * A fetch for a payment: a 402 must name the wallet under which the user agreed to pay. The server may answer the second
+ * request differently than the first, whose terms the user saw.
+ * @throws WebError TERMS_CHANGED, NOT_PAYABLE
+ */
+export function fetchForMerchant(merchant: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    // With a proof, a 402 refuses it and names no terms.
+    if (response.status !== 402 || new Headers(init?.headers).has("x-payment-proof")) return response;
+    const { payment } = await instructionsOf(response.clone());
+    const { wallet } = payment.recipient;
+    if (wallet === merchant) return response;
+    throw new WebError("TERMS_CHANGED", `the merchant asks to be paid under ${wallet} now; nothing was paid`, {
+      known: merchant,
+      offered: wallet,
+    });
+  };
+}

@@ -4,7 +4,7 @@ import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
 import { type Context, isCode } from "./context.ts";
-import { ANONYMOUS, instructionsOf, request, urlOf } from "./instructions.ts";
+import { ANONYMOUS, assertResource, fetchForMerchant, instructionsOf, request, urlOf } from "./instructions.ts";
 import { stageText } from "./stages.ts";
 
 const MAX_TEXT_BYTES = 1 << 20;
@@ -15,6 +15,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   const response = await request(url);
   if (response.status !== 402) return { kind: "free", ...(await deliveryOf(response)) };
   const { payment, metadata } = await instructionsOf(response);
+  assertResource({ metadata }, response);
   checkTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
   const quote: Quote = {
@@ -42,13 +43,13 @@ function checkTerms({ wallet, config }: Context, { payment }: Pick<PaymentInstru
     refuse(`on chain ${payment.chainId}; this wallet is on ${pool.chainId}`);
   if (payment.pool !== pool.pool) refuse(`in the pool ${payment.pool}; this wallet uses ${pool.pool}`);
   if (payment.asset !== pool.token) refuse(`in the token ${payment.asset}; this wallet holds ${pool.token}`);
-  if (!payment.verifyEndpoint.startsWith(config.service))
+  if (!payment.verifyEndpoint.startsWith(`${config.service.replace(/\/$/, "")}/`))
     refuse(`through the service ${new URL(payment.verifyEndpoint).host}; this wallet trusts ${config.service}`);
 }
 
 /**
  * Pays what the user accepted, and requests the resource. After an interruption, the same request resumes the payment.
- * @throws WebError TERMS_CHANGED; the errors of `wrapFetch`
+ * @throws WebError TERMS_CHANGED, NOT_PAYABLE; the errors of `wrapFetch`
  */
 export async function pay(
   context: Context,
@@ -59,8 +60,10 @@ export async function pay(
 ): Promise<Paid> {
   const { wallet, config, limits, serviceFetch } = context;
   let transaction = "";
+  /** What is paid, at most the price that the user saw; 0 if the server asks for nothing any more. */
+  let paid = 0n;
   const within = quote.price <= limits.maxPerRequest;
-  const fetching = wrapFetch(fetch, wallet, {
+  const fetching = wrapFetch(fetchForMerchant(accepted ?? quote.merchant), wallet, {
     services: [config.service],
     // At most the price that the user saw.
     maxPerRequest: within ? quote.price : limits.maxPerRequest,
@@ -69,14 +72,15 @@ export async function pay(
     phoneRegistry: config.registry,
     serviceFetch,
     confirmRecipient: ({ offered }) => offered === accepted,
-    onProgress: ({ stage, txSignature }) => {
+    onProgress: ({ stage, price, txSignature }) => {
       transaction = txSignature ?? transaction;
+      paid = price;
       onProgress({ stage: stageText(stage), transaction: txSignature });
     },
   });
   try {
     const delivery = await deliveryOf(await fetching(quote.url, { ...ANONYMOUS, signal }));
-    return { ...delivery, transaction, price: quote.price };
+    return { ...delivery, transaction, price: paid };
   } catch (error) {
     if (isCode(error, "REQUEST_LIMIT_EXCEEDED") && within)
       throw new WebError("TERMS_CHANGED", "the merchant asks for a higher price than it showed; nothing was paid");

@@ -77,7 +77,8 @@ export async function open(sealed: Sealed, passphrase: string): Promise<string> 
   }
 }
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** Groups of four, so that `atob` accepts it. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Checks the form of a sealed text that was read from a store or a file.
@@ -87,7 +88,10 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 export function parseSealed(value: unknown, damaged: "VAULT_DAMAGED" | "BACKUP_DAMAGED"): Sealed {
   const { version, kdf, iterations, salt, nonce, data } = Object(value) as Record<string, unknown>;
   const text = (part: unknown, bytes?: number): part is string =>
-    typeof part === "string" && BASE64.test(part) && (bytes === undefined || fromBase64(part).length === bytes);
+    typeof part === "string" &&
+    part !== "" &&
+    BASE64.test(part) &&
+    (bytes === undefined || fromBase64(part).length === bytes);
   const counted =
     Number.isSafeInteger(iterations) && Number(iterations) >= MIN_ITERATIONS && Number(iterations) <= MAX_ITERATIONS;
   if (version === 1 && kdf === "PBKDF2-SHA-256" && counted && text(salt, 16) && text(nonce, 12) && text(data))

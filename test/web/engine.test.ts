@@ -1,0 +1,64 @@
+// Parts of the wallet's worker that need no browser.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buildInstructions } from "@sotto/protocol";
+import { expect } from "chai";
+import { instructions, options } from "../../packages/protocol/test/support/instructions.ts";
+import { assertResource, fetchForMerchant, instructionsOf } from "../../packages/web/src/engine/instructions.ts";
+import { parseSealed, seal } from "../../packages/web/src/engine/vault.ts";
+import { expectCode, expectRejected } from "../kit/rejection.ts";
+
+describe("the wallet's worker", () => {
+  describe("paying a merchant", () => {
+    const { wallet } = instructions.payment.recipient;
+    let server: Server;
+    let url: string;
+    let body: unknown;
+    beforeEach(async () => {
+      body = instructions;
+      server = createServer((_, response) => response.writeHead(402).end(JSON.stringify(body)));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    });
+    afterEach(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+
+    it("reads the 402 of the wallet that the user saw, and no other", async () => {
+      const response = await fetchForMerchant(wallet)(url);
+      expect(await response.json()).to.deep.equal(JSON.parse(JSON.stringify(instructions)));
+      const error = await expectRejected("TERMS_CHANGED", () => fetchForMerchant(`0x${"11".repeat(20)}`)(url));
+      expect(error.details).to.deep.equal({ known: `0x${"11".repeat(20)}`, offered: wallet });
+    });
+
+    it("accepts terms only for the URL that sent them", async () => {
+      const terms = async (resource: string) => {
+        body = buildInstructions({ ...options, resource });
+        const response = await fetch(`${url}#part`);
+        return [await instructionsOf(response.clone()), response] as const;
+      };
+      assertResource(...(await terms(url)));
+      for (const other of [`${url}other`, `${url}#part`, "https://news.example/", "http://127.0.0.1/"]) {
+        const [found, response] = await terms(other);
+        expectCode("NOT_PAYABLE", () => assertResource(found, response));
+      }
+    });
+
+    it("refuses a 402 without terms, except as the answer to a proof", async () => {
+      body = { error: "Invalid payment proof" };
+      await expectRejected("NOT_PAYABLE", () => fetchForMerchant(wallet)(url));
+      const headers = { "X-Payment-Proof": "{}" };
+      expect((await fetchForMerchant(wallet)(url, { headers })).status).to.equal(402);
+    });
+  });
+
+  it("names a vault or backup damaged whatever its texts are", async () => {
+    const sealed = await seal("text", "a long passphrase");
+    expect(parseSealed(sealed, "VAULT_DAMAGED")).to.deep.equal(sealed);
+    const broken = [undefined, 5, "", "A", "AAAAA", "=", "A===", "AA=A", "\u00e4AAA", `${sealed.salt}\n`];
+    for (const field of ["salt", "nonce", "data"])
+      for (const text of broken)
+        expectCode("BACKUP_DAMAGED", () => parseSealed({ ...sealed, [field]: text }, "BACKUP_DAMAGED"));
+  });
+});
