@@ -20,6 +20,8 @@ export const CONTENT_POLICY = [
 
 const HEADERS = {
   "content-security-policy": CONTENT_POLICY,
+  // A page that opened the wallet could otherwise change its route under the user's click.
+  "cross-origin-opener-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   // A change is seen after the next reload.

@@ -80,6 +80,7 @@ describe("the parts of npm run dev", () => {
       expect(await page.text()).to.equal("<title>sotto</title>");
       expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
       expect(page.headers.get("content-security-policy")).to.contain("frame-ancestors 'none'");
+      expect(page.headers.get("cross-origin-opener-policy")).to.equal("same-origin");
       expect((await fetch(`${url}/assets/app.js?v=1`)).headers.get("content-type")).to.contain("text/javascript");
       expect(await (await fetch(`${url}/sotto.json`)).json()).to.deep.equal({ name: "here" });
       const head = await fetch(`${url}/assets/app.js`, { method: "HEAD" });

@@ -458,6 +458,18 @@ describe("the wallet page", function () {
     await wallet.button("Remove it from this browser").click();
     await wallet.button("Create a wallet").waitFor();
   }
+
+  it(
+    "cannot be steered by the page that opened it",
+    during(async () => {
+      const page = await context.newPage();
+      await page.goto(`${resourceServer.url}/article`);
+      const opening = context.waitForEvent("page");
+      const opened = await page.evaluateHandle((url) => globalThis.open(url), host.url);
+      await (await opening).waitForLoadState();
+      expect(await opened.evaluate((other) => other?.closed)).to.equal(true);
+    }),
+  );
 });
 
 /** Runs in the page: everything that its IndexedDB databases hold, as text. */
