@@ -11,7 +11,8 @@ interface Properties {
 
 /** A table that scrolls sideways if it is wider than the page. */
 export const Table = ({ columns, caption, children }: Properties) => (
-  <div className="table-wrap">
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it.
+  <section className="table-wrap" aria-label={caption} tabIndex={0}>
     <table className="table">
       <caption className="hidden-text">{caption}</caption>
       <thead>
@@ -25,5 +26,5 @@ export const Table = ({ columns, caption, children }: Properties) => (
       </thead>
       <tbody>{children}</tbody>
     </table>
-  </div>
+  </section>
 );

@@ -269,11 +269,16 @@ function originOf(event: PoolEvent, offset: number): NoteRow["origin"] {
 
 /** Fewer digits than this match too much: everything begins with 0x0 or 0x1. */
 const MIN_PREFIX = 3;
+const WORD_DIGITS = 64;
 
 function prefixOf(wanted: string): string | undefined {
-  if (/^[0-9]{20,78}$/.test(wanted)) return BigInt(wanted) < 1n << 256n ? toBytes32(BigInt(wanted)) : undefined;
+  // 64 digits are a whole word in hexadecimal: decimal words of that length are one in 10^13.
+  if (/^[0-9]{20,78}$/.test(wanted) && wanted.length !== WORD_DIGITS)
+    return BigInt(wanted) < 1n << 256n ? toBytes32(BigInt(wanted)) : undefined;
   const digits = wanted.replace(/^0x/, "");
-  return /^[0-9a-f]*$/.test(digits) && digits.length >= MIN_PREFIX && digits.length <= 64 ? `0x${digits}` : undefined;
+  return /^[0-9a-f]*$/.test(digits) && digits.length >= MIN_PREFIX && digits.length <= WORD_DIGITS
+    ? `0x${digits}`
+    : undefined;
 }
 
 type Value = readonly [kind: SearchHit["kind"], value: string, leafIndex: number | undefined];

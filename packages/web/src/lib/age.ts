@@ -18,5 +18,9 @@ const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFra
 /** "12,345" */
 export const formatCount = (value: number): string => INTEGER.format(value);
 
+/** "1 payment", "12,345 payments" */
+export const formatNumberOf = (value: number, singular: string): string =>
+  `${formatCount(value)} ${value === 1 ? singular : `${singular}s`}`;
+
 /** "12.3K" */
 export const formatShort = (value: number): string => COMPACT.format(value);

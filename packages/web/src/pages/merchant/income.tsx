@@ -8,7 +8,7 @@ import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import type { MerchantState } from "../../engine/merchant-api.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { formatCount } from "../../lib/age.ts";
+import { formatCount, formatNumberOf } from "../../lib/age.ts";
 import { formatAmount } from "../../lib/amount.ts";
 import { type Period, type PeriodSum, sumByPeriod } from "../../lib/sums.ts";
 
@@ -46,7 +46,7 @@ export function Income({ state: { received, total: confirmed } }: { readonly sta
         <Figure
           name="Today (UTC)"
           value={<Amount value={total(day)} />}
-          note={`${formatCount(day[0]?.payments ?? 0)} payments`}
+          note={formatNumberOf(day[0]?.payments ?? 0, "payment")}
         />
         <Figure
           name="Payments"

@@ -7,7 +7,7 @@ import { Time } from "../../components/time.tsx";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import type { HourCounts, PoolSummary } from "../../engine/pool-feed-api.ts";
 import { useAnswer } from "../../hooks/use-answer.ts";
-import { formatCount } from "../../lib/age.ts";
+import { formatCount, formatNumberOf } from "../../lib/age.ts";
 
 const PERIODS = { day: "24 hours", week: "7 days", month: "30 days" } as const;
 const HOURS = { day: 24, week: 168, month: 720 } as const;
@@ -27,7 +27,21 @@ export function Activity({ summary }: { readonly summary: PoolSummary }) {
     return { times: hours.map(({ start }) => start), series, unit: "an hour" };
   }, [hours]);
   const sum = (of: (hour: HourCounts) => number) => hours.reduce((total, hour) => total + of(hour), 0);
-  const label = `Per hour, in the last ${PERIODS[period]}: ${formatCount(sum(({ nullifiers }) => nullifiers))} nullifiers, ${formatCount(sum(({ notes }) => notes))} new notes, ${formatCount(sum(({ payments }) => payments))} payments.`;
+  const counts = [
+    formatNumberOf(
+      sum(({ nullifiers }) => nullifiers),
+      "nullifier",
+    ),
+    formatNumberOf(
+      sum(({ notes }) => notes),
+      "new note",
+    ),
+    formatNumberOf(
+      sum(({ payments }) => payments),
+      "payment",
+    ),
+  ];
+  const label = `Per hour, in the last ${PERIODS[period]}: ${counts.join(", ")}.`;
   return (
     <section className="card">
       <header>

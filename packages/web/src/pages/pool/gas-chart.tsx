@@ -4,7 +4,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import type { GasPoint, PoolSummary } from "../../engine/pool-feed-api.ts";
 import { useAnswer } from "../../hooks/use-answer.ts";
-import { formatCount } from "../../lib/age.ts";
+import { formatCount, formatNumberOf } from "../../lib/age.ts";
 
 const TRANSACTIONS = 500;
 const NO_POINTS: readonly GasPoint[] = [];
@@ -29,7 +29,7 @@ export function GasChart({ summary }: { readonly summary: PoolSummary }) {
     return { times: points.map(({ timestamp }) => timestamp), series, unit: "gas" };
   }, [points]);
   const median = Math.round(medianOf(points.map(perPayment)));
-  const label = `Median of the last ${formatCount(points.length)} settlements: ${formatCount(median)} gas per payment.`;
+  const label = `Median of the last ${formatNumberOf(points.length, "settlement")}: ${formatCount(median)} gas per payment.`;
   return (
     <section className="card">
       <header>

@@ -7,7 +7,7 @@ import { poolFeed, usePoolFeed } from "../../engine/pool-feed.ts";
 import type { FeedState, PoolSummary } from "../../engine/pool-feed-api.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { formatAge, formatCount } from "../../lib/age.ts";
+import { formatAge, formatCount, formatNumberOf } from "../../lib/age.ts";
 import "../../styles/views.css";
 import "./pool.css";
 import { Activity } from "./activity.tsx";
@@ -120,7 +120,7 @@ function Totals({ summary }: { readonly summary: PoolSummary }) {
         tone={late ? "warn" : undefined}
         note={oldest === undefined ? "no note waits" : `oldest waits ${formatAge(now - oldest.timestamp)}`}
       />
-      <Figure name="Payments" value={formatCount(payments)} note={`${formatCount(spent)} nullifiers`} />
+      <Figure name="Payments" value={formatCount(payments)} note={formatNumberOf(spent, "nullifier")} />
       <Figure
         name="Deposits"
         value={formatCount(deposits)}

@@ -27,8 +27,8 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
   },
   budget: {
     title: "Gas budget",
-    ok: "Today's budget is not used up.",
-    bad: "Today's budget is used up: settlement resumes tomorrow, or when the operator raises it.",
+    ok: "Today's budget is not exhausted.",
+    bad: "Today's budget is exhausted: settlement resumes tomorrow, or when the operator raises it.",
   },
   leader: {
     title: "Leader",

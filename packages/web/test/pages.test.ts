@@ -1,0 +1,159 @@
+import type { Received } from "@sotto/client";
+import { expect } from "chai";
+import { receivedCsv } from "../src/engine/merchant-csv.ts";
+import { parseViewingKey } from "../src/engine/viewing-key.ts";
+import { formatAge } from "../src/lib/age.ts";
+import { latenciesOf, parseMetrics, sumOf } from "../src/lib/metrics.ts";
+import { parseStatus } from "../src/lib/service-status.ts";
+import { sumByPeriod } from "../src/lib/sums.ts";
+
+const DAY = 86_400;
+const NOW = 20_000 * DAY + 5_000;
+
+const received = (timestamp: number, amount: bigint, origin: Received["origin"] = "payment"): Received => ({
+  amount,
+  origin,
+  leafIndex: 4,
+  blockNumber: 9,
+  timestamp,
+  transactionHash: `0x${"ab".repeat(32)}`,
+  confirmed: true,
+});
+
+describe("sums of a merchant", () => {
+  it("adds payments by UTC day and hour, and leaves out deposits and other periods", () => {
+    const list = [
+      received(NOW - 3 * DAY, 1n),
+      received(NOW - DAY, 2n),
+      received(NOW - 4_000, 4n),
+      received(NOW, 8n),
+      received(NOW, 16n, "deposit"),
+      received(NOW + DAY, 32n),
+    ];
+    const amounts = (period: "hour" | "day", count: number) =>
+      sumByPeriod(list, period, count, NOW).map(({ amount, payments }) => [amount, payments]);
+    expect(amounts("day", 2)).to.deep.equal([
+      [2n, 1],
+      [12n, 2],
+    ]);
+    expect(amounts("hour", 2)).to.deep.equal([
+      [4n, 1],
+      [8n, 1],
+    ]);
+  });
+
+  it("exports payments by the rules of the wallet's CSV", () => {
+    const lines = receivedCsv([received(NOW, 1_500_000n), received(NOW, 7n, "deposit")]).split("\r\n");
+    expect(lines).to.have.lengthOf(3);
+    expect(lines[1]).to.include(",in,settled,1500000,1.5,");
+  });
+});
+
+describe("a viewing key", () => {
+  const pool = `0x${"90".repeat(20)}` as const;
+  const place = { chainId: 31337, pool };
+  const key = {
+    type: "sotto-viewing-key",
+    version: 1,
+    viewingKey: `0x${"0".repeat(62)}ff`,
+    shieldedAddress: "0x01",
+    chainId: "31337",
+    pool,
+  };
+
+  it("is read as the command line exports it", () => {
+    expect(parseViewingKey(JSON.stringify(key), place)).to.deep.equal({ viewingKey: 255n, shieldedAddress: "0x01" });
+  });
+
+  for (const [what, change] of Object.entries({
+    "another type": { type: "sotto-receipt" },
+    "another version": { version: 2 },
+    "a short key": { viewingKey: "0xff" },
+    "no address": { shieldedAddress: undefined },
+    "another chain": { chainId: "1" },
+    "another pool": { pool: `0x${"91".repeat(20)}` },
+  }))
+    it(`is refused with ${what}, and the error does not repeat it`, () => {
+      const text = JSON.stringify({ ...key, ...change });
+      expect(() => parseViewingKey(text, place))
+        .to.throw()
+        .that.satisfies((error: Error & { code: string }) => {
+          expect(error.code).to.equal("VIEWING_KEY_INVALID");
+          return !error.message.includes("ff");
+        });
+    });
+
+  for (const text of ["", "null", "[]", "{", `"${"x".repeat(5_000)}"`])
+    it(`is refused as ${JSON.stringify(text.slice(0, 8))}`, () => {
+      expect(() => parseViewingKey(text, place))
+        .to.throw()
+        .with.property("code", "VIEWING_KEY_INVALID");
+    });
+});
+
+describe("a service's report", () => {
+  it("has its checks with reasons", () => {
+    const text = JSON.stringify({
+      ready: false,
+      checks: { chain: { ok: true }, fees: { ok: false, code: "FEES_TOO_HIGH" } },
+    });
+    expect(parseStatus(text)).to.deep.equal({
+      ready: false,
+      checks: [
+        { name: "chain", ok: true, code: undefined },
+        { name: "fees", ok: false, code: "FEES_TOO_HIGH" },
+      ],
+    });
+  });
+
+  for (const text of ["", "null", "{}", '{"ready":1,"checks":{}}', '{"ready":true,"checks":{"a":null}}', "<html>"])
+    it(`is refused as ${text || "nothing"}`, () => {
+      expect(() => parseStatus(text))
+        .to.throw()
+        .with.property("code", "SERVICE_STATUS_INVALID");
+    });
+});
+
+describe("metrics", () => {
+  const text = [
+    "# HELP sotto_relayer_queued queued",
+    "sotto_relayer_queued 3",
+    'sotto_verify_total{result="valid"} 5',
+    'sotto_verify_total{result="say \\"no\\", {or} not"} 2',
+    'sotto_http_request_seconds_bucket{le="0.1",method="POST",route="/verify",status="200"} 6',
+    'sotto_http_request_seconds_bucket{le="0.5",method="POST",route="/verify",status="200"} 10',
+    'sotto_http_request_seconds_bucket{le="+Inf",method="POST",route="/verify",status="200"} 10',
+    'sotto_http_request_seconds_bucket{le="0.1",method="POST",route="/verify",status="503"} 0',
+    'sotto_http_request_seconds_bucket{le="0.5",method="POST",route="/verify",status="503"} 0',
+    'sotto_http_request_seconds_bucket{le="+Inf",method="POST",route="/verify",status="503"} 2',
+    "not a sample",
+    "sotto_bad NaN",
+  ].join("\n");
+  const samples = parseMetrics(text);
+
+  it("are read with their labels", () => {
+    expect(sumOf(samples, "sotto_relayer_queued")).to.equal(3);
+    expect(sumOf(samples, "sotto_verify_total")).to.equal(7);
+    expect(sumOf(samples, "sotto_bad")).to.equal(undefined);
+    expect(samples[2]?.labels["result"]).to.equal('say "no", {or} not');
+  });
+
+  it("give upper estimates of latencies over all statuses of a route", () => {
+    expect(latenciesOf(samples, "sotto_http_request_seconds")).to.deep.equal([
+      { route: "POST /verify", requests: 12, median: 0.1, p95: Number.POSITIVE_INFINITY },
+    ]);
+  });
+});
+
+describe("ages", () => {
+  for (const [seconds, text] of [
+    [-5, "0 s"],
+    [59.9, "59 s"],
+    [60, "1 min"],
+    [7_199, "1 h"],
+    [200_000, "2 d"],
+  ] as const)
+    it(`shows ${seconds} seconds as ${text}`, () => {
+      expect(formatAge(seconds)).to.equal(text);
+    });
+});
