@@ -38,7 +38,7 @@ export const WEB_ERRORS = {
     remedy: "Export one with `sotto export --viewing-key`, for the same pool.",
   },
   SERVICE_STATUS_INVALID: {
-    means: "The address answers, but not as a sotto service does.",
+    means: "The address answers, but it is not a sotto service.",
     remedy: "Check the address of the service in sotto.json.",
   },
   NOT_A_RECEIPT: {
@@ -47,7 +47,7 @@ export const WEB_ERRORS = {
   },
   TERMS_CHANGED: {
     means: "Price or recipient changed after the wallet showed them. Nothing was paid.",
-    remedy: "Look at the new terms, and pay again.",
+    remedy: "Check the new terms before you pay.",
   },
   FAUCET_FAILED: { means: "The faucet did not send test tokens.", remedy: "Wait a minute, and try again." },
   SIGNATURE_REFUSED: {

@@ -31,7 +31,7 @@ export type EngineState =
   | { readonly phase: "locked" }
   /** Reading the chain; `progress` counts blocks. */
   | { readonly phase: "opening"; readonly progress: { readonly block: number; readonly height: number } | undefined }
-  /** The chain or pool is another one than this wallet has read. */
+  /** The chain or pool is not the one that this wallet has read. */
   | { readonly phase: "replaced"; readonly failure: Failure }
   /** Opening failed, for example because no node answers. The engine retries. */
   | { readonly phase: "failed"; readonly failure: Failure }

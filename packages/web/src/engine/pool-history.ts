@@ -267,7 +267,7 @@ function originOf(event: PoolEvent, offset: number): NoteRow["origin"] {
   return "withdrawal";
 }
 
-/** Fewer digits than this match too much: everything begins with 0x0 or 0x1. */
+/** Minimum length of a searched prefix, in hexadecimal digits. Shorter prefixes match too many values. */
 const MIN_PREFIX = 3;
 const WORD_DIGITS = 64;
 

@@ -41,8 +41,7 @@ async function read(url: string, maxBytes: number): Promise<{ status: number; te
  * @throws WebError SERVICE_STATUS_INVALID
  */
 export function parseStatus(text: string): Omit<ServiceStatus, "elapsed"> {
-  const invalid = () =>
-    new WebError("SERVICE_STATUS_INVALID", "the response is not the health report of a sotto service");
+  const invalid = () => new WebError("SERVICE_STATUS_INVALID", "the response is not a sotto service's health report");
   let body: Record<string, unknown> = {};
   try {
     body = Object(JSON.parse(text)) as Record<string, unknown>;

@@ -41,7 +41,7 @@ export function ReceiptCheck() {
       </div>
       <Field
         label="Challenge"
-        hint="The text that you asked the payer to sign. Without it, the receipt may be a copy."
+        hint="The text that you asked the payer to sign. Without it, anyone with a copy could show you this receipt."
         maxLength={256}
         value={challenge}
         onChange={setChallenge}

@@ -62,7 +62,8 @@ function linesOf({ payment, metadata }: PaymentInstructions, pool: string): Line
     {
       field: "recipient.wallet",
       value: <Hash value={recipient.wallet} name="wallet" />,
-      means: "Signs the shielded address. Clients pin it: another wallet later is refused until the user accepts it.",
+      means:
+        "Signs the shielded address. Clients remember it, and refuse a different wallet until the user accepts it.",
     },
     {
       field: "recipient.shieldedAddress",

@@ -111,14 +111,14 @@ function Totals({ summary }: { readonly summary: PoolSummary }) {
       <Figure
         name="Crowd"
         value={formatCount(inTree - spent)}
-        note="unspent notes, at most, that a payment may come from"
+        note="possible sources of a payment: unspent notes, at most"
       />
       <Figure name="Notes" value={formatCount(notes)} note={`${formatCount(inTree)} in the tree`} />
       <Figure
         name="Queue"
         value={formatCount(notes - inTree)}
         tone={late ? "warn" : undefined}
-        note={oldest === undefined ? "no note waits" : `oldest waits ${formatAge(now - oldest.timestamp)}`}
+        note={oldest === undefined ? "no note is waiting" : `oldest has waited ${formatAge(now - oldest.timestamp)}`}
       />
       <Figure name="Payments" value={formatCount(payments)} note={formatNumberOf(spent, "nullifier")} />
       <Figure

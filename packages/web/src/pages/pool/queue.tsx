@@ -26,13 +26,13 @@ export function Queue({ summary }: { readonly summary: PoolSummary }) {
             : `${formatCount(checkpoints.length)} ${checkpoints.length === 1 ? "checkpoint waits" : "checkpoints wait"}`}
         </span>
       </header>
-      <Table caption="Checkpoints that wait, then the last appends" columns={["Leaves", "State", ">Age"]}>
+      <Table caption="Waiting checkpoints, then the last appends" columns={["Leaves", "State", ">Age"]}>
         {checkpoints.slice(0, MAX_ROWS).map(({ start, leaves, timestamp }) => (
           <tr key={`checkpoint ${start}`}>
             <td className="number">{rangeOf(start, leaves)}</td>
             <td>
               <span className="state" data-tone="warn">
-                checkpoint waits
+                waiting for an append
               </span>
             </td>
             <td className="right number">{formatAge(now - timestamp)}</td>

@@ -13,7 +13,7 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
   head: {
     title: "Newest block",
     ok: "It is recent.",
-    bad: "It is too old: the node or the chain does not advance.",
+    bad: "It is too old: the node or the chain has stalled.",
   },
   fees: {
     title: "Gas price",
@@ -22,8 +22,8 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
   },
   relayer: {
     title: "Relayer's balance",
-    ok: "It pays for gas.",
-    bad: "It is too low: the operator has to send it native coin.",
+    ok: "It is enough for gas.",
+    bad: "It is too low: the operator has to top up the relayer's account.",
   },
   budget: {
     title: "Gas budget",

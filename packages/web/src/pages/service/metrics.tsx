@@ -38,10 +38,10 @@ export function Metrics({ samples }: { readonly samples: readonly Sample[] | und
           value={leader === undefined ? "–" : leader === 1 ? "this replica" : "another"}
           note="one replica sends transactions"
         />
-        <Figure name="Queued" value={count(of("relayer_queued"))} note="operations that wait to be sent" />
-        <Figure name="Broadcast" value={count(of("relayer_broadcast"))} note="operations that wait for their block" />
+        <Figure name="Queued" value={count(of("relayer_queued"))} note="operations waiting to be sent" />
+        <Figure name="Broadcast" value={count(of("relayer_broadcast"))} note="operations waiting for their block" />
         <Figure name="Notes in the queue" value={count(of("relayer_queued_notes"))} note="not spendable yet" />
-        <Figure name="Held requests" value={count(of("settle_held"))} note="clients that wait for an outcome" />
+        <Figure name="Held requests" value={count(of("settle_held"))} note="clients waiting for an outcome" />
         <Figure name="Balance" value={coins(of("relayer_balance_wei"))} note="native coin, for gas" />
         <Figure name="Gas today" value={coins(of("relayer_gas_today_wei"))} note="native coin (UTC day)" />
         <Figure name="Settled" value={count(of("relayer_settled_total") ?? 0)} note="since the last start" />

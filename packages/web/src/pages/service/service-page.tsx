@@ -53,7 +53,7 @@ export default function ServicePage() {
       <div className="page-head">
         <div>
           <h1>Service</h1>
-          <p>Whether the service can verify and settle payments now. It shows nothing of any payment.</p>
+          <p>Whether the service can verify and settle payments now. This page shows no details of payments.</p>
         </div>
         <span className="url">{service}</span>
       </div>

@@ -41,7 +41,7 @@ export function AddFundsDialog({ wallet, onClose }: { readonly wallet: WalletVie
       <Dialog title="Add funds" onClose={onClose}>
         <Stages stages={stages} running={false} />
         <p className="small soft">
-          Your notes are in the pool. The chain shows this deposit; it cannot show what you pay with it.
+          Your notes are in the pool. The chain shows this deposit, but not what you pay with it.
         </p>
         <div className="dialog-actions">
           <Button kind="primary" onClick={onClose}>

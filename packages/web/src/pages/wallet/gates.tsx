@@ -14,14 +14,14 @@ export function Elsewhere({ since }: { readonly since: number | undefined }) {
     <div className="narrow card stack">
       <h1>The wallet is open in another tab</h1>
       <p className="soft">
-        {since === undefined ? "One tab at a time can use it, " : "The other tab has it since "}
+        {since === undefined ? "Only one tab at a time can use it, " : "The other tab opened it at "}
         {since !== undefined && (
           <>
             <Time at={since} clock />
-            {". One tab at a time can use it, "}
+            {". Only one tab at a time can use it, "}
           </>
         )}
-        so that two tabs never spend the same limits twice. You can continue there, or move the wallet to this tab.
+        so that two tabs cannot exceed a limit together. You can continue there, or move the wallet to this tab.
       </p>
       {failure !== undefined && <ErrorMessage error={failure} />}
       <div className="row">
@@ -79,12 +79,12 @@ export function Replaced({ failure }: { readonly failure: Failure }) {
   const { busy, failure: failed, run } = useAction();
   const startFresh = async () => {
     const config = await loadConfig();
-    if (config === undefined) throw new WebError("HOST_CONFIG_INVALID", "the host has no sotto.json any more");
+    if (config === undefined) throw new WebError("HOST_CONFIG_INVALID", "the host no longer has a sotto.json");
     await engine().startFresh(config);
   };
   return (
     <div className="narrow stack">
-      <h1>This is another chain</h1>
+      <h1>This is a different chain</h1>
       <ErrorMessage error={failure} tone="warn">
         <Button kind="primary" busy={busy} onClick={() => run(startFresh)}>
           Start fresh

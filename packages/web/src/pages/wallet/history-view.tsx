@@ -125,8 +125,8 @@ function EntryDialog({ entry, onClose }: { readonly entry: HistoryEntry; onClose
       {kind === "payment" && state === "settled" && (
         <>
           <p className="small soft">
-            A receipt proves to the person you give it to that you paid this amount for this. It reveals only this
-            payment.
+            A receipt proves to the person you give it to that you made this payment. It reveals none of your other
+            payments.
           </p>
           {failure !== undefined && <ErrorMessage error={failure} />}
           <div className="dialog-actions">

@@ -54,7 +54,7 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
           <div className="notice" data-tone="warn" role="status">
             <p>
               The chain replaced blocks at <Time at={reorganized.at} clock />. The wallet has read its last{" "}
-              {reorganized.blocks} blocks again; the balance is right.
+              {reorganized.blocks} blocks again; the balance is up to date.
             </p>
           </div>
         )}

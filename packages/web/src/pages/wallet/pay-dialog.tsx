@@ -85,7 +85,7 @@ function PayUrl({ url, onClose }: { readonly url: string; onClose(): void }) {
   if (answer.kind === "free")
     return (
       <>
-        <p>This page is free. It was requested without a payment.</p>
+        <p>This page is free: the server asks for no payment.</p>
         <DeliveryView delivery={answer} />
       </>
     );
@@ -112,7 +112,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
         <dd>
           <strong>{quote.host}</strong>
         </dd>
-        <dt>Paid under wallet</dt>
+        <dt>Merchant's wallet</dt>
         <dd>
           <Hash value={quote.merchant} name="merchant's wallet" />
         </dd>
@@ -137,8 +137,8 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
       </dl>
       {!started && (
         <p className="small soft">
-          The merchant learns the amount and that it is paid. The service learns the merchant, not you. The chain shows
-          neither.
+          The merchant learns that it was paid, and the amount. The service learns the merchant, but not who you are.
+          The chain shows neither merchant nor payer nor amount.
         </p>
       )}
       {started && <Stages stages={stages} running={running} />}

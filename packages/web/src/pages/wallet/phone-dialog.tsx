@@ -82,13 +82,15 @@ export function PhoneDialog({ wallet, onClose }: { readonly wallet: WalletView; 
       {number.standing === "changed" && (
         <div className="notice" data-tone="warn" role="alert">
           <p>
-            This number led to another wallet before: its holder changed it, or somebody took the number over. Ask the
-            holder over another channel before you pay.
+            This number used to lead to a different wallet: its holder changed it, or someone else took over the number.
+            Ask the holder through another channel before you pay.
           </p>
         </div>
       )}
       {number.standing === "new" && (
-        <p className="small soft">You pay this number for the first time. The wallet remembers where it leads.</p>
+        <p className="small soft">
+          This is your first payment to this number. The wallet remembers which wallet it leads to.
+        </p>
       )}
       {stages.length > 0 && <Stages stages={stages} running={running} />}
       {failure !== undefined && <ErrorMessage error={failure} />}

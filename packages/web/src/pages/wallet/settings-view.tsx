@@ -55,9 +55,7 @@ function LimitsCard({ wallet: { limits } }: { readonly wallet: WalletView }) {
           });
         }}
       >
-        <p className="small soft">
-          The wallet refuses payments beyond these limits, and asks before each payment in any case.
-        </p>
+        <p className="small soft">The wallet refuses payments above these limits. It always asks before it pays.</p>
         <Field
           label="Per payment"
           inputMode="decimal"

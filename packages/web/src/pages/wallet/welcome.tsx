@@ -142,7 +142,7 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
     >
       <div>
         <h1>Check what you wrote</h1>
-        <p className="soft">Type these three of your words.</p>
+        <p className="soft">Enter these three of your words.</p>
       </div>
       <div className="stack">
         {positions.map((at, i) => (
@@ -219,7 +219,7 @@ function RestoreBackup({ onBack }: { onBack(): void }) {
     <div className="narrow card stack loose">
       <div>
         <h1>Restore from a backup file</h1>
-        <p className="soft">The passphrase is the one of the wallet that made the backup.</p>
+        <p className="soft">Use the passphrase of the wallet that made the backup.</p>
       </div>
       <div className="field">
         <label htmlFor="backup">Backup file</label>
