@@ -56,7 +56,7 @@ const ADDS_BLOCKS = new Set(["eth_sendTransaction", "eth_sendRawTransaction", "e
 const quantity = (value: number): string => `0x${value.toString(16)}`;
 
 export class ChainHistory {
-  /** Time of the genesis block, which the node must be started with. */
+  /** Time of the genesis block. Start the node with this time. */
   readonly genesis: Date;
   /** The number of blocks in the file. */
   readonly length: number;

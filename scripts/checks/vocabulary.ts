@@ -1,4 +1,4 @@
-// The words of docs/glossary.md that were replaced, and eleven turns of phrase that readers stumble over. Both are counted
+// The words of docs/glossary.md that were replaced, and the phrases that readers stumble over. Both are counted
 // in every file that git tracks or would track; the check fails if either count exceeds its limit.
 //
 // Usage: node scripts/checks/vocabulary.ts [PATH ...]   with paths: also prints every finding in them
@@ -7,7 +7,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The lines that may match. Lower them when fewer do; never raise them. */
-const LIMITS = { terms: 0, prose: 6 };
+const LIMITS = { terms: 0, prose: 0 };
 
 interface Term {
   readonly pattern: RegExp;

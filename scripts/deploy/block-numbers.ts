@@ -5,7 +5,7 @@ const MAX_DIFFERENCE = 1_000n;
 
 /**
  * Whether `block.number` in contracts equals the node's block number. On some rollups (Arbitrum) contracts see the parent
- * chain's block numbers. The pool's checkpoints would then end at other blocks than its events show, and no appender could
+ * chain's block numbers. The pool's checkpoints would then end at different blocks than its events show, and no appender could
  * compute where an append may end.
  */
 export async function hasSameBlockNumbers(

@@ -59,7 +59,7 @@ export async function assertSameBlockNumbers({ provider }: NetworkConnection): P
   if (await hasSameBlockNumbers((method, params) => provider.request({ method, params }))) return;
   throw new CommandError(
     "CHAIN_UNSUITABLE",
-    "contracts on this chain see other block numbers than its nodes report, so notes could not be appended to a pool here",
+    "contracts on this chain see different block numbers than its nodes report, so notes could not be appended to a pool here",
   );
 }
 

@@ -20,8 +20,8 @@ const NODE_PACKAGES = {
 const EXPECTED = { toolchain: 20, dependencies: 40 };
 
 /**
- * Runs a package manager and shows how far it is. Its own output is shown only if it fails: warnings about dependencies of
- * dependencies are of no use here.
+ * Runs a package manager and shows its progress. The output of the package manager is shown only if it fails, because
+ * its warnings about indirect dependencies do not help the user.
  * @param name of the step in EXPECTED
  * @param detailOf returns what to show of the output so far
  */

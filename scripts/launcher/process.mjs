@@ -15,8 +15,8 @@ export class LauncherError extends Error {
  * Runs a command.
  * @returns its exit code; 130 after SIGINT, 143 after another signal. Ctrl-C reaches the child from the terminal, and the
  *   launcher waits for it to clean up. A SIGTERM reaches only the launcher, which forwards it.
- * @param quiet for a build before a command: its output goes to standard error, and only if it builds something or fails,
- *   because standard output is for the command
+ * @param quiet for a build before a command: its output goes to standard error, because standard output is for the
+ *   command, and only if it builds something or fails
  * @param onOutput receives the output, which is shown on standard error only if the command fails
  */
 export function run(command, args, { cwd, env, stdio = "inherit", quiet = false, onOutput }) {
@@ -59,9 +59,9 @@ export function run(command, args, { cwd, env, stdio = "inherit", quiet = false,
 const CACHE_MISS = /cache (miss|bypass)/;
 
 /**
- * Buffers a build's output until it builds something.
- * @param onOutput receives the output; then all of it is buffered
- * @returns a function that writes the buffer to standard error
+ * Buffers a build's output, and shows it on standard error as soon as the build has a cache miss.
+ * @param onOutput receives the output as it arrives; if given, the output stays buffered
+ * @returns a function that shows the buffer, and from then on all output
  */
 function bufferOutput({ stdout, stderr }, onOutput) {
   let held = "";

@@ -61,7 +61,9 @@ export const SCRIPT_ERRORS = {
   DOWNLOAD_FAILED: { means: "A download was refused or broke off.", remedy: "run the command again to resume" },
   FILE_EXISTS: { means: "The file to write already exists.", remedy: "choose another file" },
   FOLDER_NOT_EMPTY: { means: "The folder for a contribution already exists.", remedy: "choose another folder" },
-  NAME_INVALID: { means: "A ceremony's or contributor's name has other characters than allowed, or is too long." },
+  NAME_INVALID: {
+    means: "A ceremony's or contributor's name contains a character that is not allowed, or is too long.",
+  },
   NAME_TAKEN: { means: "A verifier would have another contract's name.", remedy: "choose another name" },
   NO_CONTRIBUTIONS: { means: "There is no contribution to apply the beacon to." },
   OPTION_MISSING: { means: "A required option or argument is missing." },
@@ -70,13 +72,13 @@ export const SCRIPT_ERRORS = {
   PTAU_POWER_UNKNOWN: { means: "There is no phase 1 file with this number of powers." },
   PTAU_TOO_SMALL: { means: "A circuit's key cannot be made from this phase 1; usually it has too few powers." },
   PTAU_UNKNOWN: { means: "A phase 1 file is not the public ceremony's, or not the one this ceremony began with." },
-  TRANSCRIPT_DAMAGED: { means: "A transcript is malformed, or is of another ceremony than its name says." },
+  TRANSCRIPT_DAMAGED: { means: "A transcript is malformed, or belongs to a different ceremony than its name says." },
   TRANSCRIPT_MISMATCH: { means: "A file differs from the transcript; the message names circuit and file." },
   TRANSCRIPT_MISSING: { means: "There is no transcript of this ceremony." },
   ZKEY_DAMAGED: { means: "A key file is truncated, changed or unreadable." },
 
   // Deployment and the local chain
-  CHAIN_UNSUITABLE: { means: "Contracts on this chain see other block numbers than its nodes, as on Arbitrum." },
+  CHAIN_UNSUITABLE: { means: "Contracts on this chain see different block numbers than its nodes, as on Arbitrum." },
   DEPLOYMENT_DIFFERS: {
     means: "The chain, the manifest and this tree do not match; the message lists the differences.",
   },
@@ -88,7 +90,9 @@ export const SCRIPT_ERRORS = {
   },
   MANIFEST_EXISTS: { means: "Another checkout deployed under this name.", remedy: "choose another `--network`" },
   MANIFEST_MISSING: { means: "There is no manifest at this path, or it is not JSON." },
-  NETWORK_INVALID: { means: "The name of a deployment is missing or has other characters than a to z, 0 to 9 and -." },
+  NETWORK_INVALID: {
+    means: "The name of a deployment is missing or contains characters other than a to z, 0 to 9 and -.",
+  },
   NODE_FAILED: { means: "The local chain did not start." },
   NODE_UNREACHABLE: { means: "The node does not answer, or not with valid JSON-RPC." },
   NO_FUNDS: { means: "The deploying account has no ETH on this chain." },
@@ -119,12 +123,12 @@ export const SCRIPT_ERRORS = {
   NOT_CHARGED: { means: "A resource server of the demo did not answer 402." },
   NOT_LINKED: { means: "The demo's phone number does not resolve to the merchant's wallet." },
   NOT_PAID_ONCE: { means: "A request of the demo was not paid exactly once." },
-  NOT_READ: { means: "The demo's viewing key read other payments than were made." },
+  NOT_READ: { means: "The demo's viewing key does not read exactly the payments that were made." },
   NOT_SERVED: { means: "A paid request of the demo was not answered with 200." },
   NO_CODE: { means: "The demo's registry sent no code." },
   OUT_OF_ORDER: { means: "A step of the demo ran before the one it depends on." },
   PAID_TWICE: { means: "The demo paid twice for one purchase." },
-  RESTORE_INCOMPLETE: { means: "The demo's restored wallet has another balance than the original." },
+  RESTORE_INCOMPLETE: { means: "The demo's restored wallet has a different balance than the original." },
   SERVER_FAILED: { means: "A resource server of the demo failed without a code." },
   SERVICE_FAILED: { means: "The demo's service failed without a code." },
 

@@ -122,7 +122,7 @@ describe("sotto: paying", function () {
       }
     });
 
-    it("through another service than the wallet's, naming it", async () => {
+    it("through a different service than the wallet's, naming it", async () => {
       await payer.json(["init", "--update", "--service", world.service.url.replace("127.0.0.1", "localhost")]);
       try {
         const { code, stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "1"]);

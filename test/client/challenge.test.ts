@@ -211,7 +211,7 @@ describe("a forged 402", function () {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("is rejected for another wallet than before, unless confirmed", async () => {
+  it("is rejected for a different wallet than before, unless confirmed", async () => {
     delete server.options.tamper;
     expect((await pay(`${server.url}/report`)).status).to.equal(200);
     const known = server.account.address.toLowerCase();

@@ -83,7 +83,7 @@ describe("a client that is killed", function () {
     const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
     const urls = [`${server.url}/answered`];
     expect(await run({ ...task, urls, dieAt: "answered" })).to.equal(undefined);
-    // The client cannot know whether it got the goods. The server has sold them, and accepts the proof only once.
+    // The client died before it stored the response. The server has served the request, and accepts the proof only once.
     expect(salesOf("/answered")).to.equal(1);
     expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
     const after = await openWallet(world, { seed, store: new SqliteStore(store) });

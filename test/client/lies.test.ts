@@ -149,7 +149,7 @@ describe("a lying service", function () {
     expect(held).to.deep.equal([]);
   });
 
-  it("with a wrong success gets no proof presented before the chain has the payment", async () => {
+  it("with a wrong success does not make the client present its proof before the chain has the payment", async () => {
     const shown = server.shown;
     proxy.lie = async ({ path }) =>
       path === "settle"

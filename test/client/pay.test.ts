@@ -1,4 +1,4 @@
-// The client's path from a 402 to the goods, with a real chain, a real service and a small server.
+// The client's path from a 402 to the response, with a real chain, a real service and a small server.
 
 import { openPurchases, type PurchaseStage, spentOn, wrapFetch } from "@sotto/client";
 import { expect } from "chai";

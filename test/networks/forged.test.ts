@@ -81,7 +81,7 @@ describe("a pool that was not made by its constructor", function () {
     expect(await found(honest)).to.deep.equal([]);
   });
 
-  it("is rejected on a chain whose contracts see other block numbers than its events", async () => {
+  it("is rejected on a chain whose contracts see different block numbers than its events", async () => {
     class Rollup extends JsonRpcProvider {
       override send(method: string, params: unknown[]) {
         return method === "eth_blockNumber" ? Promise.resolve("0x12345678") : super.send(method, params);
@@ -116,7 +116,7 @@ describe("a pool that was not made by its constructor", function () {
     }
   });
 
-  it("is rejected if it has another token than requested", async () => {
+  it("is rejected if it has a different token than requested", async () => {
     const { abi, bytecode } = await hre.artifacts.readArtifact("TestUSDC");
     const dollar = await new ContractFactory(abi, bytecode, await provider.getSigner(0)).deploy();
     const token = await (await dollar.waitForDeployment()).getAddress();

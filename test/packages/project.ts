@@ -1,4 +1,4 @@
-// An empty project of a stranger: packed packages are installed into it, and nothing of the checkout is in reach.
+// An empty project outside the checkout: the packed packages are installed into it, and cannot reach the checkout's files.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

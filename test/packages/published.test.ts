@@ -1,4 +1,4 @@
-// Every published package, as a stranger gets it: packed, installed into an empty project, its README's snippet run.
+// Every published package, as its users get it: packed, installed into an empty project, its README's snippet run.
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -97,7 +97,7 @@ describe("a whole run of the phone registry", function () {
         const [phone, unknown] = [newNumber(), newNumber()];
         const tell = async (path: string, body: unknown, headers = {}) => {
           const answer = await post(`${run.url}${path}`, body, headers);
-          // Parts of the answer that must not repeat the input: headers, and refusals.
+          // Headers and error bodies must not repeat the input.
           others.push(JSON.stringify([...answer.headers]));
           if (answer.status !== 200) others.push(JSON.stringify(answer.body));
           return answer;

@@ -125,7 +125,7 @@ describe("a payer does not get the resource", function () {
     await server.refuses("TOO_OLD", older);
   });
 
-  it("with another timestamp than the payment's", async () => {
+  it("with a different timestamp than the payment's", async () => {
     const payment = await pay(world);
     for (const shift of [-60_000, -1, 1, 10_000])
       await server.refuses("TOKEN_CLAIMS", {

@@ -76,7 +76,7 @@ describe("a server for browsers", function () {
     const askAll = (url: string, ...more: string[]) =>
       Promise.all(REQUESTS.map(async (asked) => sent(await ask(url, asked, ...more))));
 
-    it("answers as the interface says without options, whatever a browser sends", async () => {
+    it("answers as the interface says without options, for any request of a browser", async () => {
       const url = await open();
       const plain = await askAll(url);
       for (const [index, { line, status, ...asked }] of REQUESTS.entries()) {

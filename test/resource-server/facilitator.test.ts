@@ -121,7 +121,7 @@ describe("a resource server cannot be deceived", function () {
     }
   });
 
-  it("by a token with other claims than its payment", async () => {
+  it("by a token with different claims than its payment", async () => {
     const { bundle, txSignature } = await pay(world);
     const lies: [string, Record<string, unknown>][] = [
       ["TOKEN_CLAIMS", { digest: signalsDigest(forgeFor(world).publicSignals.map(BigInt)) }],

@@ -53,7 +53,7 @@ describe("a paywall does not open", function () {
     expect(await code({ chain: chain({ token: world.token, decimals: 6 }) })).to.equal("opened");
   });
 
-  it("for artifacts of another set than the pool's", async () => {
+  it("for artifacts of a different set than the pool's", async () => {
     expect(await code({ chain: chain({ set: "ceremony/never-held" }) })).to.equal("ARTIFACT_SET_UNKNOWN");
     const set = "ceremony/autumn-2026";
     expect(await code({ chain: chain({ set }), keys: lockOf("development") })).to.equal("SET_MISMATCH");
@@ -66,7 +66,7 @@ describe("a paywall does not open", function () {
     expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });
 
-  it("for a service with other keys than the pinned ones", async () => {
+  it("for a service with different keys than the pinned ones", async () => {
     const wrong = { wasm: "00".repeat(32), zkey: "00".repeat(32), vkey: "00".repeat(32) };
     const keys = { set: "development", circuits: { payment: wrong, elgamal_range: wrong } };
     expect(await code({ keys })).to.equal("KEY_NOT_PINNED");

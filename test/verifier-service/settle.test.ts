@@ -78,7 +78,7 @@ describe("POST /settle", function () {
       expect((await settle({ ...request, recipientPublicKey: spelling })).body["status"]).to.equal("success");
   });
 
-  it("answers 409 to any other payment than the token's, and sends nothing", async () => {
+  it("answers 409 to any payment other than the token's, and sends nothing", async () => {
     const { bundle, request } = await verified();
     const other = forgeBundle(world, { root });
     const same = { root, nullifier: BigInt(paymentSignals(bundle.publicSignals).nullifier) };

@@ -38,7 +38,7 @@ describe("starting the service", function () {
     );
   };
 
-  it("fails on another chain than configured", async () => {
+  it("fails on a different chain than configured", async () => {
     expect(await refusal({ SOTTO_CHAIN_ID: "1337" })).to.equal("WRONG_CHAIN");
   });
 

@@ -65,7 +65,7 @@ describe("the page of a 402 in Chromium", function () {
   it("is JSON for a script of another origin, whose preflight costs nothing", () =>
     browser.during(async () => {
       const page = await browser.newPage();
-      // Another origin than the resource server's, because of its host.
+      // A different origin than the resource server's, because of its host.
       await page.goto(`${server.url.replace("127.0.0.1", "localhost")}/health`);
       const found = await page.evaluate(async (url) => {
         const read = async (headers: Record<string, string>) => {

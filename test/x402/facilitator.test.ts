@@ -167,7 +167,7 @@ describe("the service as an x402 facilitator", function () {
         await refused(bodyOf(asked(), pay(world, { root, ...bounds })), "sotto_amount_mismatch");
     });
 
-    it("other requirements than the payer accepted", async () => {
+    it("different requirements than the payer accepted", async () => {
       const { paymentPayload, ...rest } = payment();
       const accepted = { ...paymentPayload.accepted, amount: String(PRICE / 2n) };
       await refused({ ...rest, paymentPayload: { ...paymentPayload, accepted } }, "sotto_accepted_mismatch");

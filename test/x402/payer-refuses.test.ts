@@ -104,7 +104,7 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     expect(await failure(scheme.createPaymentPayload(1, accepted!))).to.include({ code: "X402_OPTION_INVALID" });
   });
 
-  it("for another origin than requested, or along a redirect", async () => {
+  it("for a different origin than requested, or along a redirect", async () => {
     const challenge = encode(await required());
     const liar = await openMiddleman(server.origin);
     const pay = wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme));

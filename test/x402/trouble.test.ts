@@ -13,7 +13,7 @@ import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
 import { openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 
-describe("a paid request with faults", function () {
+describe("a paid request while parts fail", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;

@@ -1,9 +1,9 @@
 import { closure, type Sources } from "./sources.ts";
 
-/**
- * Rewrites circom's anonymous components, `x <== T(p)(a, b)`, with a name, so that a test can remove single connections
- * of them. The names are `cut0`, `cut1`, ... in the order of the text.
- */
+// Gives circom's anonymous components, `x <== T(p)(a, b)`, a name (`cut0`, `cut1`, ... in the order of the text), so that a
+// test can remove one of their connections.
+
+/** The signals of a template, in order of declaration. */
 export interface Interface {
   inputs: string[];
   outputs: string[];

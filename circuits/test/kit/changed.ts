@@ -7,7 +7,7 @@ export function filesOf(sources: Sources, main: string): Set<string> {
 }
 
 /**
- * Whether a main is to be tested: all are, unless `pnpm circuits:build` has named the files that changed (paths below
+ * Whether a main circuit needs testing: all do, unless `pnpm circuits:build` has named the files that changed (paths below
  * circuits/, comma-separated, in SOTTO_CHANGED_CIRCUITS).
  */
 export function isAffected(sources: Sources, main: string, named = process.env["SOTTO_CHANGED_CIRCUITS"]): boolean {

@@ -1,3 +1,4 @@
+// Inputs and public signals of note_append, computed without the circuits.
 import { mod } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { Tree } from "./tree.ts";

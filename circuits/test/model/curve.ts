@@ -1,7 +1,8 @@
+// Baby Jubjub with @noble/curves, independent of the circuits and of the protocol package: the oracle of the circuits' tests.
 import { babyjubjub } from "@noble/curves/misc.js";
 import { divide, mod, squareRoot } from "../kit/field.ts";
 
-/** Baby Jubjub with @noble/curves, independent of the circuits and of the protocol package. */
+/** A point of Baby Jubjub in Edwards coordinates. */
 export type Point = { x: bigint; y: bigint };
 export type Pair = [bigint, bigint];
 

@@ -21,7 +21,7 @@ export const WALLET_ERRORS = {
   },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
   ROOT_MISMATCH: {
-    means: "The tree built from the node's events has another root than the contract.",
+    means: "The tree built from the node's events has a different root than the contract.",
     exit: "network",
   },
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
@@ -89,7 +89,7 @@ export const FETCH_ERRORS = {
     exit: "refused",
   },
   CHALLENGE_REDIRECTED: {
-    means: "The 402 response comes from another address than was requested: the request was redirected.",
+    means: "The 402 response comes from a different address than was requested: the request was redirected.",
     exit: "refused",
   },
   ORIGIN_NOT_SECURE: {
@@ -250,7 +250,7 @@ export const RECEIPT_ERRORS = {
     exit: "invalid",
   },
   RECEIPT_OTHER_CHALLENGE: {
-    means: "The receipt answers another challenge than the one that was set.",
+    means: "The receipt answers a different challenge than the one that was set.",
     exit: "invalid",
   },
   RECEIPT_ELSEWHERE: { means: "The receipt is about another chain, pool or address than expected.", exit: "invalid" },

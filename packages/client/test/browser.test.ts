@@ -92,7 +92,7 @@ describe("openWallet in a browser", () => {
     expect((await rejection(other)).code).to.equal("SET_MISMATCH");
   });
 
-  it("rejects missing nodes of another chain than a local one", async () => {
+  it("rejects missing nodes unless the chain is local", async () => {
     const deployment = { ...options().deployment, chainId: 84_532n };
     const error = await rejection(openWallet(options({ deployment, nodes: undefined })));
     expect(error.message).to.equal("nodes is missing: the URL of a JSON-RPC node of chain 84532");

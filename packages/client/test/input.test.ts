@@ -103,7 +103,7 @@ describe("invalid input", () => {
     await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, sponsor: free }));
   });
 
-  it("is rejected for a token that signs under another domain than it states", async () => {
+  it("is rejected if the token's actual EIP-712 domain differs from the one it states", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     world.token.mint(account.address, 5_000n);
     world.token.separator = `0x${"12".repeat(32)}`;

@@ -87,7 +87,7 @@ describe("opening a wallet", () => {
     world.chain.call = (call, block) =>
       call.data === selector ? Promise.resolve(`0x${"11".repeat(32)}`) : original(call, block);
     const error = await refuses("POOL_MISMATCH", () => world.wallet({ store: new MemoryStore() }));
-    expect(error.message).to.match(/another note tree/);
+    expect(error.message).to.match(/a different note tree/);
   });
 
   it("rejects development keys on a chain that is not local", async () => {
@@ -99,7 +99,7 @@ describe("opening a wallet", () => {
     expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
   });
 
-  it("rejects artifacts of another set than the pool's", async () => {
+  it("rejects artifacts of a different set than the pool's", async () => {
     const set = "ceremony/autumn-2026";
     const options = { ...world.options({ store: new MemoryStore() }), set };
     const { details } = await refuses("SET_MISMATCH", () => Wallet.open(options));

@@ -87,7 +87,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     const seen = await one.snapshot(async (db) => {
       const before = await db.selectFrom("counters").select("value").execute();
       written = increment(two, "key");
-      // PostgreSQL writes at once; on SQLite the write waits.
+      // PostgreSQL writes immediately; on SQLite the write waits for the end of the snapshot.
       if (one.kind === "postgres") await written;
       return [before, await db.selectFrom("counters").select("value").execute()];
     });

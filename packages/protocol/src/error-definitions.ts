@@ -14,7 +14,7 @@ export const SHARED_ERRORS = {
   KEY_MISSING: { means: "A required key is missing.", exit: "key" },
   NODE_TOO_OLD: { means: "This version of Node.js has no built-in SQLite.", exit: "usage" },
   POOL_MISMATCH: { means: "The contract at the address is not the expected pool.", exit: "usage" },
-  PROOF_MISMATCH: { means: "The prover proved another statement than it was asked to prove." },
+  PROOF_MISMATCH: { means: "The prover proved a different statement than it was asked to prove." },
   RECIPIENT_NOT_SIGNED: {
     means: "The recipient's wallet did not sign the shielded address that is to be paid.",
     exit: "refused",
@@ -24,9 +24,9 @@ export const SHARED_ERRORS = {
     exit: "pending",
     http: 503,
   },
-  SET_MISMATCH: { means: "The keys belong to another set than the pool's.", exit: "usage" },
+  SET_MISMATCH: { means: "The keys belong to a different set than the pool's.", exit: "usage" },
   UNKNOWN_PAYMENT: { means: "There is no payment with this id.", exit: "usage", http: 404 },
-  WRONG_CHAIN: { means: "The node is on another chain than expected.", exit: "usage" },
+  WRONG_CHAIN: { means: "The node is on a different chain than expected.", exit: "usage" },
 } satisfies ErrorTable;
 
 /** The errors of this package. */
@@ -131,7 +131,7 @@ export const PROTOCOL_ERRORS = {
 /** The errors of @sotto/protocol/x402: something said in the terms of x402 that cannot be read. */
 export const X402_ERRORS = {
   X402_VERSION_UNSUPPORTED: { means: "The version of x402 is not 2.", http: 400 },
-  X402_SCHEME_UNSUPPORTED: { means: "The payment requirements have another scheme than sotto's.", http: 400 },
+  X402_SCHEME_UNSUPPORTED: { means: "The payment requirements have a different scheme than sotto's.", http: 400 },
   X402_NETWORK_UNSUPPORTED: { means: "The network is not an EIP-155 network, or not the one served.", http: 400 },
   X402_REQUIREMENTS_INVALID: { means: "A field of the payment requirements is missing or malformed.", http: 400 },
   X402_PAYLOAD_INVALID: { means: "A field of the payment payload is missing or malformed.", http: 400 },

@@ -1,3 +1,4 @@
+// Reads the fields of parsed JSON: checks their types and formats, and names the field in the error.
 import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
 
 /** Maximum length of a resourceUrl on the wire, characters. */

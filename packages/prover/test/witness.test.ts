@@ -103,7 +103,7 @@ describe("witness calculator", function () {
     );
   });
 
-  it("rejects other files than circom 2 witness generators", async () => {
+  it("rejects files that are not witness generators of circom 2", async () => {
     await expectRejected("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", new Uint8Array([1, 2, 3])));
     const emptyModule = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     await expectRejected("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", emptyModule));

@@ -151,7 +151,7 @@ describe("a paywall's options", () => {
     expect(refusal({ ...far, page: { wallet: "http://localhost:4020" } })).to.equal("accepted");
   });
 
-  it("allow origins exactly as named, and no misspelled field", () => {
+  it("allow only the named origins, and reject misspelled fields", () => {
     expect(parseConfig(options).cors).to.equal(undefined);
     const { cors } = parseConfig({ ...options, cors: { origins: "*" } });
     expect(cors?.preflight).to.deep.equal({

@@ -22,7 +22,7 @@ const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<Retur
 ];
 
 describe("a price", () => {
-  it("is exact, or rejected", () => {
+  it("is parsed exactly, or rejected", () => {
     expect(parsePrice("0.05", DECIMALS)).to.equal(50_000n);
     expect(parsePrice("0.000001", DECIMALS)).to.equal(1n);
     expect(parsePrice(50_000n, DECIMALS)).to.equal(50_000n);

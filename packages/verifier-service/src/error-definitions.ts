@@ -48,7 +48,7 @@ export const SERVICE_ERRORS = {
   TOKEN_KEY_INVALID: { means: "A key for payment tokens cannot be used." },
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   POOL_MISSING: { means: "There is no pool at the configured address." },
-  VERIFIER_MISMATCH: { means: "The pool's verifiers were made with other keys than the service's." },
+  VERIFIER_MISMATCH: { means: "The pool's verifiers were made with different keys than the service's." },
   CONFIRMATIONS_TOO_SLOW: { means: "The confirmations take longer than a payment is valid." },
   QUOTAS_BEYOND_BUDGET: { means: "The quotas allow more transactions a day than the gas budget pays for." },
   ARTIFACT_DAMAGED: { means: "An artifact cannot be read, or is not the file that the lock names." },

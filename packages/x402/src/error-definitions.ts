@@ -6,7 +6,7 @@ export const X402_SCHEME_ERRORS = {
   X402_PRICE_INVALID: { means: "A price is not a valid amount of the pool's token." },
   X402_POOL_FOREIGN: {
     means:
-      "The resource server asks for a payment on another chain, in another pool or in another token than the wallet's.",
+      "The resource server asks for a payment on a different chain, in a different pool or in a different token than the wallet's.",
   },
   X402_ORIGIN_NOT_SECURE: {
     means: "The resource has a plain http URL that is not on this machine, and the chain is not local.",

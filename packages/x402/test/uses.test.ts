@@ -70,7 +70,7 @@ describe("payment uses in memory", () => {
     expect(await uses.claim(use)).to.equal("used");
   });
 
-  it("delete what is too old to be presented", async () => {
+  it("delete payments that are too old to be presented", async () => {
     for (let i = 0; i < 100; i += 1) await uses.claim(payment(`0x${i}`));
     expect(uses.size).to.equal(100);
     now += 90_000_000;

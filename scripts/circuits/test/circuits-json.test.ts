@@ -58,7 +58,7 @@ describe("circuits.json", function () {
   ] as const)
     it(`is rejected with ${what}`, () => expectRejected("CIRCUITS_JSON_INVALID", () => read(document)));
 
-  it("is rejected if a count differs from the compiled one, naming both", async () => {
+  it("is rejected if a count differs from the compiled circuit's, and the error names both", async () => {
     const header = { wires: 9, publicOutputs: 0, publicInputs: 2, privateInputs: 16, constraints: 4 };
     checkCounts("toy", CIRCUIT, header);
     for (const [key, value] of [

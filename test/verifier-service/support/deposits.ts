@@ -9,7 +9,7 @@ export interface DepositFields {
   readonly validBefore?: bigint;
 }
 
-/** The body of a deposit request; `account` authorizes exactly these notes. */
+/** The body of a deposit request with the account's EIP-3009 signature. Defaults: one note of 0.02 USDC, valid for 10 minutes. */
 export async function depositBody(world: World, account: HDNodeWallet, fields: DepositFields) {
   const { amounts = [20_000n], validAfter = 0n } = fields;
   const { ownerTags = amounts.map((_, index) => BigInt(index + 1)) } = fields;

@@ -58,7 +58,7 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
   if (proved.publicSignals.join() !== prepared.publicSignals.join())
     throw new ChainError(
       "PROOF_MISMATCH",
-      "the prover returned a proof of another statement than the given note_append",
+      "the prover returned a proof of a different statement than the given note_append",
     );
   return {
     newRoot: String(prepared.newRoot),

@@ -16,7 +16,7 @@ export interface SettledCall {
 
 const WORD_DIGITS = 64;
 const SELECTOR_DIGITS = 8;
-/** Offset of the array, and its length. */
+/** The words before the first payment: the array's offset and its length. */
 const HEAD_WORDS = 2;
 const PROOF_WORDS = 8;
 const SIGNALS = CIRCUITS.payment.publicSignalCount;

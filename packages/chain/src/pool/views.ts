@@ -74,7 +74,7 @@ export async function readPool(source: ChainSource, pool: Address): Promise<Pool
   if (words === undefined) throw new ChainError("POOL_NOT_DEPLOYED", `there is no contract at ${pool}`, { pool });
   const [token, smallestDeposit, emptyRoot] = words.map(BigInt);
   if (token! >= 1n << 160n || emptyRoot !== emptyRoots()[TREE_DEPTH])
-    throw new ChainError("POOL_MISMATCH", `the pool at ${pool} has another note tree than this version`, { pool });
+    throw new ChainError("POOL_MISMATCH", `the pool at ${pool} has a different note tree than this version`, { pool });
   return { token: parseAddress(`0x${words[0]!.slice(26)}`), smallestDeposit: smallestDeposit! };
 }
 

@@ -103,7 +103,7 @@ function checkResource(resource: string, url: URL): void {
     "RESOURCE_MISMATCH",
     elsewhere
       ? `the 402 is for ${quoted(parsed?.origin) || "no URL"}, but ${url.origin} was requested; request the server's own address`
-      : "the 402 is for another resource than the requested one",
+      : "the 402 is for a different resource than the requested one",
     { requested: url.origin },
   );
 }

@@ -20,7 +20,7 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   maxPerHost?: bigint | undefined;
   /** Pins each host to the first wallet that it was paid under. Default: true. With false, any signed wallet is paid. */
   pinHosts?: boolean | undefined;
-  /** Called when a host names another wallet than before. Default: the change is refused. */
+  /** Called when a host names a different wallet than before. Default: the change is refused. */
   confirmRecipient?: ConfirmRecipient | undefined;
   /**
    * Base URL of the phone registry. If a 402 names a phone number, its wallet and key must be the ones that the

@@ -6,7 +6,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 
-/** A host asks to be paid under another wallet than before. */
+/** A host asks to be paid under a different wallet than before. */
 export interface RecipientChange {
   host: string;
   /** The wallet that this host was paid under so far. */

@@ -50,7 +50,7 @@ async function recordSettled(context: Context, final: boolean): Promise<boolean>
   return true;
 }
 
-/** Scans until the chain has the payment, another spend of its note is final, or the time is up. */
+/** Scans until the chain has the payment, another spend of its note is final, or the time limit is reached. */
 async function awaitOnChain(context: Context, final: boolean): Promise<boolean> {
   const { wallet, options } = context;
   tell(context, "confirming");

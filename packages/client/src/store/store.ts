@@ -29,7 +29,7 @@ export interface Store {
   get(key: string): Promise<StoredRecord | undefined>;
   /** The records whose key starts with `prefix`, in the order of their keys. */
   list(prefix: string): Promise<StoredRecord[]>;
-  /** Applies all changes or none. @throws WalletError STORE_CONFLICT if a record has another version than `expected`. */
+  /** Applies all changes or none. @throws WalletError STORE_CONFLICT if a record has a different version than `expected`. */
   batch(changes: readonly StoreChange[]): Promise<void>;
   put(key: string, value: StoreValue, expected?: number): Promise<void>;
   delete(key: string, expected?: number): Promise<void>;

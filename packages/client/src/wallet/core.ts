@@ -152,7 +152,7 @@ export class WalletCore {
     if (publicSignals.length !== expected.length || publicSignals.some((word, i) => word !== expected[i]))
       throw new WalletError(
         "PROOF_MISMATCH",
-        `the prover's proof has other public signals than the ${circuit} statement`,
+        `the prover's proof has different public signals than the ${circuit} statement`,
       );
     return proof;
   }

@@ -85,7 +85,7 @@ async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDat
   if (TypedDataEncoder.hashDomain(domain) !== separator)
     throw new WalletError(
       "TOKEN_MISMATCH",
-      `the token ${pool.token} uses another EIP-712 domain than its name and version give`,
+      `the token ${pool.token} uses a different EIP-712 domain than its name and version give`,
     );
   return domain;
 }

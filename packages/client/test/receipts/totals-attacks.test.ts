@@ -88,7 +88,7 @@ describe("forged totals", () => {
     const lies = async (change: Partial<Claim>) =>
       expect((await rejection(check(await reprove(change)))).code).to.equal("RECEIPT_INVALID");
 
-    it("are accepted if true", async () => {
+    it("are accepted if the claim is true", async () => {
       expect((await check(await reprove({}))).total).to.equal(4_421n);
     });
 

@@ -41,7 +41,7 @@ export function assertHead(ring: KeyRing, place: Place, head: Head | undefined):
 }
 
 /**
- * A head's term in the sum over all heads, 256 bits. It is another HMAC than the seal and is never stored, so that nobody without
+ * A head's term in the sum over all heads, 256 bits. It is not the seal's HMAC and is never stored, so that nobody without
  * the key can search for other heads with the same sum.
  * @throws RegistryError KEY_MISSING
  */

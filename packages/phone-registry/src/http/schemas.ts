@@ -1,3 +1,4 @@
+// Request and response schemas of the registry's HTTP API. Fastify validates with them, and the API description shows them.
 import { type Static, Type } from "@fastify/type-provider-typebox";
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
 import { MAX_WRITTEN_LENGTH } from "./numbers.ts";

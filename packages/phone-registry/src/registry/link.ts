@@ -91,7 +91,7 @@ async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked
 /**
  * Phone numbers change owners. So the linked wallet must prove its number again if its last proof is as old as a link may get, or
  * if another wallet's link waits to be verified. Otherwise the former owner could block the new one forever by signing later
- * dates. A date in the future does not help either.
+ * dates. A date in the future requires a new proof too.
  */
 async function mayRenew(
   { records, clock }: Context,

@@ -8,7 +8,7 @@ import { unwrapSignature, type WalletSignature } from "./eip6492.ts";
 import { recoverSigner } from "./recover.ts";
 
 /**
- * Sends `eth_call` at the latest block to a node of the binding's chain. Without `to`, the data is creation code, and the
+ * Sends `eth_call` with the block tag `latest` to a node of the binding's chain. Without `to`, the data is creation code, and the
  * node returns the result of executing it.
  */
 export type EthCall = (call: { to?: string; data: string }) => Promise<string>;

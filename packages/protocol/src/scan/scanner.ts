@@ -5,7 +5,7 @@ import { noteSecrets, openHint } from "../secrets.ts";
 import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
-/** The keys that read received notes. A recipient's server needs no others, and cannot spend with these. */
+/** The keys that read received notes. A recipient's server needs only these, and cannot spend with them. */
 export interface Viewer {
   /** Odd, in [1, l). */
   readonly viewingKey: bigint;

@@ -144,7 +144,7 @@ function begin(response: Response, received: Received, url: string): boolean {
   const range = headers.get("content-range");
   if (range === null || range.startsWith(`bytes ${received.length}-`)) return received.length === 0;
   received.clear();
-  throw new Broken("the server sent another range than requested");
+  throw new Broken("the server sent a different range than requested");
 }
 
 /** Bytes of the body, if it is not compressed. */

@@ -27,7 +27,7 @@ const VERIFIERS = [
 ] as const;
 
 /**
- * Refuses an address without a pool, and a pool whose verifiers have other keys than the service: every payment that the
+ * Refuses an address without a pool, and a pool whose verifiers have different keys than the service: every payment that the
  * service verifies would fail there.
  * @param verificationKeys as in snarkjs's JSON, by circuit
  * @throws ServiceError CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING, VERIFIER_MISMATCH
@@ -72,7 +72,7 @@ async function checkVerifier(chain: Chain, circuit: string, address: string, exp
   if (expected.every((word, index) => word === words[index])) return;
   throw new ServiceError(
     "VERIFIER_MISMATCH",
-    `the pool's verifier of the circuit ${circuit} has another key than the service's artifacts`,
+    `the pool's verifier of the circuit ${circuit} has a different key than the service's artifacts`,
     { circuit },
   );
 }

@@ -32,7 +32,7 @@ export class AuthorizationSearch {
   }
 
   /**
-   * @param operations deposits whose authorizations were used by other transactions than ours
+   * @param operations deposits whose authorizations were used by transactions other than the relayer's
    * @returns by id: the receipt of the transaction, or "unknown" if the search found none; no entry while it continues
    */
   async find(operations: readonly Operation[], round: Round): Promise<Map<string, Receipt | "unknown">> {

@@ -40,7 +40,7 @@ describe("obstacles to settlement", () => {
     expect(codes({ fees: undefined })).to.deep.equal(["FEES_TOO_HIGH"]);
   });
 
-  it("include an account that cannot pay for all promised transactions and one more", () => {
+  it("include a balance that does not cover all promised transactions and one more", () => {
     expect(codes({ balance: limits.leastBalance - 1n })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
     expect(codes({ balance: limits.leastBalance })).to.deep.equal([]);
     const commitments = { payments: 99, unmined: 5n * payment };

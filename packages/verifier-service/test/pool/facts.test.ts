@@ -22,7 +22,7 @@ describe("the check of the pool", () => {
     const cases: [string, string, RegExp][] = [
       ["0x", "0x", /^there is no contract at 0x1+; locally: /],
       ["0x60", "0x", /^the contract at 0x1+ is not a ShieldedPool$/],
-      ["0x60", `0x${"00".repeat(32)}`, /^the pool at 0x1+ has another note tree than this version$/],
+      ["0x60", `0x${"00".repeat(32)}`, /^the pool at 0x1+ has a different note tree than this version$/],
     ];
     for (const [code, answer, message] of cases) {
       const error = await refusal(code, answer);

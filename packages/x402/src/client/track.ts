@@ -30,7 +30,7 @@ const field = (value: unknown, name: string): unknown => Object(value)[name];
 
 /**
  * - Never sends a payment along a redirect.
- * - Refuses a challenge for a resource at another origin than the requested one: the payment would be valid there.
+ * - Refuses a challenge for a resource at a different origin than the requested one: the payment would be valid there.
  * - Closes a payment after a response that consumes it. After a failure or no response, the next request with the same
  *   terms presents it again.
  */

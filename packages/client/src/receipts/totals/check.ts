@@ -63,7 +63,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
   await assertChainId(options.chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
   if (blockHash !== claim.blockHash)
-    throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is another one than the statement's`);
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is not the statement's`);
   const byLeaf = assertComplete(claim, events);
   const ciphers = claim.hidden.map((payment) => cipherOf(claim, payment, byLeaf.get(payment.leafIndex)!));
   if (!proofHolds(claim, byLeaf, ciphers)) throw invalid("the proof does not hold");
