@@ -202,7 +202,7 @@ function followOf(core: WalletCore, options: ResumeDepositOptions): Follow {
 
 /**
  * The stored deposit that a call resumes or replaces: the one with its key, or the oldest equal one that no other call works
- * on, an expired one only if there is no other.
+ * on, an expired one only if every other one has expired too.
  * @throws WalletError DEPOSIT_MISMATCH
  */
 async function findEqual(
