@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { CommandError } from "../lib/command.ts";
 
-/** Reachable from this machine only: the chain's keys are public, and the faucet gives to everybody. */
+/** Reachable from this machine only: the chain's keys are public, and the faucet serves every caller. */
 export const HOST = "127.0.0.1";
 
 export interface Ports {

@@ -41,7 +41,7 @@ describe("the parts of npm run dev", () => {
         .with.property("code", code);
   });
 
-  it("opens a browser only where there is one and somebody sees it", () => {
+  it("opens a browser only where there is one and someone can see it", () => {
     expect(browserCommand({ DISPLAY: ":0" }, "linux")).to.deep.equal(["xdg-open"]);
     expect(browserCommand({ WAYLAND_DISPLAY: "wayland-0" }, "linux")).to.deep.equal(["xdg-open"]);
     expect(browserCommand({}, "linux")).to.equal(undefined);

@@ -136,7 +136,7 @@ describe("funding a wallet", () => {
     );
   });
 
-  it("finds a deposit that somebody else submitted, without the service", async () => {
+  it("finds a deposit that someone else submitted, without the service", async () => {
     const wallet = await world.wallet();
     let body: unknown;
     service.before = (_, sent) => {

@@ -4,7 +4,7 @@ import { retiredKeys } from "../../src/payments/retired-keys.ts";
 import type { ProofVerifier } from "../../src/ports.ts";
 
 describe("keys of retired sets", () => {
-  /** Whether a proof is accepted by an engine that fails with this code for the first of two keys, and accepts the second. */
+  /** Whether a proof is accepted if the engine fails with this code for the first of two keys and accepts it for the second. */
   const accepted = (code: EngineErrorCode) => {
     const verify: ProofVerifier["verify"] = async (circuit) => {
       if (circuit.endsWith("@0")) throw new EngineError(code, "no");
