@@ -53,7 +53,7 @@ describe("the wallet's worker", () => {
     });
   });
 
-  it("names a vault or backup damaged whatever its texts are", async () => {
+  it("reports a vault or backup with malformed texts as damaged", async () => {
     const sealed = await seal("text", "a long passphrase");
     expect(parseSealed(sealed, "VAULT_DAMAGED")).to.deep.equal(sealed);
     const broken = [undefined, 5, "", "A", "AAAAA", "=", "A===", "AA=A", "\u00e4AAA", `${sealed.salt}\n`];
