@@ -25,6 +25,7 @@ export const tasks = {
   "test:mutation": [command("node scripts/mutation/main.ts")],
   build: [build],
   bench: [build, command("node scripts/bench/main.ts")],
+  screenshots: [build, command("node scripts/screenshots/main.ts")],
   chain: [command("node scripts/chain/start.ts")],
   "deploy:network": [build, command("node scripts/deploy/main.ts")],
   "check:deployment": [build, command("node scripts/deploy/check-main.ts")],

@@ -1,0 +1,99 @@
+// `npm run screenshots`: starts `npm run dev` with a new state, pays in the web app, and writes the pictures of docs/images
+// with the layout of each page, with which a test compares the app.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
+import { eventually } from "../../test/kit/eventually.ts";
+import { launchChromium } from "../../test/web/support/chromium.ts";
+import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/support/pictures.ts";
+import { WalletPage } from "../../test/web/support/wallet-page.ts";
+import { toJson, writeAtomically } from "../circuits/files.ts";
+import { root } from "../circuits/paths.ts";
+import { runCommand } from "../lib/command.ts";
+
+const IMAGES = join(root, "docs", "images");
+/** Payments of others before the pictures are taken. */
+const OTHERS = 12;
+/** Payments a second. */
+const TRAFFIC = "0.3";
+
+const tell = (line: string): void => void process.stderr.write(`  ${line}\n`);
+
+/** Creates a wallet, deposits test tokens and pays the news server. */
+async function useWallet(wallet: WalletPage): Promise<void> {
+  await wallet.go("/wallet");
+  await wallet.create();
+  await wallet.page.getByRole("link", { name: "Add funds" }).click();
+  await wallet.button("Get test USDC").click();
+  await wallet.page.locator("dialog").getByText("100.00").waitFor();
+  await wallet.field("Amount").fill("20");
+  await wallet.button("Sign and deposit").click();
+  await wallet.reach(wallet.button("Done"));
+  await wallet.button("Done").click();
+  await wallet.hasSpendable("20.00");
+  await wallet.page.locator("li", { hasText: "News" }).getByRole("link").click();
+  await wallet.page.getByTestId("confirm").waitFor();
+  await wallet.agree();
+  await wallet.delivered();
+  await wallet.button("Done").click();
+  await wallet.hasSpendable("19.95");
+}
+
+/** Waits for payments by the traffic of `npm run dev`. */
+async function waitForOthers(dev: Dev): Promise<void> {
+  await eventually(async () => {
+    const counts = [...dev.output().matchAll(/(\d+) payments, /g)];
+    return Number(counts.at(-1)?.[1] ?? 0) >= OTHERS;
+  });
+}
+
+async function take(page: Page, { name, prepare }: Picture, viewingKey: string): Promise<void> {
+  await prepare(page, viewingKey);
+  writeAtomically(join(IMAGES, `${name}.json`), toJson(await readLayout(page)));
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await prepare(page, viewingKey);
+    const file = `${name}-${colorScheme}.png`;
+    const png = await page.screenshot({ animations: "disabled" });
+    writeAtomically(join(IMAGES, file), png);
+    tell(`${file}: ${Math.ceil(png.length / 1000)} kB`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+await runCommand(async () => {
+  const state = mkdtempSync(join(tmpdir(), "sotto-screenshots-"));
+  const port = await freePorts();
+  tell("starting npm run dev");
+  const dev = startDev("--port", String(port), "--state", state, "--traffic", TRAFFIC);
+  const browser = await launchChromium();
+  try {
+    await dev.until(RUNNING);
+    await browser.during(async () => {
+      // Chromium without a locale names one that Intl refuses.
+      const page = await browser.newPage({
+        viewport: VIEWPORT,
+        locale: "en-US",
+        timezoneId: "UTC",
+        colorScheme: "light",
+      });
+      const wallet = new WalletPage(page, `http://127.0.0.1:${port}`);
+      tell("paying in the web app");
+      await useWallet(wallet);
+      tell(`waiting for ${OTHERS} payments of others`);
+      await waitForOthers(dev);
+      const viewingKey = readFileSync(join(state, "viewing-key.json"), "utf8");
+      for (const picture of PICTURES) {
+        await wallet.go(picture.route);
+        await take(page, picture, viewingKey);
+      }
+    });
+  } finally {
+    await browser.close();
+    dev.child.kill("SIGTERM");
+    await dev.ended;
+    rmSync(state, { recursive: true });
+  }
+});
