@@ -19,12 +19,14 @@ import { launchChromium } from "./support/chromium.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { assertPainted } from "./support/painted.ts";
+import { type LayoutElement, PICTURES, readLayout, VIEWPORT } from "./support/pictures.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
 const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
 const PHONE = "+4915112345678";
+const IMAGES = join(import.meta.dirname, "..", "..", "docs", "images");
 
 describe("the wallet page", function () {
   slow(this, "a browser, a chain and proofs");
@@ -58,7 +60,7 @@ describe("the wallet page", function () {
     host = await openHost({ chain: world.node.url, token: world.token });
     host.config = configFor(world);
     await clearOfMidnight();
-    context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-US" });
     wallet = await openTab();
   });
   after(async () => {
@@ -176,6 +178,28 @@ describe("the wallet page", function () {
       ).to.deep.equal([]);
     }),
   );
+
+  for (const { name, route, prepare } of PICTURES)
+    it(
+      `has the layout of docs/images/${name}-light.png; if it was changed: npm run screenshots`,
+      during(async () => {
+        const { viewingKey, shieldedAddress } = resourceServer.keys;
+        const fields = { viewingKey: `0x${viewingKey.toString(16).padStart(64, "0")}`, shieldedAddress };
+        const { chainId, pool } = world;
+        const key = { type: "sotto-viewing-key", version: 1, ...fields, chainId: String(chainId), pool };
+        await wallet.page.setViewportSize(VIEWPORT);
+        await wallet.go(route);
+        await prepare(wallet.page, JSON.stringify(key));
+        const expected: LayoutElement[] = JSON.parse(readFileSync(join(IMAGES, `${name}.json`), "utf8"));
+        const shown = await readLayout(wallet.page);
+        const textOf = ({ kind, text }: LayoutElement) => `${kind} ${text}`;
+        expect(shown.map(textOf)).to.deep.equal(expected.map(textOf));
+        // Texts of other lengths move their neighbours by up to one column.
+        const moved = shown.filter(({ column }, index) => Math.abs(column - expected[index]!.column) > 1);
+        expect(moved).to.deep.equal([]);
+        await wallet.page.setViewportSize({ width: 1280, height: 900 });
+      }),
+    );
 
   it(
     "resumes a payment after the page was closed in the middle of it, and pays once",

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 
 /** Size of a picture, pixels. */
 export const VIEWPORT = { width: 1280, height: 800 } as const;
-/** How far an element may be from its place in a picture, pixels: texts of other lengths move their neighbours. */
+/** Width of a column, pixels. */
 const GRID = 80;
 
 export interface Picture {
@@ -55,7 +55,7 @@ export const PICTURES: readonly Picture[] = [
   },
 ];
 
-/** An element of a page, with its place across the page in steps of 80 pixels. */
+/** An element of a page, with the column of 80 pixels in which it begins. */
 export interface LayoutElement {
   readonly kind: string;
   readonly text: string;
