@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatShort } from "../lib/age.ts";
-import type { ChartData } from "./chart.tsx";
+import type { ChartData } from "./chart-data.ts";
 
 const HEIGHT = 180;
 const FONT = "12px system-ui, sans-serif";

@@ -1,22 +1,6 @@
 import { lazy, Suspense } from "react";
+import type { ChartData } from "./chart-data.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
-
-export interface Series {
-  readonly name: string;
-  readonly kind: "bars" | "points";
-  /** Custom property of its colour. */
-  readonly colour: "--accent" | "--warn";
-  /** One for each time. */
-  readonly values: readonly (number | null)[];
-}
-
-export interface ChartData {
-  /** Seconds, ascending. */
-  readonly times: readonly number[];
-  readonly series: readonly Series[];
-  /** What the values count, in short: "payments". */
-  readonly unit: string;
-}
 
 interface Properties extends ChartData {
   /** What the chart shows, in a sentence with its main numbers: the alternative text. */

@@ -1,7 +1,8 @@
 import type { Received } from "@sotto/client";
 import { useMemo, useState } from "react";
 import { Amount } from "../../components/amount.tsx";
-import { Chart, type Series } from "../../components/chart.tsx";
+import { Chart } from "../../components/chart.tsx";
+import type { Series } from "../../components/chart-data.ts";
 import { Figure, Figures } from "../../components/figure.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Table } from "../../components/table.tsx";

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
-import { Chart, Legend, type Series } from "../../components/chart.tsx";
+import { Chart, Legend } from "../../components/chart.tsx";
+import type { Series } from "../../components/chart-data.ts";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { Table } from "../../components/table.tsx";

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
-import { Chart, type Series } from "../../components/chart.tsx";
+import { Chart } from "../../components/chart.tsx";
+import type { Series } from "../../components/chart-data.ts";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import type { GasPoint, PoolSummary } from "../../engine/pool-feed-api.ts";

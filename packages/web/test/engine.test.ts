@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildInstructions } from "@sotto/protocol";
 import { expect } from "chai";
-import { instructions, options } from "../../packages/protocol/test/support/instructions.ts";
-import { assertResource, fetchForMerchant, instructionsOf } from "../../packages/web/src/engine/instructions.ts";
-import { parseSealed, seal } from "../../packages/web/src/engine/vault.ts";
-import { expectCode, expectRejected } from "../kit/rejection.ts";
+import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
+import { instructions, options } from "../../protocol/test/support/instructions.ts";
+import { assertResource, fetchForMerchant, instructionsOf } from "../src/engine/instructions.ts";
+import { parseSealed, seal } from "../src/engine/vault.ts";
 
 describe("the wallet's worker", () => {
   describe("paying a merchant", () => {
