@@ -245,6 +245,35 @@ describe("the wallet page", function () {
   );
 
   it(
+    "pays a phone number once if the user stops waiting and pays again",
+    during(async () => {
+      let arrived = () => {};
+      const settling = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      await context.route("**/zk/settle", async (route) => {
+        await route.fetch();
+        arrived();
+        await route.abort();
+      });
+      await wallet.go("/wallet");
+      await wallet.go("/wallet/phone");
+      await wallet.field("Phone number").fill(PHONE);
+      await wallet.field("Amount").fill("0.001");
+      await wallet.button("Continue").click();
+      await wallet.button(/^Pay/).click();
+      await settling;
+      await wallet.button("Stop waiting").click();
+      await context.unroute("**/zk/settle");
+      await wallet.button(/^Pay/).click();
+      expect(await wallet.delivered()).to.include(PHONE);
+      await historyOf();
+      const shown = await wallet.page.locator("main").textContent();
+      expect(shown?.split("\u22120.001 USDC")).to.have.lengthOf(2);
+    }),
+  );
+
+  it(
     "stops at its limits, and pays after the user raised them",
     during(async () => {
       await wallet.go("/wallet/settings");

@@ -143,6 +143,8 @@ export interface Progress {
 export type OnProgress = (progress: Progress) => void;
 
 export interface FoundNumber {
+  /** Names one payment, random hex: another `payNumber` with it resumes that payment. */
+  readonly key: string;
   readonly phone: string;
   readonly wallet: string;
   readonly standing: "new" | "known" | "changed";

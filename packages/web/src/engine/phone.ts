@@ -27,9 +27,11 @@ export async function phoneKeyOf(wallet: Wallet, resource: string): Promise<stri
 
 export async function findNumber({ wallet, registry }: Context, written: string): Promise<FoundNumber> {
   const { wallet: address, standing } = await lookUpPhone(wallet, registry, written);
-  return { phone: phoneNumberOf(written), wallet: address, standing };
+  const key = bytesToHex(crypto.getRandomValues(new Uint8Array(16))).slice(2);
+  return { key, phone: phoneNumberOf(written), wallet: address, standing };
 }
 
+/** Pays once per found number: after a failure or "Stop waiting", another call resumes the payment. */
 export async function payNumber(
   context: Context,
   found: FoundNumber,
@@ -44,9 +46,12 @@ export async function payNumber(
   });
   if (address !== found.wallet)
     throw new WebError("TERMS_CHANGED", `the number leads to ${address} now, not to ${found.wallet}; look it up again`);
-  const key = bytesToHex(crypto.getRandomValues(new Uint8Array(16))).slice(2);
-  const intent: Intent = { phone: found.phone, amount: String(amount) };
-  await context.wallet.store.put(intentKey(key), { ...intent }, 0);
+  const { key, phone } = found;
+  const intent: Intent = { phone, amount: String(amount) };
+  const begun = await readIntent(context.wallet, key);
+  if (begun === undefined) await context.wallet.store.put(intentKey(key), { ...intent }, 0);
+  else if (begun.phone !== phone || begun.amount !== intent.amount)
+    throw new WebError("TERMS_CHANGED", "a payment of another amount was begun here; look the number up again");
   return continueNumber(context, key, onProgress, signal);
 }
 
