@@ -322,7 +322,7 @@ describe("the wallet page", function () {
       const saved = wallet.page.waitForEvent("download");
       await wallet.button("Payments as CSV").click();
       const csv = readFileSync(await (await saved).path(), "utf8");
-      expect(csv.split("\r\n")).to.have.lengthOf(8);
+      expect(csv.split("\r\n")).to.have.lengthOf(9);
       expect(csv).to.include("/chapter/3");
     }),
   );
