@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomField } from "@sotto/protocol";
+import { parseDeployment, randomField } from "@sotto/protocol";
 import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -29,7 +29,9 @@ describe("docs/api.md", function () {
 
   before(async () => {
     const world = await openWorld();
-    service = await openService({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codeFile });
+    const manifest = join(folder, "deployment.json");
+    writeFileSync(manifest, JSON.stringify(parseDeployment(world)));
+    service = await openService({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codeFile, SOTTO_DEPLOYMENT: manifest });
     const root = world.root;
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
@@ -52,6 +54,7 @@ describe("docs/api.md", function () {
         relayer: service.relayer,
         ...(await signPhone(service.url, world, account)),
         asset: world.token,
+        pool: world.pool,
         requirements: requirements(world, service.url),
         payload: pay(world, { root }),
       }),

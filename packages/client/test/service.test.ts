@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
+import { DEPLOYMENT_CONTRACTS, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
 import { expect } from "chai";
 
 import { rejection, thrown } from "../../../test/kit/rejection.ts";
@@ -68,6 +68,29 @@ describe("SottoService", () => {
     expect([paymentToken, expiresIn]).to.deep.equal(["a.b.c", 9]);
     expect((await service.settle(bundle, paymentToken)).txSignature).to.equal(HASH("c"));
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
+  });
+
+  it("reads the pool's manifest strictly", async () => {
+    const address = `0x${"5f".repeat(20)}`;
+    const contract = { address, codeHash: HASH("1") };
+    const manifest = {
+      version: 1,
+      network: "local",
+      set: "development",
+      chainId: 31337,
+      pool: address,
+      token: address,
+      deploymentBlock: 0,
+      smallestDeposit: "1",
+      contracts: Object.fromEntries(DEPLOYMENT_CONTRACTS.map((name) => [name, contract])),
+      verificationKeys: { payment: "0".repeat(64) },
+    };
+    answers.push([200, { ...manifest, unknown: 1 }], [200, { ...manifest, pool: "0x12" }]);
+    expect(await service.deployment()).to.deep.equal({ ...manifest, finality: undefined });
+    expect(asked).to.deep.equal(["GET /zk/deployment"]);
+    const error = await rejection(service.deployment());
+    expect(error.code).to.equal("SERVICE_ANSWER_INVALID");
+    expect(error.message).to.include("pool");
   });
 
   it("polls a pending settlement at the allowed base URL, never at a URL from a response", async () => {

@@ -1,5 +1,5 @@
 export { CHAIN_SETTINGS } from "./config/chain-settings.ts";
-export { LOCAL_DEPLOYMENT, withDeployment } from "./config/deployment.ts";
+export { LOCAL_DEPLOYMENT, readDeployment, withDeployment } from "./config/deployment.ts";
 export type { Parse } from "./config/parse.ts";
 export * as parse from "./config/parse.ts";
 export {

@@ -1,12 +1,22 @@
 // Assembles the service: opens its parts, those that fail fastest first, and closes them again.
 import { connectChain } from "@sotto/chain";
-import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, type ServiceLog } from "@sotto/server";
+import {
+  type App,
+  Closing,
+  clientIds,
+  createReadiness,
+  listen,
+  metricsRoute,
+  readDeployment,
+  type ServiceLog,
+} from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { assertKeysAllowed, type Config } from "./config/config.ts";
 import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
+import { deploymentRoute } from "./http/deployment-route.ts";
 import { healthAndKeyRoutes } from "./http/health-routes.ts";
 import { paymentRoutes } from "./http/payment-routes.ts";
 import { Admission } from "./operations/admission.ts";
@@ -66,6 +76,7 @@ export async function startService(config: Config, log: ServiceLog, parts: Servi
 
 async function open(settings: Config, log: ServiceLog, parts: ServiceParts, closing: Closing): Promise<RunningService> {
   const { clock = Date.now } = parts;
+  const manifest = settings.deployment === undefined ? undefined : readDeployment(settings.deployment);
   const catalog = await openCatalog(settings.artifacts, settings.artifactSet);
   assertKeysAllowed(catalog.set, settings);
   const otherKeys = readRetiredKeys(settings.otherKeys);
@@ -135,6 +146,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
       healthAndKeyRoutes(root, operations);
       const interfaceRoutes = (scope: App) => {
         if (basePath !== "") healthAndKeyRoutes(scope, operations);
+        deploymentRoute(scope, manifest);
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
         phone?.routes(scope);

@@ -1,4 +1,4 @@
-import { MAX_PAYMENT_TOKEN_LENGTH } from "@sotto/protocol";
+import { type DeploymentManifest, MAX_PAYMENT_TOKEN_LENGTH, parseDeployment } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
@@ -88,6 +88,16 @@ export function parseArtifactSet({ artifactSet }: Json): string {
   const { name } = Object(artifactSet) as Record<string, unknown>;
   if (typeof name !== "string" || !/^[a-z0-9/-]{1,64}$/.test(name)) throw invalid("no name of an artifact set");
   return name;
+}
+
+/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
+export function parseManifest(body: Json): DeploymentManifest {
+  try {
+    return parseDeployment(body);
+  } catch (cause) {
+    const text = `the service's answer is not a manifest: ${(cause as Error).message}`;
+    throw new ServiceClientError("SERVICE_ANSWER_INVALID", text, {}, { cause });
+  }
 }
 
 /** @throws ServiceClientError SERVICE_ANSWER_INVALID */

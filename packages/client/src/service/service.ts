@@ -1,13 +1,13 @@
 import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import type { WithdrawalCall } from "@sotto/protocol";
-import { validUntilOf, type WireBundle } from "@sotto/protocol";
+import { type DeploymentManifest, validUntilOf, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
 import {
   type Outcome,
   type PhoneMapping,
   parseArtifactSet,
+  parseManifest,
   parseOutcome,
   parsePhoneMapping,
   parseVerification,
@@ -119,6 +119,14 @@ export class SottoService {
   /** Name of the artifact set that the service verifies with. Also shows whether a service answers at this URL. */
   async artifactSet({ signal }: CallOptions = {}): Promise<string> {
     return parseArtifactSet(await this.#get("circuits", signal));
+  }
+
+  /**
+   * The manifest of the service's pool. It decides where deposits go: on a chain that is not local, compare it with one from
+   * another source.
+   */
+  async deployment({ signal }: CallOptions = {}): Promise<DeploymentManifest> {
+    return parseManifest(await this.#get("deployment", signal));
   }
 
   /** The registry's response for a phone number. Check it, above all its signature, before paying. */

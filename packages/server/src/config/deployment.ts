@@ -39,6 +39,12 @@ export function withDeployment(
   return { ...environment, SOTTO_DEPLOYMENT: path, ...settings };
 }
 
+/**
+ * Reads the manifest that SOTTO_DEPLOYMENT names.
+ * @throws ServerError INVALID_CONFIG
+ */
+export const readDeployment = (path: string): DeploymentManifest => parseManifest(path, readIfPresent(path));
+
 function parseManifest(path: string, text: string | undefined): DeploymentManifest {
   const refuse = (problem: string): never => {
     throw new ServerError("INVALID_CONFIG", `SOTTO_DEPLOYMENT: ${path} ${problem}`, { count: 1 });
