@@ -25,6 +25,8 @@ export const tasks = {
   "test:mutation": [command("node scripts/mutation/main.ts")],
   build: [build],
   bench: [build, command("node scripts/bench/main.ts")],
+  // Like dev, it builds by itself.
+  release: [command("node scripts/release/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
   chain: [command("node scripts/chain/start.ts")],
   "deploy:network": [build, command("node scripts/deploy/main.ts")],

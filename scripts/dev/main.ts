@@ -9,6 +9,8 @@ import { buildFolder, root } from "../circuits/paths.ts";
 import { screenOf } from "../demo/terminal.ts";
 import { clock, elapsed, Progress } from "../launcher/progress.mjs";
 import { errorLine, runCommand } from "../lib/command.ts";
+import { Lifetime } from "../lib/lifetime.ts";
+import { waitFor } from "../lib/wait-for.ts";
 import { openBrowser } from "./browser.ts";
 import { buildAll, buildPackages } from "./build.ts";
 import { createFaucet } from "./faucet.ts";
@@ -24,45 +26,16 @@ import type { TrafficOrder, TrafficStatus } from "./traffic.ts";
 import { classify, dependenciesOf, watchSources } from "./watch.ts";
 import { createWebHost } from "./web.ts";
 
-/** How often to look whether the parent process has ended. */
-const PARENT_MS = 1_000;
-const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** Limits of a new wallet in the web app, in whole tokens. */
 const LIMITS = { maxPerRequest: "0.5", maxPerDay: "5" };
 
 const progress = new Progress(process.stdout);
-const stopping = new AbortController();
-/** Actions to run at the end, the last one first. */
-const cleanup: (() => Promise<void>)[] = [];
-let ending: Promise<void> | undefined;
-
-/** Ends all processes, once. */
-function end(): Promise<void> {
-  ending ??= (async () => {
-    stopping.abort();
-    progress.stop();
-    for (let action = cleanup.pop(); action; action = cleanup.pop()) await action().catch(() => {});
-  })();
-  return ending;
-}
+const lifetime = new Lifetime();
+lifetime.signal.addEventListener("abort", () => progress.stop());
 
 const tell = (line: string): void => {
-  if (!stopping.signal.aborted) progress.print(`  ${line}`);
+  if (!lifetime.signal.aborted) progress.print(`  ${line}`);
 };
-
-/** Shows what a start waits for. */
-async function waitFor<T>(what: string, action: (detail: (text: string) => void) => Promise<T>): Promise<T> {
-  const start = performance.now();
-  let detail = "";
-  progress.show(() => `${what}${detail} (${elapsed(start)})`);
-  try {
-    return await action((text) => {
-      detail = `: ${text}`;
-    });
-  } finally {
-    progress.stop();
-  }
-}
 
 /** A child process that depends on packages of this checkout. */
 interface Restartable {
@@ -81,13 +54,13 @@ interface Started {
 async function startChain({ ports }: DevOptions, state: State): Promise<{ node: LocalNode; kept: boolean }> {
   const history = state.path("chain.jsonl");
   const kept = state.deployment();
-  const node = await waitFor("starting the local chain", (detail) =>
+  const node = await waitFor(progress, "starting the local chain", (detail) =>
     startNode(ports.chain, { history }, (blocks, of) => detail(`block ${blocks} of ${of}`)),
   );
-  cleanup.push(() => node.stop());
+  lifetime.atEnd(() => node.stop());
   if (kept !== undefined) return { node, kept: true };
   state.keepDeployment(
-    await waitFor("deploying the contracts", async () => {
+    await waitFor(progress, "deploying the contracts", async () => {
       // It loads packages of this checkout, which are built now.
       const { deployLocal } = await import("../chain/deployment.ts");
       return deployLocal(node.url);
@@ -101,12 +74,12 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   const { node, kept } = await startChain(options, state);
   const deployment = state.deployment()!;
   const own = <Ready>(child: Child<Ready>): Child<Ready> => {
-    cleanup.push(() => child.stop());
+    lifetime.atEnd(() => child.stop());
     return child;
   };
   const hasTraffic = rate > 0;
   const service = own(new Child(serviceProgram({ state, port: ports.service, chain: node.url, hasTraffic, tell })));
-  const serviceUrl = await waitFor("starting the service and its phone registry", () => service.start());
+  const serviceUrl = await waitFor(progress, "starting the service and its phone registry", () => service.start());
 
   const order: ServersOrder = {
     deployment,
@@ -128,7 +101,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       tell,
     }),
   );
-  const merchants = await waitFor("starting the resource servers", () => servers.start());
+  const merchants = await waitFor(progress, "starting the resource servers", () => servers.start());
 
   const configuration = {
     name: "sotto on this machine",
@@ -140,8 +113,8 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
     merchants,
     limits: LIMITS,
   };
-  cleanup.push(await listen(createFaucet({ chain: node.url, token: deployment.token }), ports.faucet));
-  cleanup.push(
+  lifetime.atEnd(await listen(createFaucet({ chain: node.url, token: deployment.token }), ports.faucet));
+  lifetime.atEnd(
     await listen(
       createWebHost(join(root, "packages", "web", "dist"), () => configuration),
       ports.web,
@@ -182,7 +155,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
         tell,
       }),
     );
-    await waitFor("opening the wallets that make traffic", () => traffic.start());
+    await waitFor(progress, "opening the wallets that make traffic", () => traffic.start());
     parts.push({ child: traffic, name: "traffic", program: "traffic", packages: dependenciesOf("client") });
   }
 
@@ -217,7 +190,7 @@ async function pickUp(files: readonly string[], parts: readonly Restartable[], p
   if (changes.packages.length > 0) {
     const action = `${what} changed: building ${changes.packages.join(", ")}`;
     activity = () => `${action} (${elapsed(start)})`;
-    await buildPackages(changes.packages, progress, stopping.signal).finally(() => {
+    await buildPackages(changes.packages, progress, lifetime.signal).finally(() => {
       activity = undefined;
     });
   }
@@ -254,32 +227,14 @@ async function dev(): Promise<void> {
   const state = State.open(options.state);
   await assertFree(options.ports);
   if (options.fresh) state.clear();
-  if (options.build) await buildAll(progress, stopping.signal);
+  if (options.build) await buildAll(progress, lifetime.signal);
   const started = await startAll(options, state);
   const start = performance.now();
   const stopWatching = watchAndRestart(started.parts);
-  cleanup.push(async () => stopWatching());
+  lifetime.atEnd(stopWatching);
   if (options.open) openBrowser(urlOf(options.ports.web));
   showStatus(started, start);
-  await once(stopping.signal, "abort");
+  await once(lifetime.signal, "abort");
 }
 
-for (const [signal, code] of Object.entries(EXIT_CODES))
-  process.once(signal, () => void end().finally(() => process.exit(code)));
-// The process that started this one may be killed, which no signal reports.
-const parent = process.ppid;
-setInterval(() => {
-  if (process.ppid !== parent) void end().finally(() => process.exit(EXIT_CODES.SIGHUP));
-}, PARENT_MS).unref();
-
-await runCommand(async () => {
-  try {
-    await dev();
-  } catch (error) {
-    // After a signal, actions fail because their processes have ended.
-    if (!stopping.signal.aborted) throw error;
-    await ending;
-  } finally {
-    await end();
-  }
-});
+await runCommand(() => lifetime.run(dev));

@@ -25,9 +25,9 @@ export function portsFrom(first: number): Ports {
   return { web: web!, service: service!, news: news!, weather: weather!, faucet: faucet!, chain: chain! };
 }
 
-/** @throws CommandError PORT_BUSY, PORT_DENIED */
-export async function assertFree(ports: Ports): Promise<void> {
-  for (const [name, port] of Object.entries(ports)) {
+/** @param ports by what they are for @throws CommandError PORT_BUSY, PORT_DENIED */
+export async function assertFree<Name extends string>(ports: Readonly<Record<Name, number>>): Promise<void> {
+  for (const [name, port] of Object.entries<number>(ports)) {
     const code = await probe(port);
     if (code === undefined) continue;
     if (code !== "EADDRINUSE")

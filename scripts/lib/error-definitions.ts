@@ -115,6 +115,10 @@ export const SCRIPT_ERRORS = {
   INVALID_TRAFFIC: { means: "The rate of payments is out of range." },
   STATE_OUTDATED: { means: "The circuits changed after the pool was deployed.", remedy: "add `--fresh`" },
 
+  // `npm run release`
+  PACK_FAILED: { means: "A package could not be packed." },
+  PACKAGE_UNFIT: { means: "A packed package is not fit to be published; the message lists why." },
+
   // The demo: each of its steps checks its result
   BALANCES_DIFFER: { means: "A balance at the end of the demo is wrong." },
   CHILD_FAILED: { means: "The service, the resource servers or the traffic exited while starting." },

@@ -11,7 +11,7 @@ export function staleFiles(folder: string): string[] {
   return readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1))
-    .filter((path) => !existsSync(join(folder, "src", path.replace(/(?:\.d\.ts|\.js)$/, ".ts"))))
+    .filter((path) => !existsSync(join(folder, "src", path.replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts"))))
     .sort();
 }
 

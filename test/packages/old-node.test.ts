@@ -2,12 +2,13 @@
 // trace of a module that is missing.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { root } from "../../scripts/circuits/paths.ts";
+import { publicFolders, readManifest } from "../../scripts/release/pack.ts";
 import { slow } from "../kit/slow.ts";
-import { packageFolders, root } from "./project.ts";
 
 const OLD = "20.20.2";
 /** Makes this Node say that it is an old one, and lack what an old one lacks. */
@@ -38,14 +39,14 @@ describe("with a Node that is too old", function () {
       cwd: import.meta.dirname,
       encoding: "utf8",
     });
-  const programs = packageFolders()
-    .map((name) => join("packages", name, "dist", "main.js"))
+  const programs = publicFolders()
+    .map((folder) => join(folder, "dist", "main.js"))
     .filter((path) => existsSync(join(root, path)));
 
   it("covers every program of the packages", () => {
-    const bins = packageFolders().flatMap((name) => {
-      const { bin = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
-      return Object.values<string>(bin).map((path) => join("packages", name, path));
+    const bins = publicFolders().flatMap((folder) => {
+      const { bin = {} } = readManifest(folder);
+      return Object.values(bin).map((path) => join(folder, path));
     });
     expect(bins.length).to.be.greaterThan(1);
     expect(programs).to.include.members(bins);
@@ -67,9 +68,9 @@ describe("with a Node that is too old", function () {
   });
 
   it("lets programs import any package", () => {
-    const entries = packageFolders().flatMap((name) => {
-      const { name: scope, exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
-      return Object.keys(exports).map((entry) => join(scope, entry));
+    const entries = publicFolders().flatMap((folder) => {
+      const { name, exports = {} } = readManifest(folder);
+      return Object.keys(exports).map((entry) => join(name, entry));
     });
     const imports = entries.map((entry) => `import ${JSON.stringify(entry)};`).join("\n");
     const { stdout, stderr } = start("--input-type=module", "--eval", `${imports} console.log("first line");`);

@@ -1,23 +1,14 @@
 // An empty project outside the checkout: the packed packages are installed into it, and cannot reach the checkout's files.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { root } from "../../scripts/circuits/paths.ts";
+import { type Manifest, type PackedPackage, readManifest } from "../../scripts/release/pack.ts";
 
-/** The checkout. */
-export const root = join(import.meta.dirname, "..", "..");
 const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly devDependencies: Readonly<Record<string, string>>;
 };
-
-/** The part of a package.json the tests read. */
-export interface Manifest {
-  readonly name: string;
-  readonly private?: boolean;
-  readonly exports: Record<string, { types: string; default: string }>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-}
 
 /** What a user of the package brings, in the versions it is tested with: frameworks, and Node's types with them. */
 export function broughtBy({ peerDependencies = {}, devDependencies = {} }: Manifest): Record<string, string> {
@@ -27,32 +18,6 @@ export function broughtBy({ peerDependencies = {}, devDependencies = {} }: Manif
     : Object.fromEntries([...peers, ["@types/node", rootManifest.devDependencies["@types/node"]]]);
 }
 
-export interface Packed {
-  /** Folder under packages/. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-  readonly tarball: string;
-  /** Paths in the tarball. */
-  readonly files: readonly string[];
-}
-
-export const packageFolders = (): string[] =>
-  readdirSync(join(root, "packages")).filter((folder) => readManifest(folder).private !== true);
-
-export const readManifest = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
-
-/** Packs a package the way it is published. */
-export function pack(folder: string, destination: string): Packed {
-  const output = execFileSync("pnpm", ["pack", "--json", "--pack-destination", destination], {
-    cwd: join(root, "packages", folder),
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const { filename, files } = JSON.parse(output) as { filename: string; files: { path: string }[] };
-  return { folder, manifest: readManifest(folder), tarball: filename, files: files.map(({ path }) => path) };
-}
-
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), "sotto-project-"));
 
@@ -60,11 +25,10 @@ export class Project {
    * Installs one package. Its siblings come from their tarballs too; a package that imports what it does not declare
    * fails, because pnpm puts only declared dependencies in reach.
    */
-  constructor(wanted: Packed, all: readonly Packed[]) {
-    const name = wanted.manifest.name;
-    const dependencies = { [name]: `file:${wanted.tarball}`, ...broughtBy(wanted.manifest) };
+  constructor(wanted: PackedPackage, all: readonly PackedPackage[]) {
+    const dependencies = { [wanted.name]: `file:${wanted.tarball}`, ...broughtBy(readManifest(wanted.folder)) };
     this.write("package.json", JSON.stringify({ private: true, type: "module", dependencies }));
-    const overrides = all.map(({ manifest, tarball }) => `  "${manifest.name}": "file:${tarball}"\n`).join("");
+    const overrides = all.map(({ name, tarball }) => `  "${name}": "file:${tarball}"\n`).join("");
     this.write("pnpm-workspace.yaml", `overrides:\n${overrides}`);
     this.run("pnpm", "install", "--ignore-scripts", "--prefer-offline", "--reporter=silent");
   }
@@ -91,8 +55,8 @@ export class Project {
 
 /** The first ```js block of a package's README. */
 export function readmeSnippet(folder: string): string {
-  const text = readFileSync(join(root, "packages", folder, "README.md"), "utf8");
+  const text = readFileSync(join(root, folder, "README.md"), "utf8");
   const snippet = /^```js\n(.*?)^```$/ms.exec(text)?.[1];
-  if (snippet === undefined) throw new Error(`packages/${folder}/README.md has no js block`);
+  if (snippet === undefined) throw new Error(`${folder}/README.md has no js block`);
   return snippet;
 }

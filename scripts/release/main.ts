@@ -1,0 +1,92 @@
+// `npm run release`: packs every public package as it would be published, checks the tarballs, and serves them from a registry
+// on this machine until Ctrl-C.
+import { once } from "node:events";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root } from "../circuits/paths.ts";
+import { paint, screenOf, table } from "../demo/terminal.ts";
+import { buildAll } from "../dev/build.ts";
+import { assertFree } from "../dev/ports.ts";
+import { Progress } from "../launcher/progress.mjs";
+import { CommandError, parsePort, runCommand } from "../lib/command.ts";
+import { Lifetime } from "../lib/lifetime.ts";
+import { waitFor } from "../lib/wait-for.ts";
+import { checkAll } from "./check.ts";
+import { type PackedPackage, packAll } from "./pack.ts";
+import { startRegistry } from "./registry.ts";
+
+const USAGE = `npm run release -- [OPTIONS]: packs the public packages, checks them, serves them on this machine.
+
+  --once        pack and check, then end
+  --port N      port of the registry; default 4873
+  --no-build    pack what is built
+`;
+
+const DEFAULT_PORT = "4873";
+/** Everything that a run leaves. */
+const folder = join(root, ".release");
+
+interface Options {
+  readonly help: boolean;
+  readonly once: boolean;
+  readonly port: number;
+  readonly build: boolean;
+}
+
+/** @throws CommandError UNKNOWN_OPTION, INVALID_PORT */
+function parseReleaseOptions(args: string[]): Options {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        once: { type: "boolean", default: false },
+        port: { type: "string", default: DEFAULT_PORT },
+        "no-build": { type: "boolean", default: false },
+      },
+    });
+    return { help: values.help, once: values.once, port: parsePort(values.port), build: !values["no-build"] };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const [problem] = (error as Error).message.split(". ");
+    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run release -- --help lists the options`);
+  }
+}
+
+const progress = new Progress(process.stdout);
+const lifetime = new Lifetime();
+lifetime.signal.addEventListener("abort", () => progress.stop());
+
+function listOf(packages: readonly PackedPackage[]): string {
+  const rows = packages.map(({ name, version, size, files }) => [
+    "",
+    name,
+    version,
+    `${Math.ceil(size / 1024)} KB`,
+    `${files.length} files`,
+  ]);
+  return table(rows);
+}
+
+async function release(): Promise<void> {
+  const options = parseReleaseOptions(process.argv.slice(2));
+  if (options.help) return void process.stdout.write(USAGE);
+  if (!options.once) await assertFree({ registry: options.port });
+  if (options.build) await buildAll(progress, lifetime.signal);
+  const packages = await waitFor(progress, "packing the public packages", () => packAll(join(folder, "packages")));
+  await waitFor(progress, "checking the packages", (detail) => checkAll(packages, ({ name }) => detail(name)));
+  progress.print(`\n${listOf(packages)}`);
+  progress.print(`  packed and checked ${packages.length} packages into .release/packages`);
+  if (options.once) return;
+
+  const registry = await startRegistry({ packages, port: options.port });
+  lifetime.atEnd(() => registry.close());
+  const screen = screenOf(process.stdout);
+  progress.print(`  registry   ${paint(screen, "bold", registry.url)}`);
+  progress.print(`  .npmrc     ${paint(screen, "bold", `@sotto:registry=${registry.url}/`)}`);
+  progress.print("\nPut the last line into the .npmrc of a project, then: npm install @sotto/client");
+  progress.show(() => (process.stdout.isTTY ? "serving, Ctrl-C ends it" : ""));
+  await once(lifetime.signal, "abort");
+}
+
+await runCommand(() => lifetime.run(release));

@@ -1,0 +1,20 @@
+// Hook of `pnpm pack` (scripts/release/pack.ts): completes a package's manifest for publication. What is the same for all
+// packages is in the package.json of the checkout; what only the checkout uses stays there.
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+const root = join(import.meta.dirname, "..", "..");
+const { author, homepage, bugs, repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+export const hooks = {
+  /** @param folder of the package */
+  beforePacking({ devDependencies, scripts, ...manifest }, folder) {
+    const place = repository === undefined ? {} : { repository: { ...repository, directory: relative(root, folder) } };
+    return {
+      ...manifest,
+      ...Object.fromEntries(Object.entries({ author, homepage, bugs }).filter(([, value]) => value !== undefined)),
+      ...place,
+      publishConfig: { access: "public", provenance: true },
+    };
+  },
+};
