@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSeedWords, type FundingStage } from "@sotto/client";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createSeedWords, type Funded, type FundingProgress, type FundingStage } from "@sotto/client";
 import { openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
 import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
@@ -21,7 +22,9 @@ const BALANCE = 10n * AMOUNT;
 const DEATHS: [FundingStage | "answered", number][] = [
   ["signing", 1],
   ["submitting", 0],
+  ["settling", 0],
   ["answered", 0],
+  ["confirming", 0],
   ["appending", 0],
   ["spendable", 0],
 ];
@@ -47,21 +50,47 @@ describe("a process that is killed", function () {
     return new Promise((resolve) => child.once("exit", () => resolve(report)));
   }
 
+  /** A new account with tokens, and the task to deposit some of them into a new wallet. */
+  async function newTask(finality: number) {
+    const accountKey = hexlify(randomBytes(32));
+    const { address } = new Account(accountKey);
+    const abi = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
+    const token = new Contract(world.token, abi, world.depositor);
+    await (await token.getFunction("mint")(address, BALANCE)).wait();
+    const deployment = parseDeployment(world);
+    const words = createSeedWords();
+    const task = { deployment, words, node: world.node.url, service: world.serviceUrl, folder, finality };
+    const balance = async (): Promise<bigint> => token.getFunction("balanceOf")(address);
+    return { task: { ...task, accountKey, amount: String(AMOUNT) }, balance };
+  }
+  const automine = (on: boolean) => world.provider.send("evm_setAutomine", [on]);
+  /** Mines blocks until `action` has ended: a wallet with a finality above 0 waits for them. */
+  async function mining<T>(action: Promise<T>): Promise<T> {
+    let ended = false;
+    const end = () => {
+      ended = true;
+    };
+    action.then(end, end);
+    while (!ended) {
+      await world.provider.send("hardhat_mine", ["0x1"]);
+      await sleep(100);
+    }
+    return action;
+  }
+
   for (const [dieAt, signatures] of DEATHS)
     it(`deposits once if it dies at the stage ${dieAt}`, async () => {
-      const accountKey = hexlify(randomBytes(32));
-      const { address } = new Account(accountKey);
-      const abi = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
-      const token = new Contract(world.token, abi, world.depositor);
-      await (await token.getFunction("mint")(address, BALANCE)).wait();
-      const deployment = parseDeployment(world);
-      const words = createSeedWords();
-      const task = { deployment, words, node: world.node.url, service: world.serviceUrl, folder };
-      const funding = { ...task, accountKey, amount: String(AMOUNT) };
-      expect(await run({ ...funding, dieAt })).to.equal(undefined);
-      const report = await run(funding);
+      const { task, balance } = await newTask(dieAt === "confirming" ? 2 : 0);
+      // The service has a pending deposit only while no block is mined.
+      if (dieAt === "settling") await automine(false);
+      try {
+        expect(await run({ ...task, dieAt })).to.equal(undefined);
+      } finally {
+        await automine(true);
+      }
+      const report = await mining(run(task));
       expect(report?.count).to.equal(signatures);
-      expect(await token.getFunction("balanceOf")(address)).to.equal(BALANCE - AMOUNT);
+      expect(await balance()).to.equal(BALANCE - AMOUNT);
       const wallet = await openWallet({ ...task, nodes: task.node });
       await wallet.scan();
       expect(wallet.notes().map(({ transactionHash }) => transactionHash)).to.deep.equal([report?.result]);
@@ -69,6 +98,44 @@ describe("a process that is killed", function () {
       expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
       await wallet.close();
     });
+
+  it("deposits once if a reorganization removes the deposit after it was killed", async () => {
+    const { task, balance } = await newTask(2);
+    const { provider } = world;
+    const snapshot = await provider.send("evm_snapshot", []);
+    expect(await run({ ...task, until: "deposited", dieAt: "returned" })).to.equal(undefined);
+    expect(await balance()).to.equal(BALANCE - AMOUNT);
+    // The relayer submits it again, but no block is mined before the wallet has looked.
+    await automine(false);
+    expect(await provider.send("evm_revert", [snapshot])).to.equal(true);
+    expect(await balance()).to.equal(BALANCE);
+    const wallet = await openWallet({ ...task, nodes: task.node });
+    await wallet.scan();
+    const [removed] = await wallet.unfinishedDeposits();
+    expect(removed).to.deep.include({ amounts: [AMOUNT], transaction: undefined });
+    const account = new Account(task.accountKey);
+    const signer = {
+      getAddress: () => account.getAddress(),
+      signTypedData: async () => expect.fail("the account was asked to sign again"),
+    };
+    const stages: FundingStage[] = [];
+    let funding: Promise<Funded> | undefined;
+    const submitting = new Promise<void>((resolve) => {
+      const onProgress = ({ stage }: FundingProgress) => {
+        stages.push(stage);
+        resolve();
+      };
+      funding = wallet.fund({ amount: AMOUNT, account: signer, onProgress });
+    });
+    await Promise.race([submitting, funding]).finally(() => automine(true));
+    const { id } = await mining(funding!);
+    expect(stages[0]).to.equal("submitting");
+    expect(id).to.equal(removed?.id);
+    expect(await balance()).to.equal(BALANCE - AMOUNT);
+    expect(wallet.balance()).to.include({ spendable: AMOUNT, total: AMOUNT });
+    expect(await wallet.store.list("fund/")).to.deep.equal([]);
+    await wallet.close();
+  });
 
   it("resumes its download in the next process", async () => {
     const cache = join(folder, "killed");

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { Wallet as Account, TypedDataEncoder } from "ethers";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
+import type { Store } from "../src/store/store.ts";
 import type { FundOptions } from "../src/wallet/funding.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
@@ -342,6 +343,153 @@ describe("funding a wallet", () => {
     expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
   });
 
+  describe("that returned before its notes were confirmed", () => {
+    const FINALITY = 2;
+    let seed: Uint8Array;
+    let disk: MemoryStore;
+    let height: number;
+    const deposited = (changes: Partial<FundOptions> = {}) => options({ until: "deposited", ...changes });
+    const open = (store: Store = disk) => world.wallet({ seed, store, finality: FINALITY });
+    const records = async () => (await disk.list("fund/")).length;
+    /** Removes the blocks since `height`. The new service knows nothing of them. */
+    const reorganize = () => {
+      world.chain.takeBack(world.chain.height - height);
+      world.chain.mine();
+      service = new LocalService(world);
+      service.appends = false;
+    };
+    const begin = () => {
+      seed = randomSeed();
+      disk = new MemoryStore();
+      service.appends = false;
+      // A block that has the account's tokens.
+      world.chain.mine();
+      height = world.chain.height;
+    };
+    beforeEach(begin);
+
+    it("keeps its record until they are, and is not resumed by an equal call", async () => {
+      const wallet = await open();
+      const first = await wallet.fund(deposited());
+      expect([await records(), await wallet.unfinishedDeposits()]).to.deep.equal([1, []]);
+      expect(await wallet.resumeDeposit(first.id, { service: service.client })).to.deep.equal(first);
+      const second = await wallet.fund(deposited());
+      expect(second.id).not.to.equal(first.id);
+      expect([signed, spent(), await records()]).to.deep.equal([2, 2n * AMOUNT, 2]);
+      world.chain.mine();
+      await wallet.scan();
+      expect(await records()).to.equal(1);
+      world.chain.mine();
+      await (await open()).scan();
+      expect(await records()).to.equal(0);
+      const late = await rejection(wallet.resumeDeposit(second.id, { service: service.client }));
+      expect(late.code).to.equal("UNKNOWN_DEPOSIT");
+    });
+
+    it("is resumed after a reorganization removed them, without another signature", async () => {
+      const first = await (await open()).fund(deposited());
+      reorganize();
+      const wallet = await open();
+      await wallet.scan();
+      expect((await wallet.unfinishedDeposits()).map(({ id }) => id)).to.deep.equal([first.id]);
+      const again = await wallet.fund(deposited());
+      expect(again.id).to.equal(first.id);
+      expect(again.transaction).not.to.equal(first.transaction);
+      expect([signed, spent(), await wallet.unfinishedDeposits()]).to.deep.equal([1, AMOUNT, []]);
+      world.chain.mineMany(FINALITY);
+      await wallet.scan();
+      expect([await records(), wallet.balance().total]).to.deep.equal([0, AMOUNT]);
+    });
+
+    it("is replaced only when the removed one can no longer be executed", async () => {
+      let body: unknown;
+      service.before = (_, sent) => {
+        body = sent;
+        return undefined;
+      };
+      const wallet = await open();
+      await wallet.fund(deposited({ validFor: 600 }));
+      reorganize();
+      service.before = () => ({ httpStatus: 429, code: "QUOTA_EXCEEDED" });
+      passTime(560);
+      expect((await rejection(wallet.fund(deposited()))).code).to.equal("SERVICE_REFUSED");
+      expect(signed).to.equal(1);
+      passTime(40);
+      world.chain.mineMany(FINALITY);
+      service.before = () => undefined;
+      await wallet.fund(deposited());
+      expect(() => mineElsewhere(body)).to.throw("not valid now");
+      expect([signed, spent(), await records()]).to.deep.equal([2, AMOUNT, 1]);
+    });
+
+    it("is executed once if it dies before or after any write and a reorganization follows", async () => {
+      let died = 0;
+      for (const after of [false, true])
+        for (let writes = 0; ; writes += 1) {
+          begin();
+          const before = spent();
+          const salts = new Set<unknown>();
+          const watch = () => {
+            service.before = (_, { salt }) => void salts.add(salt);
+          };
+          watch();
+          const dying = await open(dyingStore(disk, writes, after)).catch(() => undefined);
+          const outcome = await dying?.fund(deposited()).catch(({ message }: Error) => message);
+          if (typeof outcome === "string") expect(outcome).to.equal("the process died");
+          reorganize();
+          watch();
+          const wallet = await open();
+          await wallet.fund(deposited());
+          // Two authorizations could both be executed.
+          expect([spent() - before, salts.size], `write ${writes}`).to.deep.equal([AMOUNT, 1]);
+          world.chain.mineMany(FINALITY);
+          await wallet.scan();
+          expect([await records(), wallet.balance().total], `write ${writes}`).to.deep.equal([0, AMOUNT]);
+          if (typeof outcome === "object") break;
+          died += 1;
+        }
+      expect(died).to.be.greaterThan(4);
+    });
+
+    it("is executed once under its key, forever", async () => {
+      const key = "salary of May";
+      const first = await (await open()).fund(deposited({ key }));
+      reorganize();
+      const wallet = await open();
+      const again = await wallet.fund(deposited({ key }));
+      expect(again).to.include({ id: first.id });
+      expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+      world.chain.mineMany(FINALITY);
+      await wallet.scan();
+      // Even a node that hides the confirmed notes does not make the wallet deposit again.
+      const other = await world.wallet({ seed, store: await withoutScan(disk), finality: FINALITY });
+      world.chain.takeBack(world.chain.height - height);
+      world.chain.mineMany(FINALITY);
+      passTime(7_200);
+      expect(await other.fund(deposited({ key }))).to.deep.equal(again);
+      expect(signed).to.equal(1);
+    });
+
+    it("does not believe a service that claims the removed deposit", async () => {
+      const wallet = await open();
+      const first = await wallet.fund(deposited());
+      const { transaction, block } = first;
+      reorganize();
+      service.before = () => ({
+        status: "success",
+        txSignature: transaction,
+        blockNumber: block,
+        gasFeePaidBy: "0x",
+      });
+      const lie = await rejection(wallet.fund(deposited({ timeoutMs: 300 })));
+      expect(lie.code).to.equal("TIMED_OUT");
+      expect((await wallet.unfinishedDeposits()).map(({ id }) => id)).to.deep.equal([first.id]);
+      service.before = () => undefined;
+      expect((await wallet.fund(deposited())).id).to.equal(first.id);
+      expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+    });
+  });
+
   it("rejects invalid requests before the account is asked", async () => {
     const wallet: Wallet = await world.wallet();
     const cases: [string, Partial<Record<keyof FundOptions, unknown>>][] = [
@@ -377,7 +525,16 @@ describe("funding a wallet", () => {
       await wallet.store.put(`fund/${id}`, value);
       expect((await rejection(wallet.fund(options()))).code).to.equal("STORE_DAMAGED");
       expect((await rejection(wallet.resumeDeposit(id, { service: service.client }))).code).to.equal("STORE_DAMAGED");
+      await wallet.scan();
     }
     expect(signed).to.equal(0);
   });
 });
+
+/** The wallet's records without the chain that it has read. */
+async function withoutScan(store: Store): Promise<Store> {
+  const copy = new MemoryStore();
+  for (const prefix of ["identity", "fund/"])
+    for (const { key, value } of await store.list(prefix)) await copy.put(key, value);
+  return copy;
+}

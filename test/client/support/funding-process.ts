@@ -12,7 +12,9 @@ export interface FundingTask {
   readonly folder: string;
   readonly accountKey: string;
   readonly amount: string;
-  /** Stage at which it dies; "answered": when the service has answered the deposit. */
+  readonly finality: number;
+  readonly until?: "deposited" | "spendable" | undefined;
+  /** Stage at which it dies; "answered": when the service has answered the deposit; "returned": after `fund` returned. */
   readonly dieAt?: string | undefined;
 }
 
@@ -33,7 +35,7 @@ export interface FundingReport {
 const die = () => process.kill(process.pid, "SIGKILL");
 
 async function fund(task: FundingTask): Promise<FundingReport> {
-  const { deployment, words, node, service, folder, accountKey, amount, dieAt } = task;
+  const { deployment, words, node, service, folder, accountKey, amount, finality, until, dieAt } = task;
   const account = new Account(accountKey);
   let count = 0;
   const signer = {
@@ -45,16 +47,21 @@ async function fund(task: FundingTask): Promise<FundingReport> {
   };
   const real = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
-    const response = await real(input, init);
-    if (dieAt === "answered" && String(input).endsWith("/deposit")) die();
+    if (!String(input).endsWith("/deposit")) return real(input, init);
+    // Without a time to wait, the service answers at once that the deposit is pending.
+    const prompt = { ...init, headers: { ...init?.headers, prefer: "respond-async" } };
+    const response = await real(input, dieAt === "settling" ? prompt : init);
+    if (dieAt === "answered") die();
     return response;
   };
-  const wallet = await openWallet({ deployment, words, nodes: node, service, folder });
+  const wallet = await openWallet({ deployment, words, nodes: node, service, folder, finality });
   const { transaction } = await wallet.fund({
     amount: BigInt(amount),
     account: signer,
+    until,
     onProgress: ({ stage }) => void (stage === dieAt && die()),
   });
+  if (dieAt === "returned") die();
   await wallet.close();
   return { result: transaction, count };
 }

@@ -9,6 +9,7 @@ import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import { Claims } from "./claims.ts";
 import type { PoolInfo } from "./connect.ts";
+import type { FundingRecord } from "./funding-record.ts";
 import { Journal, lastDeadline } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
@@ -42,6 +43,8 @@ export interface CoreOptions {
 export class WalletCore {
   readonly lock = new Lock();
   readonly fundings = new Claims();
+  /** Finished deposits whose notes lack confirmations, by id; undefined before the first scan. */
+  unconfirmedFundings: Map<string, FundingRecord> | undefined;
   /** Aborted when the wallet is closed. */
   readonly closing = new AbortController();
   readonly tree: TreeView;

@@ -2,7 +2,10 @@ import type { DepositRequest } from "@sotto/chain/ethers";
 import { WalletError } from "../errors.ts";
 import type { Store, StoreValue } from "../store/store.ts";
 
-/** A deposit of `fund`, written before its authorization leaves the process and deleted when it is finished. */
+/**
+ * A deposit of `fund`. It is written before its authorization leaves the process, and deleted when it is finished and its
+ * notes are confirmed: until then a reorganization can remove them, and the authorization can be executed again.
+ */
 export interface FundingRecord {
   /** 32 hex digits: random, or a hash of the caller's key. */
   id: string;
@@ -18,8 +21,10 @@ export interface FundingRecord {
   created: number;
   /** The signed authorization. Anyone may submit it, and it can be executed once. */
   request: DepositRequest;
-  /** The outcome; null before. */
+  /** The outcome that `fund` returned; null before. */
   done: { transaction: string; block: number; gasPaidBy?: string | undefined } | null;
+  /** Set when it is finished and its notes are confirmed. Only a keyed record stays then. */
+  final?: true;
 }
 
 const PREFIX = "fund/";
@@ -28,6 +33,15 @@ const PREFIX = "fund/";
 export async function listFundings(store: Store): Promise<FundingRecord[]> {
   const records = (await store.list(PREFIX)).map(({ key, value }) => parseRecord(key, value));
   return records.sort((a, b) => a.created - b.created);
+}
+
+/**
+ * The finished deposits whose notes were not confirmed yet. A damaged record is left out: it must not stop a scan, and
+ * `listFundings` reports it.
+ */
+export async function listUnconfirmed(store: Store): Promise<FundingRecord[]> {
+  const records = (await store.list(PREFIX)).filter(({ key, value }) => isRecord(key, value));
+  return records.map(({ value }) => value as unknown as FundingRecord).filter(({ done, final }) => done && !final);
 }
 
 /** @throws WalletError STORE_DAMAGED */
@@ -45,16 +59,20 @@ export function deleteFunding(store: Store, { id }: FundingRecord): Promise<void
   return store.delete(PREFIX + id);
 }
 
-function parseRecord(key: string, value: StoreValue): FundingRecord {
-  const record = Object(value) as Partial<FundingRecord>;
-  const { id, account, amounts, keyIndex, created, request } = record;
-  const valid =
+function isRecord(key: string, value: StoreValue): boolean {
+  const { id, account, amounts, keyIndex, created, request } = Object(value) as Partial<FundingRecord>;
+  return (
     PREFIX + id === key &&
     typeof account === "string" &&
     Array.isArray(amounts) &&
     Number.isSafeInteger(keyIndex) &&
     Number.isFinite(created) &&
-    typeof request?.validBefore === "string";
-  if (!valid) throw new WalletError("STORE_DAMAGED", `record ${key} is not a deposit that this version wrote`, { key });
-  return record as FundingRecord;
+    typeof request?.validBefore === "string"
+  );
+}
+
+function parseRecord(key: string, value: StoreValue): FundingRecord {
+  if (!isRecord(key, value))
+    throw new WalletError("STORE_DAMAGED", `record ${key} is not a deposit that this version wrote`, { key });
+  return value as unknown as FundingRecord;
 }

@@ -2,13 +2,21 @@ import { delay, unlessAborted } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS, parseAddress } from "@sotto/protocol";
 import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
 import { WalletError } from "../errors.ts";
+import type { ScanResult } from "../scan/types.ts";
 import { ServiceClientError } from "../service/errors.ts";
 import { SottoService } from "../service/service.ts";
 import { parseCount } from "./connect.ts";
-import type { WalletCore } from "./core.ts";
+import type { ScanOptions, WalletCore } from "./core.ts";
 import { parseDepositAmounts } from "./deposit.ts";
 import { type AuthorizeOptions, signedDeposit } from "./fund.ts";
-import { deleteFunding, type FundingRecord, findFunding, listFundings, writeFunding } from "./funding-record.ts";
+import {
+  deleteFunding,
+  type FundingRecord,
+  findFunding,
+  listFundings,
+  listUnconfirmed,
+  writeFunding,
+} from "./funding-record.ts";
 import type { WalletNote } from "./state.ts";
 import { describeWaiting, waitingOf } from "./waiting.ts";
 
@@ -30,7 +38,10 @@ export interface FundingProgress {
 export interface ResumeDepositOptions {
   /** The service that submits it, or its base URL. Default: the wallet's. */
   service?: SottoService | string | undefined;
-  /** `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. */
+  /**
+   * `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. A
+   * reorganization can remove notes that lack confirmations; the deposit is unfinished again then, and is resumed.
+   */
   until?: "deposited" | "spendable" | undefined;
   /** Maximum time to wait for the notes after the service settled the deposit, ms. Default: 600,000. */
   timeoutMs?: number | undefined;
@@ -77,6 +88,8 @@ export interface UnfinishedDeposit {
   transaction: string | undefined;
 }
 
+type Outcome = NonNullable<FundingRecord["done"]>;
+
 const TIMEOUT_MS = 600_000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const FIRST_POLL_MS = 250;
@@ -106,9 +119,10 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
   const account = parseAddress(await signer.getAddress(), "account");
   const terms = { account, amounts: amounts.map(String) };
   return core.fundings.claim(id, async (claim) => {
-    await core.lock.run(() => core.scan({ signal: follow.signal }));
+    await scanFundings(core, { signal: follow.signal });
     const known = await findEqual(core, id, terms, claim);
-    if (known?.done) return fundedOf(known, known.done);
+    const outcome = known && outcomeOf(core, known);
+    if (known !== undefined && outcome !== undefined) return fundedOf(known, outcome);
     if (known !== undefined && isOpen(core, known)) return finish(core, known, follow);
     follow.report({ stage: "signing", id: undefined, transaction: undefined });
     const { sponsor, validFor } = rest;
@@ -120,7 +134,7 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
     const record: FundingRecord = { ...fresh, request, done: null };
     claim(record.id);
     await writeFunding(core.options.store, record);
-    if (known !== undefined && known.id !== record.id) await deleteFunding(core.options.store, known);
+    if (known !== undefined && known.id !== record.id) await forget(core, known);
     return finish(core, record, follow);
   });
 }
@@ -135,10 +149,11 @@ export async function resumeDeposit(core: WalletCore, id: string, options: Resum
   return core.fundings.claim(String(id), async () => {
     const record = await findFunding(core.options.store, String(id));
     if (record === undefined) throw new WalletError("UNKNOWN_DEPOSIT", `this wallet has no unfinished deposit ${id}`);
-    if (record.done !== null) return fundedOf(record, record.done);
-    await core.lock.run(() => core.scan({ signal: follow.signal }));
+    await scanFundings(core, { signal: follow.signal });
+    const outcome = outcomeOf(core, record);
+    if (outcome !== undefined) return fundedOf(record, outcome);
     if (isOpen(core, record)) return finish(core, record, follow);
-    await deleteFunding(core.options.store, record);
+    await forget(core, record);
     throw new WalletError("DEPOSIT_EXPIRED", `the deposit ${id} was not executed in time, so nothing was deposited`, {
       id,
     });
@@ -149,8 +164,8 @@ export async function resumeDeposit(core: WalletCore, id: string, options: Resum
 export async function unfinishedDeposits(core: WalletCore): Promise<UnfinishedDeposit[]> {
   const records = await listFundings(core.options.store);
   return records.flatMap((record) => {
+    if (outcomeOf(core, record) !== undefined || !isOpen(core, record)) return [];
     const notes = landed(core, record);
-    if (record.done !== null || (notes === undefined && isExpired(core, record))) return [];
     const { id, account, amounts, created, request } = record;
     return {
       id,
@@ -160,6 +175,16 @@ export async function unfinishedDeposits(core: WalletCore): Promise<UnfinishedDe
       validBefore: Number(request.validBefore),
       transaction: notes?.[0]?.transactionHash,
     };
+  });
+}
+
+/** Scans, and removes the records of finished deposits whose notes are confirmed now. */
+export function scanFundings(core: WalletCore, options: ScanOptions): Promise<ScanResult> {
+  return core.lock.run(async () => {
+    const result = await core.scan(options);
+    core.unconfirmedFundings ??= new Map((await listUnconfirmed(core.options.store)).map((each) => [each.id, each]));
+    for (const record of core.unconfirmedFundings.values()) await finalize(core, record);
+    return result;
   });
 }
 
@@ -215,7 +240,8 @@ async function findEqual(
   const isEqual = ({ account, amounts }: FundingRecord): boolean =>
     account === terms.account && String(amounts) === String(terms.amounts);
   if (id === undefined) {
-    const equal = (await listFundings(store)).filter((each) => !each.keyed && isEqual(each));
+    const unfinished = (each: FundingRecord) => !each.keyed && outcomeOf(core, each) === undefined;
+    const equal = (await listFundings(store)).filter((each) => unfinished(each) && isEqual(each));
     // A process that ended while it replaced an expired one left both: the newer one may still be executed.
     const preferred = [true, false].flatMap((open) => equal.filter((each) => isOpen(core, each) === open));
     return preferred.find((each) => claim(each.id));
@@ -242,6 +268,33 @@ function landed(core: WalletCore, { keyIndex, amounts }: FundingRecord): WalletN
   );
 }
 
+/** The outcome of a finished deposit; undefined if it is not finished, or if a reorganization has removed its notes. */
+function outcomeOf(core: WalletCore, record: FundingRecord): Outcome | undefined {
+  const { done, final } = record;
+  if (done === null || final) return done ?? undefined;
+  const note = landed(core, record)?.[0];
+  return note && { ...done, transaction: note.transactionHash, block: note.blockNumber };
+}
+
+/**
+ * Deletes the record of a finished deposit if its notes are confirmed, except that one with a key stays.
+ * @returns false if they are not confirmed: the record is needed to resume the deposit after a reorganization
+ */
+async function finalize(core: WalletCore, record: FundingRecord): Promise<boolean> {
+  const { store } = core.options;
+  const done = outcomeOf(core, record);
+  const notes = landed(core, record);
+  if (done === undefined || notes === undefined || notes.some(({ state }) => state === "pending")) return false;
+  await (record.keyed ? writeFunding(store, { ...record, done, final: true }) : deleteFunding(store, record));
+  core.unconfirmedFundings?.delete(record.id);
+  return true;
+}
+
+async function forget(core: WalletCore, record: FundingRecord): Promise<void> {
+  await deleteFunding(core.options.store, record);
+  core.unconfirmedFundings?.delete(record.id);
+}
+
 /** Whether a deposit that is not on chain can no longer be executed. */
 function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
   const { clock, info } = core.options;
@@ -254,7 +307,7 @@ function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
 const isOpen = (core: WalletCore, record: FundingRecord): boolean =>
   landed(core, record) !== undefined || !isExpired(core, record);
 
-const fundedOf = ({ id, amounts }: FundingRecord, done: NonNullable<FundingRecord["done"]>): Funded => ({
+const fundedOf = ({ id, amounts }: FundingRecord, done: Outcome): Funded => ({
   id,
   ...done,
   gasPaidBy: done.gasPaidBy,
@@ -281,9 +334,12 @@ async function finish(core: WalletCore, record: FundingRecord, follow: Follow): 
   }
   const [note] = await waitForNotes(core, record, follow);
   const done = { transaction: note.transactionHash, block: note.blockNumber, gasPaidBy };
-  const { store } = core.options;
+  const finished = { ...record, done };
   if (until === "spendable") report({ stage: "spendable", id, transaction: done.transaction });
-  await (record.keyed ? writeFunding(store, { ...record, done }) : deleteFunding(store, record));
+  if (!(await finalize(core, finished))) {
+    await writeFunding(core.options.store, finished);
+    core.unconfirmedFundings?.set(id, finished);
+  }
   return fundedOf(record, done);
 }
 

@@ -16,6 +16,7 @@ import {
   fund,
   type ResumeDepositOptions,
   resumeDeposit,
+  scanFundings,
   type UnfinishedDeposit,
   unfinishedDeposits,
 } from "./funding.ts";
@@ -121,7 +122,7 @@ export class Wallet {
 
   /** Scans new blocks. Spending methods call it themselves. */
   scan(options: ScanOptions = {}): Promise<ScanResult> {
-    return this.#core.lock.run(() => this.#core.scan(options));
+    return scanFundings(this.#core, options);
   }
 
   /** All notes as of the last scan, including spent ones. */
