@@ -7,11 +7,13 @@ import type { Config } from "./home/config.ts";
 /** Rewrites a package's error for the user: amounts in the token's unit, and the next step. */
 export function explain(error: unknown, config: Config): unknown {
   if (!(error instanceof SottoError) || error instanceof CliError) return error;
-  const message = error.message.replaceAll(/\b(\d{1,40}) base units/g, (_, amount: string) =>
-    money(BigInt(amount), config),
-  );
+  const message = inTokens(error.message, config);
   return new SottoError(error.code, withNextStep(message, error, config), error.details, { cause: error });
 }
+
+/** The text with each amount of base units in the token's unit. */
+export const inTokens = (text: string, token: Pick<Config, "decimals" | "symbol">): string =>
+  text.replaceAll(/\b(\d{1,40}) base units/g, (_, amount: string) => money(BigInt(amount), token));
 
 /** The message of an error with the next step, if its definition has one for this chain and these details. */
 export function withNextStep(message: string, error: SottoError, { chainId }: Pick<Config, "chainId">): string {

@@ -2,12 +2,15 @@ import { formatDecimalAmount } from "@sotto/protocol";
 import type { Config } from "./home/config.ts";
 
 /** An amount for people, as in "1.25 USDC". */
-export function money(amount: bigint, { decimals, symbol }: Config): string {
+export function money(amount: bigint, { decimals, symbol }: Pick<Config, "decimals" | "symbol">): string {
   return `${formatDecimalAmount(amount, decimals)} ${symbol}`;
 }
 
 /** An amount for programs, in base units and as a decimal. */
-export function amountFields(amount: bigint, { decimals }: Config): { amount: string; decimal: string } {
+export function amountFields(
+  amount: bigint,
+  { decimals }: Pick<Config, "decimals">,
+): { amount: string; decimal: string } {
   return { amount: String(amount), decimal: formatDecimalAmount(amount, decimals) };
 }
 

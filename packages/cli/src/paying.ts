@@ -1,5 +1,5 @@
-import { type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
-import { MAX_AMOUNT, type PaymentInstructions, parseInstructions, readBody } from "@sotto/protocol";
+import { type Offer, type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
+import { MAX_AMOUNT } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
 import { amountFields, money } from "./format.ts";
@@ -19,10 +19,6 @@ export const PAYING = {
   registry: { value: "URL", help: "phone registry to check a 402's phone number with; default: the service" },
   ...YES,
 } as const;
-
-/** Largest body of a 402 that is read, in bytes; a usual one has 2,000. */
-const MAX_CHALLENGE_BYTES = 65_536;
-const CHALLENGE_TIMEOUT_MS = 30_000;
 
 /** The payment for a response. */
 export interface Paid {
@@ -74,23 +70,19 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
     output.progress(STAGES[stage]);
     if (txSignature !== undefined) paid = { amount: price, resource: resourceUrl, transaction: txSignature };
   };
-  const send: typeof fetch = async (input, options) => {
-    const response = await reach(input, options);
-    const proves = new Headers(options?.headers).has("x-payment-proof");
-    if (response.status === 402 && !proves) await offer(session, limits, response);
-    return response;
-  };
   const service = serviceOf(config).url;
-  const pay = wrapFetch(send, wallet, {
+  const { limits: own } = config;
+  const pay = wrapFetch(reach, wallet, {
     services: [service],
     phoneRegistry: args.url("registry") ?? service,
     phone: {
       confirmChange: ({ known, offered }) => acceptRecipient(context, "the server's phone number", known, offered),
     },
     serviceFetch: fetch,
-    maxPerRequest: limits.max ?? MAX_AMOUNT,
-    maxPerDay: limits.maxDay,
-    maxPerHost: limits.maxHost,
+    maxPerRequest: smaller(limits.max, own.perRequest) ?? MAX_AMOUNT,
+    maxPerDay: smaller(limits.maxDay, own.perDay),
+    maxPerHost: smaller(limits.maxHost, own.perHost),
+    confirmPayment: (offer) => confirmOffer(session, offer),
     confirmRecipient: ({ host, known, offered }) =>
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
@@ -100,6 +92,10 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
   const response = await pay(url, { ...init, signal, sotto: { key } });
   return { response, paid };
 }
+
+/** The smaller of two limits; undefined means no limit. */
+const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
+  a === undefined || (b !== undefined && b < a) ? b : a;
 
 /** @throws CliError HOST_UNREACHABLE */
 async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
@@ -112,31 +108,16 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
   }
 }
 
-/** Shows the price and asks. It ignores an invalid 402: the paying fetch reads it again and rejects it. */
-async function offer(session: Session, limits: Limits, response: Response): Promise<void> {
-  const { context, config } = session;
-  if (context.args.flag("yes") || !canAsk(context)) return;
-  const instructions = await read(response.clone());
-  if (instructions === undefined) return;
-  const { payment, metadata } = instructions;
-  const price = BigInt(payment.amountBaseUnits);
-  if (limits.max !== undefined && price > limits.max) return;
-  const to = payment.recipient.wallet;
+/** Shows the price and asks, unless the user confirmed in advance. @throws CliError NOT_CONFIRMED */
+async function confirmOffer({ context, config }: Session, { price, recipient, resourceUrl }: Offer): Promise<true> {
+  if (context.args.flag("yes") || !canAsk(context)) return true;
   const answer = await askLine(
     context,
-    `pay ${money(price, config)} to ${to} for ${printable(metadata.resource)}? [y/N] `,
+    `pay ${money(price, config)} to ${recipient} for ${printable(resourceUrl)}? [y/N] `,
     "confirm in advance with --yes",
   );
   if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was paid");
-}
-
-async function read(response: Response): Promise<PaymentInstructions | undefined> {
-  try {
-    const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_TIMEOUT_MS));
-    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch {
-    return undefined;
-  }
+  return true;
 }
 
 /** Asks the user whether a recipient's new wallet or shielded address is right. */

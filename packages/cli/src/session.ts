@@ -1,27 +1,10 @@
-import { type Chain, connectChain, SottoService, type Wallet } from "@sotto/client";
-import { type ArtifactPlace, openWallet } from "@sotto/client/node";
+import { type Chain, SottoService, type Wallet } from "@sotto/client";
 import type { ArtifactProgress } from "@sotto/prover";
 import type { Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
 import { type Config, readConfig } from "./home/config.ts";
-import { readSeed } from "./home/seed.ts";
-
-/** A question that fails is asked again: a scan asks many. */
-const RETRIES = 3;
-const NODE_TIMEOUT_MS = 60_000;
-/** Maximum bytes of a node's response. A block range with more logs is halved. */
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
-
-/** The chain of a config. */
-export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
-  connectChain({
-    urls: [rpc],
-    chainId,
-    timeoutMs: NODE_TIMEOUT_MS,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    retries: RETRIES,
-  });
+import { chainOf, openHomeWallet } from "./home/open.ts";
 
 /** Runs `action` with the chain of the configuration. */
 export async function withChain<T>(context: Context, action: (chain: Chain, config: Config) => Promise<T>): Promise<T> {
@@ -51,7 +34,6 @@ export async function withWallet<T>(
 ): Promise<T> {
   const { home, environment, output, prover } = context;
   const config = readConfig(home);
-  const seed = readSeed(home, environment);
   const { artifacts, service } = config;
   if (spending && artifacts === undefined && service === undefined)
     throw new CliError(
@@ -61,15 +43,10 @@ export async function withWallet<T>(
   const chain = chainOf(config);
   let wallet: Wallet | undefined;
   try {
-    wallet = await openWallet({
-      deployment: config,
-      seed,
-      nodes: chain,
-      service,
-      folder: home.folder,
+    wallet = await openHomeWallet(home, config, {
+      environment,
+      chain,
       prover,
-      store: home.store,
-      artifacts: artifacts === undefined ? undefined : placeOf(artifacts),
       onDownload: (progress) => output.progress(describeDownload(progress)),
       onCacheError: ({ message }) => output.note(message),
     });
@@ -80,9 +57,6 @@ export async function withWallet<T>(
     await wallet?.close();
   }
 }
-
-const placeOf = (artifacts: string): ArtifactPlace =>
-  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };
 
 function describeDownload({ circuit, kind, received, total }: ArtifactProgress): string {
   const percent = total === undefined ? "" : `, ${Math.floor((100 * received) / Math.max(total, 1))} %`;

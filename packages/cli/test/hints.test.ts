@@ -21,6 +21,7 @@ const config: Config = {
   service: "http://127.0.0.1:9/zk",
   artifacts: undefined,
   finality: 0,
+  limits: {},
 };
 const BASE = { ...config, chainId: 8453n };
 const NPM = { npm_lifecycle_event: "sotto", npm_config_user_agent: "npm/10.9.2 node/v24.21.0 linux x64" };

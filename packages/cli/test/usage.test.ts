@@ -16,6 +16,8 @@ const urls = ["x", "ftp://data.example/", "http://user:word@data.example/", "htt
 const missing = ["/nowhere/at/all"];
 const bad: Readonly<Record<string, readonly string[]>> = {
   amount: amounts,
+  // 0: a person approves every payment.
+  "approve-above": amounts.filter((amount) => amount !== "0"),
   artifacts: [],
   auditor: [],
   challenge: [],

@@ -72,6 +72,11 @@ export const WALLET_ERRORS = {
   TIMED_OUT: { means: "It was not finished in the time allowed.", exit: "pending" },
 } satisfies ErrorTable;
 
+const PAYMENT_DECLINED = {
+  means: "The program's `confirmPayment` declined the payment. Nothing was paid.",
+  exit: "refused",
+} as const;
+
 /** The errors of paying for a request. Nothing was paid when one of these is thrown. */
 export const FETCH_ERRORS = {
   FETCH_OPTION_INVALID: { means: "An option is missing or of the wrong kind.", exit: "usage" },
@@ -104,6 +109,7 @@ export const FETCH_ERRORS = {
     remedy: "if you trust that service, choose it with `sotto init --update --service URL`",
   },
   RECIPIENT_NOT_SIGNED: SHARED_ERRORS.RECIPIENT_NOT_SIGNED,
+  PAYMENT_DECLINED,
   RECIPIENT_CHANGED: {
     means:
       "The host was paid under another wallet before, and nobody confirmed the change. Details: `known`, `offered`.",
@@ -114,6 +120,7 @@ export const FETCH_ERRORS = {
 
 /** The errors of paying a phone number. No message and no detail holds the number. */
 export const PHONE_PAYMENT_ERRORS = {
+  PAYMENT_DECLINED,
   PHONE_OPTION_INVALID: { means: "An option or field of the request is missing or of the wrong kind.", exit: "usage" },
   PHONE_NUMBER_INVALID: {
     means: "A value is not a phone number in its international form: + and 5 to 15 digits.",

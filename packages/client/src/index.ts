@@ -44,15 +44,22 @@ export {
 } from "./error-definitions.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
+export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
 export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
-export { wrapFetch } from "./fetch/wrap.ts";
+export { type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export { type BindingOptions, type PhoneLink, type SignedBinding, signBinding, signPhoneLink } from "./phone/link.ts";
 export type { LookupSigner } from "./phone/lookup.ts";
 export type { PhoneRecipient } from "./phone/mapping.ts";
 export { phoneNumberOf } from "./phone/number.ts";
-export { type PhonePayment, type PhonePaymentRequest, type PhonePayOptions, payPhone } from "./phone/pay.ts";
+export {
+  PHONE_HOST,
+  type PhonePayment,
+  type PhonePaymentRequest,
+  type PhonePayOptions,
+  payPhone,
+} from "./phone/pay.ts";
 export { type ChangeOptions, type ConfirmChange, type PhoneChange, type PhonePin, phonePin } from "./phone/pins.ts";
 export { assertPhoneRecipient, checkRecipientPhone } from "./phone/recipient.ts";
 export {
@@ -64,7 +71,7 @@ export {
 } from "./phone/resolve.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
-export { type SpendingLimits, spentOn } from "./purchase/limits.ts";
+export { assertSpendable, type SpendingLimits, spentOn } from "./purchase/limits.ts";
 export { dismissPurchase, type OpenPurchase, openPurchases } from "./purchase/open.ts";
 export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
 export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";

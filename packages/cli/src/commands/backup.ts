@@ -6,7 +6,7 @@ import { deriveKeys } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { type Backup, fillStore, recordsOf, seal, unseal } from "../home/backup.ts";
-import { parseConfig, readConfig, writeConfig } from "../home/config.ts";
+import { configFields, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readKeyFile, writePrivate } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
 import { readPassphrase } from "../home/passphrase.ts";
@@ -59,7 +59,7 @@ export const exportCommand: Command = {
     const records = await readRecords(context);
     const backup: Backup = {
       words: wordsFromSeed(seed),
-      config: { ...config, chainId: String(config.chainId) },
+      config: configFields(config),
       records,
     };
     writePrivate(file, await seal(backup, passphrase), false);

@@ -2,6 +2,7 @@ import type { Command } from "../command.ts";
 import { exportCommand, restore } from "./backup.ts";
 import { deposit } from "./deposit.ts";
 import { init } from "./init.ts";
+import { limits } from "./limits.ts";
 import { payments } from "./payments.ts";
 import { link, recipient, resolve } from "./phone.ts";
 import { dismiss, purchases, withdrawals } from "./purchases.ts";
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   deposit,
   balance,
   notes,
+  limits,
   pay,
   request,
   send,

@@ -11,8 +11,9 @@ import { withNextStep } from "../explain.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
+import { chainOf } from "../home/open.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
-import { chainOf, serviceOf } from "../session.ts";
+import { serviceOf } from "../session.ts";
 
 /** Written by `npm run deploy:local`. */
 const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
@@ -161,8 +162,9 @@ async function configure({ args, output }: Context, known: Config | undefined): 
       known?.finality ??
       defaultFinality(deployment.chainId),
   };
+  const { limits = {} } = known ?? {};
   output.progress("asking the node about the pool");
-  return parseConfig({ ...fields, ...(await tokenOf({ ...deployment, rpc })) }, "the node's answers");
+  return { ...parseConfig({ ...fields, ...(await tokenOf({ ...deployment, rpc })) }, "the node's answers"), limits };
 }
 
 /** @throws CliError CONFIG_INVALID; SottoError DEPLOYMENT_INVALID, ARTIFACT_SET_UNKNOWN */

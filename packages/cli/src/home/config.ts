@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Address, parseAddress, SottoError } from "@sotto/protocol";
+import { type Address, parseAddress, parseAmount, SottoError } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
 import type { Home } from "./home.ts";
@@ -23,7 +23,22 @@ export interface Config {
   artifacts: string | undefined;
   /** Blocks after an event before it counts. */
   finality: number;
+  limits: WalletLimits;
 }
+
+/** Limits of a wallet, base units. They apply to `sotto pay` and `request`, and to agents. A missing field is no limit. */
+export interface WalletLimits {
+  perRequest?: bigint | undefined;
+  /** For one host on one day (UTC). */
+  perHost?: bigint | undefined;
+  /** For one day (UTC). */
+  perDay?: bigint | undefined;
+  /** An agent asks a person before it pays more than this. */
+  approveAbove?: bigint | undefined;
+}
+
+/** Names of the limits, in the order in which they are shown. */
+export const LIMITS = ["perRequest", "perHost", "perDay", "approveAbove"] as const satisfies (keyof WalletLimits)[];
 
 const isText = (value: unknown, maxLength = 2048): value is string =>
   typeof value === "string" && value !== "" && value.length <= maxLength;
@@ -80,10 +95,35 @@ export function parseConfig(fields: Readonly<Record<string, unknown>>, where: st
     service,
     artifacts,
     finality,
+    limits: parseLimits(fields["limits"], wrong),
   };
 }
 
+function parseLimits(value: unknown, wrong: (name: string, expected: string) => CliError): WalletLimits {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null) throw wrong("limits", "an object, or no value");
+  const stated = value as Readonly<Record<string, unknown>>;
+  const limits: WalletLimits = {};
+  for (const name of LIMITS) {
+    if (stated[name] === undefined) continue;
+    try {
+      limits[name] = parseAmount(stated[name], name);
+    } catch (error) {
+      if (error instanceof SottoError) throw wrong(`limits.${name}`, "base units as a decimal string");
+      throw error;
+    }
+  }
+  return limits;
+}
+
+/** The config as JSON; `parseConfig` reads it. */
+export function configFields(config: Config): Readonly<Record<string, unknown>> {
+  const stated = LIMITS.filter((name) => config.limits[name] !== undefined);
+  const limits = Object.fromEntries(stated.map((name) => [name, String(config.limits[name])]));
+  return { ...config, chainId: String(config.chainId), limits: stated.length === 0 ? undefined : limits };
+}
+
 export function writeConfig(home: Home, config: Config, replace: boolean): void {
-  const text = JSON.stringify({ version: 1, ...config, chainId: String(config.chainId) }, null, 2);
+  const text = JSON.stringify({ version: 1, ...configFields(config) }, null, 2);
   writePrivate(home.config, `${text}\n`, replace);
 }

@@ -6,6 +6,7 @@ import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
 import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
+import type { ConfirmPayment } from "./offer.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
@@ -18,6 +19,12 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   maxPerDay?: bigint | undefined;
   /** Maximum base units a day (UTC) for one host. */
   maxPerHost?: bigint | undefined;
+  /**
+   * Called with the checked terms before a new purchase begins, and before anything is stored. Anything but `true` refuses the
+   * payment. Not called to resume a purchase
+   * whose proof was sent. Default: each payment within the limits is made.
+   */
+  confirmPayment?: ConfirmPayment | undefined;
   /** Pins each host to the first wallet that it was paid under. Default: true. With false, any signed wallet is paid. */
   pinHosts?: boolean | undefined;
   /** Called when a host names a different wallet than before. Default: the change is refused. */

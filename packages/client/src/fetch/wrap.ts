@@ -1,11 +1,10 @@
+import { MAX_AMOUNT } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { checkRecipientPhone } from "../phone/recipient.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
-import { checkHeaderLimit } from "../purchase/header.ts";
-import { assertWithinLimit } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
@@ -18,8 +17,9 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
+import { type Offer, payableOffer } from "./offer.ts";
 import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, type WrapOptions } from "./options.ts";
-import { checkPin, checkRecipient } from "./recipient.ts";
+import { checkPin } from "./recipient.ts";
 import { showProof } from "./show.ts";
 
 const BODY_LIMIT = 4 << 20;
@@ -33,6 +33,30 @@ export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptio
   const payer = new Payer(send, wallet, options);
   return (input, init) => payer.fetch(input, init);
 }
+
+/**
+ * Sends a request without paying. If the response is a 402 that the paying fetch would pay, returns its offer; a limit per
+ * request does not count here, so that the caller can show a price above it. Writes nothing to the wallet's store.
+ * @throws FetchError, as the paying fetch does before it pays
+ */
+export async function quotePayment(
+  send: typeof fetch,
+  wallet: Wallet,
+  options: Pick<WrapOptions, "services" | "bodyLimit">,
+  ...[input, init = {}]: Parameters<typeof fetch>
+): Promise<Quote> {
+  const { services } = checkOptions({ ...options, maxPerRequest: MAX_AMOUNT }, wallet.pool.chainId);
+  const call = await captureCall(send, input, init, options.bodyLimit ?? BODY_LIMIT);
+  const response = await call.send();
+  if (!isChallenge(response)) return { response, offer: undefined };
+  const challenge = await readChallenge(call, response, wallet, services);
+  return { response: undefined, offer: await payableOffer(challenge, wallet, {}) };
+}
+
+/** The offer of a 402, or the response of a request that costs nothing. */
+export type Quote =
+  | { readonly response: Response; readonly offer: undefined }
+  | { readonly response: undefined; readonly offer: Offer };
 
 class Payer {
   readonly #send: typeof fetch;
@@ -107,11 +131,9 @@ class Payer {
     tell("challenge");
     const { recipient: paid, zkProof } = instructions.payment;
     const { wallet, shieldedAddress } = paid;
-    // Checked before the user is asked to confirm anything.
-    checkHeaderLimit(zkProof.maxHeaderLength);
-    const { host } = challenge.url;
-    assertWithinLimit(this.#checked.limits, price);
-    await checkRecipient(challenge, this.#wallet);
+    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits);
+    const { host } = offer;
+    await this.#confirm(offer);
     await this.#checkPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
       await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
@@ -132,6 +154,16 @@ class Payer {
     return closeIfUnpaid(context, async () => {
       await this.#split(service, call.signal, () => tell("split"));
       return resume(context, claim.release);
+    });
+  }
+
+  /** @throws FetchError PAYMENT_DECLINED */
+  async #confirm(offer: Offer): Promise<void> {
+    const { confirmPayment } = this.#options;
+    if (confirmPayment === undefined || (await confirmPayment(offer)) === true) return;
+    throw new FetchError("PAYMENT_DECLINED", `the payment of ${offer.price} base units to ${offer.host} was declined`, {
+      host: offer.host,
+      price: String(offer.price),
     });
   }
 

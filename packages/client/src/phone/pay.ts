@@ -28,7 +28,13 @@ export interface PhonePaymentRequest {
   limits?: SpendingLimits | undefined;
 }
 
-export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {}
+export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {
+  /**
+   * Called before a new payment begins, and before the registry is asked. Anything but `true` refuses it. Not called to
+   * resume a payment. Default: each payment within the limits is made.
+   */
+  confirmPayment?: (() => boolean | Promise<boolean>) | undefined;
+}
 
 /** A settled payment to a phone number. */
 export interface PhonePayment {
@@ -42,7 +48,7 @@ export interface PhonePayment {
 }
 
 /** The host that payments to phone numbers count against in limits. */
-const HOST = "phone";
+export const PHONE_HOST = "phone";
 
 /**
  * Pays the wallet that a phone number belongs to, at most once per key. Asks the registry, checks its response, pins the
@@ -73,12 +79,14 @@ export async function payPhone(
     const known = await begun(wallet, book, id);
     if (known !== undefined) assertSameTerms(known, service, amount, resourceUrl);
     const start = async () => {
+      if (options.confirmPayment !== undefined && (await options.confirmPayment()) !== true)
+        throw new PhonePaymentError("PAYMENT_DECLINED", "the payment to this number was declined");
       const recipient = await resolvePhone(wallet, registry, phone, options);
       const payment: PurchaseRequest = {
         recipient,
         price: amount,
         resourceUrl: resourceUrl ?? randomPurpose(),
-        host: HOST,
+        host: PHONE_HOST,
         limits,
       };
       return begin(wallet, book, id, payment, checkRequest(service, payment));

@@ -46,21 +46,19 @@ export function assertWithinLimit({ perRequest }: SpendingLimits, price: bigint)
   );
 }
 
-/**
- * Returns the writes that reserve a price, for the batch that begins the purchase. They fail if the counters changed in
- * the meantime, so that two concurrent payments cannot both take the rest of a limit.
- * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
- */
-export async function reserve(
-  store: Store,
-  limits: SpendingLimits,
+/** A counter of spending, and its version in the store. */
+type Counter = Awaited<ReturnType<typeof read>>;
+
+async function countersOf(store: Store, place: Reservation): Promise<{ total: Counter; host: Counter }> {
+  return { total: await read(store, dayKey(place)), host: await read(store, hostKey(place)) };
+}
+
+function assertRoom(
+  { perDay, perHost }: SpendingLimits,
   price: bigint,
+  { total, host }: { total: Counter; host: Counter },
   place: Reservation,
-): Promise<StoreChange[]> {
-  assertWithinLimit(limits, price);
-  const { perDay, perHost } = limits;
-  const total = await read(store, dayKey(place));
-  const host = await read(store, hostKey(place));
+): void {
   const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
   const message = (spent: bigint, limit: bigint | undefined, where: string) =>
     `the price is ${price} base units, but ${spent} base units of the ${limit} base units allowed per day${where} ` +
@@ -77,6 +75,38 @@ export async function reserve(
       ...told(host.spent, perHost),
       host: place.host,
     });
+}
+
+/**
+ * Checks whether a price is within the limits now, for example before a person is asked. Reserves nothing: the payment itself
+ * checks again.
+ * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
+ */
+export async function assertSpendable(
+  store: Store,
+  limits: SpendingLimits,
+  price: bigint,
+  { now, host }: { readonly now: number; readonly host: string },
+): Promise<void> {
+  assertWithinLimit(limits, price);
+  const place = { day: dayOf(now), host };
+  assertRoom(limits, price, await countersOf(store, place), place);
+}
+
+/**
+ * Returns the writes that reserve a price, for the batch that begins the purchase. They fail if the counters changed in
+ * the meantime, so that two concurrent payments cannot both take the rest of a limit.
+ * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
+ */
+export async function reserve(
+  store: Store,
+  limits: SpendingLimits,
+  price: bigint,
+  place: Reservation,
+): Promise<StoreChange[]> {
+  assertWithinLimit(limits, price);
+  const { total, host } = await countersOf(store, place);
+  assertRoom(limits, price, { total, host }, place);
   return [
     { put: dayKey(place), value: String(total.spent + price), expected: total.version },
     { put: hostKey(place), value: String(host.spent + price), expected: host.version },

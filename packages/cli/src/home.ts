@@ -1,0 +1,7 @@
+// The wallet of a folder that `sotto init` made, for other programs of its owner.
+export { inTokens } from "./explain.ts";
+export { amountFields, money } from "./format.ts";
+export { type Config, readConfig, type WalletLimits } from "./home/config.ts";
+export { readKeyFile } from "./home/files.ts";
+export { Home } from "./home/home.ts";
+export { type OpenHomeOptions, openHomeWallet } from "./home/open.ts";

@@ -1,0 +1,50 @@
+import { type Chain, connectChain, type Wallet } from "@sotto/client";
+import { type ArtifactPlace, type OpenWalletOptions, openWallet } from "@sotto/client/node";
+import type { Environment } from "../frame/output.ts";
+import type { Config } from "./config.ts";
+import type { Home } from "./home.ts";
+import { readSeed } from "./seed.ts";
+
+/** A question that fails is asked again: a scan asks many. */
+const RETRIES = 3;
+const NODE_TIMEOUT_MS = 60_000;
+/** Maximum bytes of a node's response. A block range with more logs is halved. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** The chain of a config. */
+export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
+  connectChain({
+    urls: [rpc],
+    chainId,
+    timeoutMs: NODE_TIMEOUT_MS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    retries: RETRIES,
+  });
+
+export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover"> {
+  readonly environment: Environment;
+  /** Default: the chain of the config. */
+  readonly chain?: Chain | undefined;
+}
+
+/**
+ * Locks and opens the wallet of a folder.
+ * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE; WalletError WALLET_BUSY; the errors of `openWallet`
+ */
+export async function openHomeWallet(home: Home, config: Config, options: OpenHomeOptions): Promise<Wallet> {
+  const { environment, chain = chainOf(config), ...rest } = options;
+  const { artifacts, service } = config;
+  return openWallet({
+    deployment: config,
+    seed: readSeed(home, environment),
+    nodes: chain,
+    service,
+    folder: home.folder,
+    store: home.store,
+    artifacts: artifacts === undefined ? undefined : placeOf(artifacts),
+    ...rest,
+  });
+}
+
+const placeOf = (artifacts: string): ArtifactPlace =>
+  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };

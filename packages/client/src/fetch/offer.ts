@@ -1,0 +1,41 @@
+import { checkHeaderLimit } from "../purchase/header.ts";
+import { assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import type { Challenge } from "./challenge.ts";
+import { checkRecipient } from "./recipient.ts";
+
+/** The terms of a 402 that passed every check which needs neither the user nor a registry. */
+export interface Offer {
+  /** Host and port that ask for the payment. */
+  readonly host: string;
+  /** The resource, as the server writes it. */
+  readonly resourceUrl: string;
+  /** Base units. */
+  readonly price: bigint;
+  /** The recipient's wallet. */
+  readonly recipient: string;
+  /** The recipient's phone number as the 402 states it; "" without one. */
+  readonly phone: string;
+  /** Base URL of the service. */
+  readonly service: string;
+}
+
+/** Decides whether to pay. */
+export type ConfirmPayment = (offer: Offer) => boolean | Promise<boolean>;
+
+/** @throws PurchaseError PROOF_HEADER_TOO_LONG, REQUEST_LIMIT_EXCEEDED; FetchError RECIPIENT_NOT_SIGNED */
+export async function payableOffer(challenge: Challenge, wallet: Wallet, limits: SpendingLimits): Promise<Offer> {
+  const { instructions, price, service, url } = challenge;
+  const { recipient, zkProof } = instructions.payment;
+  checkHeaderLimit(zkProof.maxHeaderLength);
+  assertWithinLimit(limits, price);
+  await checkRecipient(challenge, wallet);
+  return {
+    host: url.host,
+    resourceUrl: instructions.metadata.resource,
+    price,
+    recipient: recipient.wallet,
+    phone: recipient.phone,
+    service,
+  };
+}
