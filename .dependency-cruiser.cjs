@@ -11,6 +11,7 @@ const allowed = {
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
   cli: ["protocol", "chain", "prover", "client"],
+  mcp: ["protocol", "client", "cli"],
   "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
 };
 

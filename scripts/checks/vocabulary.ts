@@ -13,8 +13,6 @@ interface Term {
   readonly pattern: RegExp;
   /** What to write instead. */
   readonly use: string;
-  /** Removed from a line before it is searched. */
-  readonly except?: RegExp;
 }
 
 /** Matches a word alone, in the plural, and as a part of camelCase and of UPPER_CASE names. */
@@ -30,11 +28,6 @@ const TERMS: readonly Term[] = [
   { pattern: word("seller"), use: "recipient; merchant for the business" },
   { pattern: word("buyer"), use: "payer; client for the program" },
   { pattern: word("dialect"), use: "format" },
-  {
-    pattern: word("agent"),
-    use: "client; payer for the person",
-    except: /\b(?:AI|coding) agents?\b|[Uu]ser[-_ ]?[Aa]gent/g,
-  },
   { pattern: /[kK]eptBack|[kK]eepBack/, use: "deferred, defer" },
   { pattern: /[gG]iveBack/, use: "restore, undoTake, releaseReservation" },
   { pattern: /\btakeAlone\b/, use: "takeInTransaction" },
@@ -64,8 +57,6 @@ const PROSE: readonly RegExp[] = [
 
 /** Files that are not searched: texts of others, and the lists of what is replaced. */
 const EXEMPT = /^(?:LICENSE|pnpm-lock\.yaml|docs\/glossary\.md|scripts\/checks\/(?:test\/)?vocabulary[.\w]*)$/;
-/** In these files an agent is a pool of connections. */
-const NODE_AGENT = /\bAgent\b.* from "node:https?"/;
 /** In this folder a dialect is a driver of Kysely, which calls it that. */
 const KYSELY_DIALECT = /^packages\/database\//;
 
@@ -78,12 +69,12 @@ export interface Finding {
 export function findings(path: string, content: Buffer): Finding[] {
   if (EXEMPT.test(path) || content.includes(0)) return [];
   const text = content.toString("utf8");
-  const allowed = [NODE_AGENT.test(text) && "agent", KYSELY_DIALECT.test(path) && "dialect"].filter(Boolean);
+  const allowed = [KYSELY_DIALECT.test(path) && "dialect"].filter(Boolean);
   const terms = TERMS.filter(({ pattern }) => !allowed.some((name) => pattern.test(String(name))));
   const found: Finding[] = [];
   for (const [index, line] of [path, ...text.split("\n")].entries()) {
     const where = index === 0 ? path : `${path}:${index}: ${line.trim()}`;
-    const term = terms.find(({ pattern, except }) => pattern.test(except ? line.replaceAll(except, "") : line));
+    const term = terms.find(({ pattern }) => pattern.test(line));
     if (term) found.push({ kind: "terms", text: `${where}  [write: ${term.use}]` });
     if (index > 0 && PROSE.some((pattern) => pattern.test(line))) found.push({ kind: "prose", text: where });
   }

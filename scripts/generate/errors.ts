@@ -13,6 +13,7 @@ import {
   WALLET_ERRORS,
 } from "@sotto/client";
 import { DATABASE_ERRORS } from "@sotto/database";
+import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { type ErrorDefinition, type ErrorTable, PROTOCOL_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
@@ -41,6 +42,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ServiceClientError", folder: "client", errors: SERVICE_CLIENT_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli", errors: CLI_ERRORS },
+  { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
   { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },

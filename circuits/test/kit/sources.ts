@@ -108,9 +108,7 @@ const hashes = new Map<string, string>();
 
 /** Names a set of files by path and content. */
 export function hashOf(files: Sources, settings: readonly string[]): string {
-  const paths = [...files.keys()].sort();
-  const parts = paths.map((path) => {
-    const text = files.get(path) as string;
+  const parts = [...files].sort().map(([path, text]) => {
     let hash = hashes.get(text);
     if (hash === undefined) {
       hash = createHash("sha256").update(text).digest("hex");

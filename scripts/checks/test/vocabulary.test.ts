@@ -25,12 +25,6 @@ describe("vocabulary", function () {
     expect(found("a workshop, a reagent, ALMOST_DONE, SOTTO_LONGEST_VALIDITY")).to.deep.equal([]);
   });
 
-  it("accepts an AI agent, a user agent and Node's http.Agent", () => {
-    expect(found('AI agents pay\n"user-agent": "x"\nnpm_config_user_agent')).to.deep.equal([]);
-    expect(found('import { Agent } from "node:http";\nconst agent = new Agent();')).to.deep.equal([]);
-    expect(found("the agent pays")).to.deep.equal(["terms"]);
-  });
-
   it("accepts Kysely's dialects in the database package only", () => {
     const text = "export class NodeSqliteDialect implements Dialect {";
     expect(found(text, "packages/database/src/sqlite-dialect.ts")).to.deep.equal([]);

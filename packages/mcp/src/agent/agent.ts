@@ -1,0 +1,111 @@
+import { inTokens } from "@sotto/cli/home";
+import { type Wallet, WalletError } from "@sotto/client";
+import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
+import { AgentError } from "../errors.ts";
+import { publicFetch } from "../network/guard.ts";
+import { type AgentLimits, limitsOf } from "./limits.ts";
+import type { Token } from "./token.ts";
+import type { WalletAccess } from "./wallet-access.ts";
+
+/** The agent's wallet, and what it may do with it. */
+export interface AgentOptions {
+  /** The wallet, or a function that opens it for each use. */
+  readonly wallet: Wallet | WalletAccess;
+  /** The pool's token: its decimals, and its symbol for texts. */
+  readonly token: Token;
+  /** EIP-155 id of the wallet's chain. On a local chain, private networks are allowed. */
+  readonly chainId: bigint;
+  /** Base URL of the service that may see payments. Without one the agent cannot pay. */
+  readonly service?: string | undefined;
+  /** Base URL of a phone registry. Default: none, and there is no tool `pay_phone`. */
+  readonly registry?: string | undefined;
+  /** Default: 0.1 tokens a request, 1 a host and day, 2 a day; a person approves above 0.05. */
+  readonly limits?: { readonly [Name in keyof AgentLimits]?: bigint | undefined } | undefined;
+  /** Lets the agent reach addresses of private networks and this machine. Default: only on a local chain. */
+  readonly privateNetworks?: boolean | undefined;
+  /** Maximum bytes of a response's body that a result contains. Default: 262,144. */
+  readonly responseLimit?: number | undefined;
+  /** How long to wait for a person's approval, ms. Default: 300,000. */
+  readonly approvalMs?: number | undefined;
+  /** Called with unexpected errors, for the operator's log. Default: none. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** The checked options, shared by all sessions of a server. */
+export interface Agent {
+  readonly use: WalletAccess;
+  readonly token: Token;
+  readonly chainId: bigint;
+  readonly service: string | undefined;
+  readonly registry: string | undefined;
+  readonly limits: AgentLimits;
+  /** The fetch for URLs that the agent names. */
+  readonly send: typeof fetch;
+  readonly privateNetworks: boolean;
+  readonly responseLimit: number;
+  readonly approvalMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+const RESPONSE_LIMIT = 256 * 1024;
+const MAX_RESPONSE_LIMIT = 16 * 1024 * 1024;
+const APPROVAL_MS = 300_000;
+
+const isSize = (value: number, max: number): boolean => Number.isSafeInteger(value) && value >= 1 && value <= max;
+
+/** @throws AgentError MCP_OPTION_INVALID; SottoError INVALID_AMOUNT */
+export function parseAgent(options: AgentOptions): Agent {
+  const wrong = (message: string) => new AgentError("MCP_OPTION_INVALID", message);
+  const { wallet, token, chainId, service, registry, limits = {}, onError = () => undefined } = options;
+  const { responseLimit = RESPONSE_LIMIT, approvalMs = APPROVAL_MS } = options;
+  if (typeof chainId !== "bigint") throw wrong("chainId must be a bigint, the id of the wallet's chain");
+  if (!isSize(responseLimit, MAX_RESPONSE_LIMIT)) throw wrong(`responseLimit must be 1 to ${MAX_RESPONSE_LIMIT} bytes`);
+  if (!isSize(approvalMs, 3_600_000)) throw wrong("approvalMs must be 1 to 3,600,000 ms");
+  const urlOf = (name: string, value: string | undefined) => {
+    const url = value === undefined ? undefined : baseUrl(value);
+    if (value !== undefined && url === undefined) throw wrong(`${name} must be an http or https base URL`);
+    return url;
+  };
+  const local = LOCAL_CHAIN_IDS.includes(chainId);
+  const privateNetworks = options.privateNetworks ?? local;
+  return {
+    use: typeof wallet === "function" ? wallet : (action) => action(wallet),
+    token,
+    chainId,
+    service: urlOf("service", service),
+    registry: urlOf("registry", registry),
+    limits: limitsOf(limits, token),
+    send: privateNetworks ? (input, init) => fetch(input, init) : publicFetch(),
+    privateNetworks,
+    responseLimit,
+    approvalMs,
+    onError,
+  };
+}
+
+/** @throws AgentError SERVICE_MISSING */
+export function serviceOf({ service }: Agent): string {
+  if (service !== undefined) return service;
+  throw new AgentError(
+    "SERVICE_MISSING",
+    "the wallet has no service, so it cannot pay; set one with `sotto init --update`",
+  );
+}
+
+/** An error as a tool reports it. It holds no secret: unexpected errors are only logged. */
+export interface Reported {
+  readonly code: string;
+  readonly message: string;
+}
+
+const MAX_MESSAGE = 600;
+
+export function reported(error: unknown, agent: Agent): Reported {
+  if (error instanceof SottoError) {
+    const busy = error instanceof WalletError && error.code === "WALLET_BUSY";
+    const message = busy ? "another program is using this wallet; try again in a moment" : error.message;
+    return { code: error.code, message: quoted(inTokens(message, agent.token), MAX_MESSAGE) };
+  }
+  agent.onError(error);
+  return { code: "UNEXPECTED", message: "the call failed for an unexpected reason, which is in the server's log" };
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+/** Who learned what. */
+export const REVEALED = z.object({
+  to: z.enum(["merchant", "service", "chain", "registry"]),
+  who: z.string().describe("host or address"),
+  what: z.array(z.string()),
+});
+export type Revealed = z.infer<typeof REVEALED>;
+
+const NETWORK = "this machine's network address";
+
+export const toMerchant = (who: string, paid: boolean): Revealed => ({
+  to: "merchant",
+  who,
+  what: ["the request: URL, method, headers and body", NETWORK, ...(paid ? ["the price, and that it was paid"] : [])],
+});
+
+export const toService = (who: string): Revealed => ({
+  to: "service",
+  who,
+  what: ["the recipient's wallet and shielded address", "the resource", "the amount, within 10 percent", NETWORK],
+});
+
+export const toChain = (who: string): Revealed => ({
+  to: "chain",
+  who,
+  what: ["that some note of the pool was spent; not the amount, the payer, the recipient or the resource"],
+});
+
+export const toRegistry = (who: string): Revealed => ({
+  to: "registry",
+  who,
+  what: ["the phone number that was looked up", NETWORK],
+});
+
+/** One line for people and models. */
+export const revealedInWords = (revealed: readonly Revealed[]): string =>
+  revealed.length === 0
+    ? "Nothing was revealed to anyone."
+    : `Revealed to ${revealed.map(({ to, who, what }) => `the ${to} (${who}): ${what.join(", ")}`).join("; to ")}.`;

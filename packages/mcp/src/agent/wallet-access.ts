@@ -1,0 +1,61 @@
+import type { Wallet } from "@sotto/client";
+
+/** Runs `action` with the open wallet. */
+export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>) => Promise<T>;
+
+/**
+ * Opens a wallet when it is needed and closes it when it was not used for a while, so that the command line and other
+ * servers can use it in between.
+ */
+export class SharedWallet {
+  readonly #open: () => Promise<Wallet>;
+  readonly #idleMs: number;
+  #wallet: Promise<Wallet> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  #users = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param idleMs milliseconds without a user after which the wallet is closed */
+  constructor(open: () => Promise<Wallet>, idleMs: number) {
+    this.#open = open;
+    this.#idleMs = idleMs;
+  }
+
+  readonly use: WalletAccess = async (action) => {
+    this.#users += 1;
+    clearTimeout(this.#timer);
+    try {
+      return await action(await this.#opened());
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#timer = setTimeout(() => void this.#release(), this.#idleMs);
+    }
+  };
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#release();
+  }
+
+  #opened(): Promise<Wallet> {
+    if (this.#wallet === undefined) {
+      const wallet = this.#closing.then(() => this.#open());
+      wallet.catch(() => {
+        if (this.#wallet === wallet) this.#wallet = undefined;
+      });
+      this.#wallet = wallet;
+    }
+    return this.#wallet;
+  }
+
+  #release(): Promise<void> {
+    const wallet = this.#wallet;
+    this.#wallet = undefined;
+    if (wallet !== undefined)
+      this.#closing = wallet.then(
+        (open) => open.close(),
+        () => undefined,
+      );
+    return this.#closing;
+  }
+}

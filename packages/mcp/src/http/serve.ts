@@ -1,0 +1,213 @@
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
+import { AgentError } from "../errors.ts";
+
+export interface HttpOptions {
+  /** Default: 127.0.0.1. Another address than this machine's loopback needs `token`. */
+  readonly host?: string | undefined;
+  readonly port: number;
+  /** Bearer token that every request must carry, at least 16 characters. */
+  readonly token?: string | undefined;
+  /** Host names, without port, that requests may name. Default: those of this machine. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins of web pages that may call. Default: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Maximum open sessions. Default: 16. */
+  readonly maxSessions?: number | undefined;
+  /** A session without a request for this long is closed, ms. Default: 1,800,000. */
+  readonly sessionMs?: number | undefined;
+}
+
+export interface RunningHttp {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const PATH = "/mcp";
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+const LOOPBACK_ADDRESSES = ["127.0.0.1", "localhost", "::1"];
+const MAX_BODY_BYTES = 1024 * 1024;
+const MIN_TOKEN_CHARACTERS = 16;
+const MAX_SESSIONS = 16;
+const SESSION_MS = 1_800_000;
+const BODY_MS = 30_000;
+
+interface Session {
+  readonly transport: StreamableHTTPServerTransport;
+  readonly mcp: McpServer;
+  /** Requests that are being answered. */
+  busy: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Serves MCP over streamable HTTP at /mcp, one server for each session.
+ * @throws AgentError MCP_OPTION_INVALID
+ */
+export async function serveHttp(createServerOf: () => McpServer, options: HttpOptions): Promise<RunningHttp> {
+  const host = options.host ?? "127.0.0.1";
+  const { token } = options;
+  if (token === undefined && !LOOPBACK_ADDRESSES.includes(host))
+    throw new AgentError(
+      "MCP_OPTION_INVALID",
+      `${host} is not this machine's loopback address, so every request needs a token: set SOTTO_MCP_TOKEN or --token-file`,
+    );
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw new AgentError("MCP_OPTION_INVALID", "the token must be printable ASCII without spaces");
+  if (token !== undefined && token.length < MIN_TOKEN_CHARACTERS)
+    throw new AgentError("MCP_OPTION_INVALID", `the token must have at least ${MIN_TOKEN_CHARACTERS} characters`);
+  const door = new Door(createServerOf, options);
+  const server = createServer((request, response) => void door.answer(request, response));
+  await listen(server, options.port, host);
+  const { port, address, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}${PATH}`,
+    close: async () => {
+      await door.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(new AgentError("MCP_OPTION_INVALID", `cannot listen on ${host}, port ${port}`, {}, { cause })),
+    );
+    server.listen(port, host, resolve);
+  });
+
+/** Checks requests, and leads them to their session. */
+class Door {
+  readonly #create: () => McpServer;
+  readonly #options: HttpOptions;
+  readonly #hosts: readonly string[];
+  readonly #sessions = new Map<string, Session>();
+  /** Sessions whose first request is being answered. */
+  #opening = 0;
+
+  constructor(create: () => McpServer, options: HttpOptions) {
+    this.#create = create;
+    this.#options = options;
+    this.#hosts = (options.allowedHosts ?? LOOPBACK).map((name) => name.toLowerCase());
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const refused = this.#refusal(request);
+      if (refused !== undefined) return end(response, ...refused);
+      const body = request.method === "POST" ? await readJson(request) : undefined;
+      if (request.method === "POST" && body === undefined)
+        return end(response, 400, "the body must be JSON of at most 1 MiB");
+      await this.#handle(request, response, body);
+    } catch {
+      // The transport reports failures of calls in their results; this one concerns the connection.
+      if (!response.headersSent) end(response, 500, "the request could not be handled");
+      else response.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { mcp } of [...this.#sessions.values()]) await mcp.close();
+  }
+
+  /** The refusal of a request that may not come in. A web page's request carries its origin, or names another host. */
+  #refusal({ headers, url = "", method = "" }: IncomingMessage): [status: number, message: string] | undefined {
+    const name = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).hostname : "";
+    if (headers.host === undefined || !this.#hosts.includes(name)) return [403, "this host name is not allowed"];
+    const { origin } = headers;
+    if (origin !== undefined && !(this.#options.allowedOrigins ?? []).includes(origin))
+      return [403, "this origin is not allowed"];
+    if (!this.#isAuthorized(headers.authorization)) return [401, "a bearer token is required"];
+    if (url !== PATH) return [404, "not found"];
+    if (!["GET", "POST", "DELETE"].includes(method)) return [405, "method not allowed"];
+    return undefined;
+  }
+
+  #isAuthorized(header = ""): boolean {
+    const { token } = this.#options;
+    if (token === undefined) return true;
+    const digest = (text: string) => createHash("sha256").update(text).digest();
+    return timingSafeEqual(digest(header), digest(`Bearer ${token}`));
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    const id = request.headers["mcp-session-id"];
+    if (typeof id === "string") {
+      const session = this.#sessions.get(id);
+      if (session === undefined) return end(response, 404, "there is no such session");
+      return this.#pass(session, request, response, body);
+    }
+    if (!isInitializeRequest(body)) return end(response, 400, "the first request of a session must be initialize");
+    if (this.#sessions.size + this.#opening >= (this.#options.maxSessions ?? MAX_SESSIONS))
+      return end(response, 503, "too many sessions are open; close one");
+    this.#opening += 1;
+    try {
+      await this.#open(request, response, body);
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  async #open(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    const mcp = this.#create();
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+    });
+    const session: Session = { transport, mcp, busy: 0, timer: undefined };
+    transport.onclose = () => {
+      clearTimeout(session.timer);
+      if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
+    };
+    // The SDK's own types disagree about optional members under exactOptionalPropertyTypes.
+    await mcp.connect(transport as Parameters<McpServer["connect"]>[0]);
+    await this.#pass(session, request, response, body);
+    if (transport.sessionId === undefined) await mcp.close();
+  }
+
+  async #pass(session: Session, request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    session.busy += 1;
+    clearTimeout(session.timer);
+    response.once("close", () => {
+      session.busy -= 1;
+      if (session.busy > 0) return;
+      session.timer = setTimeout(() => void session.mcp.close(), this.#options.sessionMs ?? SESSION_MS).unref();
+    });
+    await session.transport.handleRequest(request, response, body);
+  }
+}
+
+/** The parsed body; undefined if it is too large, slow, or not JSON. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const timer = setTimeout(() => request.destroy(), BODY_MS);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Answers with a JSON-RPC error, as the SDK's transport does. */
+function end(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  });
+  response.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }));
+}

@@ -1,0 +1,145 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { Home, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli/home";
+import { quoted } from "@sotto/protocol";
+import { SharedWallet } from "./agent/wallet-access.ts";
+import { AgentError } from "./errors.ts";
+import { serveHttp } from "./http/serve.ts";
+import { createServers } from "./server.ts";
+import { VERSION } from "./version.ts";
+
+const HELP = `sotto-mcp: an MCP server that pays for HTTP requests privately, from the wallet that \`sotto init\` made.
+
+  sotto-mcp [options]            serves one client on standard input and output
+  sotto-mcp --http PORT          serves clients at http://127.0.0.1:PORT/mcp
+
+  --home DIR            the wallet's folder; default: SOTTO_HOME, else ~/.sotto
+  --registry URL        phone registry; adds the tool pay_phone
+  --private-networks    let the agent reach private networks and this machine (local chains always allow it)
+  --http [HOST:]PORT    another host than this machine's loopback needs a token
+  --token-file FILE     bearer token for --http, in a file that only its owner can read; or SOTTO_MCP_TOKEN
+  --allow-host NAME     host name that HTTP requests may name; may be given more than once
+  --allow-origin ORIGIN origin of a web page that may call; may be given more than once
+  --version, --help
+
+Limits are the wallet's: set them with \`sotto limits --max 0.10 --max-host 1 --max-day 2 --approve-above 0.05\`.
+Logs go to standard error.
+`;
+
+const OPTIONS = {
+  home: { type: "string" },
+  registry: { type: "string" },
+  "private-networks": { type: "boolean" },
+  http: { type: "string" },
+  "token-file": { type: "string" },
+  "allow-host": { type: "string", multiple: true },
+  "allow-origin": { type: "string", multiple: true },
+  version: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const satisfies NonNullable<ParseArgsConfig["options"]>;
+
+/** How long the wallet stays open after a call, ms. The command line can use it in between. */
+const IDLE_MS = 10_000;
+
+export interface RunOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs the program until its client disconnects or the signal aborts. @throws SottoError */
+export async function run(args: readonly string[], { environment, signal }: RunOptions): Promise<void> {
+  const values = parse(args);
+  if (values.help === true) return void process.stdout.write(HELP);
+  if (values.version === true) return void process.stdout.write(`${VERSION}\n`);
+  const home = new Home(values.home ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
+  const config = readConfig(home);
+  const shared = new SharedWallet(() => openHomeWallet(home, config, { environment, onCacheError: logError }), IDLE_MS);
+  const { decimals, symbol, chainId, service, limits } = config;
+  const create = createServers({
+    wallet: shared.use,
+    token: { decimals, symbol },
+    chainId,
+    service,
+    registry: values.registry,
+    limits,
+    privateNetworks: values["private-networks"],
+    onError: logError,
+  });
+  // A wallet that cannot be opened is reported now, and not only by the first call.
+  await shared.use(async () => undefined);
+  try {
+    if (values.http === undefined) await serveStdio(create, signal);
+    else {
+      const { host, port } = parsePlace(values.http);
+      const running = await serveHttp(create, {
+        host,
+        port,
+        token: tokenOf(values["token-file"], environment),
+        allowedHosts: values["allow-host"],
+        allowedOrigins: values["allow-origin"],
+      });
+      log(`listening on ${running.url}`);
+      await aborted(signal);
+      await running.close();
+    }
+  } finally {
+    await shared.close();
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split(". ")[0] : "wrong options";
+    throw new AgentError("MCP_OPTION_INVALID", `${why}; see sotto-mcp --help`, {}, { cause });
+  }
+}
+
+async function serveStdio(create: ReturnType<typeof createServers>, signal: AbortSignal): Promise<void> {
+  const mcp = create();
+  const closed = new Promise<void>((resolve) => {
+    mcp.server.onclose = resolve;
+    process.stdin.once("end", resolve);
+    process.stdin.once("close", resolve);
+  });
+  await mcp.connect(new StdioServerTransport());
+  await Promise.race([closed, aborted(signal)]);
+  await mcp.close();
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** @throws AgentError MCP_OPTION_INVALID */
+function parsePlace(text: string): { host: string | undefined; port: number } {
+  const [, host, digits] = /^(?:(.+):)?([0-9]{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535)
+    throw new AgentError("MCP_OPTION_INVALID", "--http must be PORT or HOST:PORT");
+  return { host: host?.replace(/^\[(.*)\]$/, "$1"), port };
+}
+
+/** @throws CliError KEY_FILE_UNSAFE; AgentError MCP_OPTION_INVALID */
+function tokenOf(file: string | undefined, environment: RunOptions["environment"]): string | undefined {
+  const given = environment["SOTTO_MCP_TOKEN"];
+  if (file === undefined) return given === "" ? undefined : given;
+  const text = readKeyFile(file);
+  if (text === undefined) throw new AgentError("MCP_OPTION_INVALID", `the token file ${file} does not exist`);
+  return text.trim();
+}
+
+const log = (line: string): void => void process.stderr.write(`sotto-mcp: ${line}\n`);
+
+/** Logs an error's name and message, never a stack with arguments. */
+function logError(error: unknown): void {
+  log(
+    error instanceof Error ? `${error.name}: ${quoted(error.message, 600)}` : "a value that is not an Error was thrown",
+  );
+}

@@ -1,0 +1,67 @@
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { type Agent, reported } from "../agent/agent.ts";
+import type { LimitsLeft } from "../agent/limits.ts";
+import { REVEALED, revealedInWords } from "../agent/revealed.ts";
+import { AMOUNT, inWords } from "../agent/token.ts";
+
+const ERROR = z.object({ code: z.string(), message: z.string() });
+
+export const LIMITS_LEFT = z.object({
+  per_request: AMOUNT,
+  approve_above: AMOUNT,
+  left_today: AMOUNT,
+  left_for_host: AMOUNT.nullable(),
+}) satisfies z.ZodType<LimitsLeft>;
+
+/** What every tool that can pay reports. */
+export const PAYING = {
+  outcome: z
+    .enum(["paid", "free", "quoted", "failed"])
+    .describe(
+      "paid: money was spent, see `paid`. free: nothing was asked. quoted: nothing was paid. failed: see `error`",
+    ),
+  error: ERROR.nullable(),
+  paid: AMOUNT.nullable(),
+  transaction: z.string().nullable(),
+  receipt: z.string().nullable().describe("read the resource sotto://receipts/ID for it"),
+  revealed: z.array(REVEALED),
+  limits: LIMITS_LEFT.nullable(),
+};
+const PAYING_OBJECT = z.object(PAYING);
+export type PayingOutcome = z.infer<typeof PAYING_OBJECT>;
+
+/** The facts of a paying call in words, for models that read no structured content. */
+export function payingInWords({ error, paid, transaction, receipt, revealed, limits }: PayingOutcome): string[] {
+  return [
+    paid === null
+      ? "Nothing was paid by this call."
+      : `Paid ${inWords(paid)} (${paid.amount} base units) in transaction ${transaction}${receipt === null ? "" : `, receipt ${receipt}`}.`,
+    ...(error === null ? [] : [`Failed: ${error.code}: ${error.message}.`]),
+    revealedInWords(revealed),
+    ...(limits === null ? [] : [limitsInWords(limits)]),
+  ];
+}
+
+export function limitsInWords({ per_request, left_today, left_for_host, approve_above }: LimitsLeft): string {
+  const host = left_for_host === null ? "" : `, for this host ${inWords(left_for_host)}`;
+  return (
+    `Limits: ${inWords(per_request)} a request; left today ${inWords(left_today)}${host}; ` +
+    `a person approves above ${inWords(approve_above)}.`
+  );
+}
+
+/** The result of a call that was refused before it began. */
+export function refusedCall(agent: Agent, error: unknown, more: Readonly<Record<string, null>>): CallToolResult {
+  const outcome: PayingOutcome = {
+    outcome: "failed",
+    error: reported(error, agent),
+    paid: null,
+    transaction: null,
+    receipt: null,
+    revealed: [],
+    limits: null,
+  };
+  const text = payingInWords(outcome).join("\n");
+  return { isError: true, content: [{ type: "text", text }], structuredContent: { ...outcome, ...more } };
+}

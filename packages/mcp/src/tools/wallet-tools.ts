@@ -1,0 +1,166 @@
+// The tools that spend nothing: balance, history, receive.
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { quoted } from "@sotto/protocol";
+import { z } from "zod";
+import { type Agent, reported } from "../agent/agent.ts";
+import { limitsLeft } from "../agent/limits.ts";
+import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
+import { AgentError } from "../errors.ts";
+import { LIMITS_LEFT, limitsInWords } from "./outcome.ts";
+
+const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
+
+async function answered(agent: Agent, action: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  try {
+    return await action();
+  } catch (error) {
+    const { code, message } = reported(error, agent);
+    return { isError: true, content: [{ type: "text", text: `Failed: ${code}: ${message}.` }] };
+  }
+}
+
+const BALANCE = {
+  spendable: AMOUNT.describe("can be spent now"),
+  held: AMOUNT.describe("reserved by payments that may still settle"),
+  queued: AMOUNT.describe("becomes spendable soon"),
+  pending: AMOUNT.describe("waits for confirmations"),
+  total: AMOUNT,
+  limits: LIMITS_LEFT,
+};
+
+function registerBalance(mcp: McpServer, agent: Agent): void {
+  const { token, limits } = agent;
+  mcp.registerTool(
+    "balance",
+    {
+      title: "Balance",
+      description: "Shows the wallet's balance, and what is left of today's limits. Reveals nothing to merchants.",
+      outputSchema: BALANCE,
+      annotations: READ_ONLY,
+    },
+    (extra) =>
+      answered(agent, () =>
+        agent.use(async (wallet) => {
+          await wallet.scan({ signal: extra.signal });
+          const { spendable, held, queued, pending, total } = wallet.balance();
+          const left = await limitsLeft(wallet, limits, token, undefined);
+          const text = [
+            `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
+            limitsInWords(left),
+          ];
+          return {
+            content: [{ type: "text", text: text.join("\n") }],
+            structuredContent: {
+              spendable: amountOf(spendable, token),
+              held: amountOf(held, token),
+              queued: amountOf(queued, token),
+              pending: amountOf(pending, token),
+              total: amountOf(total, token),
+              limits: left,
+            },
+          };
+        }),
+      ),
+  );
+}
+
+const ENTRY = z.object({
+  id: z.string(),
+  direction: z.enum(["out", "in"]),
+  state: z.string(),
+  amount: AMOUNT,
+  recipient: z.string().describe("wallet address; empty for incoming payments"),
+  resource: z.string().describe("what was paid for, as the merchant wrote it; empty for incoming payments"),
+  transaction: z.string(),
+  time: z.string().describe("ISO 8601"),
+});
+const HISTORY = { payments: z.array(ENTRY), next_cursor: z.string().nullable() };
+const MAX_PAGE = 100;
+const DEFAULT_PAGE = 20;
+
+function registerHistory(mcp: McpServer, agent: Agent): void {
+  const { token } = agent;
+  mcp.registerTool(
+    "history",
+    {
+      title: "Payments",
+      description: "Lists payments of this wallet, newest first, page by page.",
+      inputSchema: {
+        limit: z.number().int().min(1).max(MAX_PAGE).optional().describe(`payments on a page, default ${DEFAULT_PAGE}`),
+        cursor: z.string().max(128).optional().describe("next_cursor of the page before"),
+        direction: z.enum(["out", "in"]).optional(),
+      },
+      outputSchema: HISTORY,
+      annotations: READ_ONLY,
+    },
+    ({ limit = DEFAULT_PAGE, cursor, direction }, extra) =>
+      answered(agent, () =>
+        agent.use(async (wallet) => {
+          await wallet.scan({ signal: extra.signal });
+          const all = (await wallet.payments({ decimals: token.decimals, direction })).reverse();
+          const last = cursor === undefined ? -1 : all.findIndex(({ id }) => id === cursor);
+          if (cursor !== undefined && last === -1)
+            throw new AgentError("ARGUMENT_INVALID", "cursor is not of an earlier page; start again without it");
+          const page = all.slice(last + 1, last + 1 + limit).map((entry) => ({
+            id: entry.id,
+            direction: entry.direction,
+            state: entry.state,
+            amount: amountOf(entry.amount, token),
+            recipient: entry.recipientWallet,
+            resource: quoted(entry.resource, 2_048),
+            transaction: entry.transaction,
+            time: entry.settled || entry.begun,
+          }));
+          const more = last + 1 + limit < all.length;
+          const text = page.map(
+            ({ time, direction: way, amount, state, id, resource }) =>
+              `${time} ${way} ${inWords(amount)} ${state} ${id}${resource === "" ? "" : ` for ${resource}`}`,
+          );
+          return {
+            content: [{ type: "text", text: text.length === 0 ? "No payments." : text.join("\n") }],
+            structuredContent: { payments: page, next_cursor: more ? (page.at(-1)?.id ?? null) : null },
+          };
+        }),
+      ),
+  );
+}
+
+const RECEIVE = { shielded_address: z.string(), chain_id: z.string(), pool: z.string(), token: z.string() };
+
+function registerReceive(mcp: McpServer, agent: Agent): void {
+  mcp.registerTool(
+    "receive",
+    {
+      title: "Receive",
+      description: "Shows the wallet's public shielded address, to which others pay privately.",
+      outputSchema: RECEIVE,
+      annotations: READ_ONLY,
+    },
+    () =>
+      answered(agent, () =>
+        agent.use(async ({ shieldedAddress, pool }) => ({
+          content: [
+            {
+              type: "text",
+              text:
+                `Shielded address: ${shieldedAddress}\nPayers with a wallet in pool ${pool.pool} on chain ${pool.chainId} ` +
+                "pay it with `sotto send AMOUNT --to ADDRESS`. The address is public; it does not show the balance.",
+            },
+          ],
+          structuredContent: {
+            shielded_address: shieldedAddress,
+            chain_id: String(pool.chainId),
+            pool: pool.pool,
+            token: pool.token,
+          },
+        })),
+      ),
+  );
+}
+
+export function registerWalletTools(mcp: McpServer, agent: Agent): void {
+  registerBalance(mcp, agent);
+  registerHistory(mcp, agent);
+  registerReceive(mcp, agent);
+}

@@ -1,0 +1,209 @@
+// The tool fetch_paid, with a real chain, a real service and a resource server.
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { type Wallet, wordsFromSeed } from "@sotto/client";
+import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
+import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
+import { openWorld, payerWith, type World } from "../world/wallets.ts";
+import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";
+
+const PRICE = 20_000n;
+
+describe("fetch_paid", function () {
+  slow(this, "a chain, a service and proofs");
+  const seed = crypto.getRandomValues(new Uint8Array(32));
+  let world: World;
+  let merchant: ResourceServer;
+  let wallet: Wallet;
+  let agent: Client;
+  before(async () => {
+    world = await openWorld();
+    merchant = await openResourceServer(world, "0.02");
+    wallet = await payerWith(world, [500_000n, 500_000n, 500_000n, 500_000n], { seed });
+    agent = await openAgent(world, wallet);
+  });
+  after(async () => {
+    await agent?.close();
+    await merchant?.close();
+  });
+  /** What the merchant received since the last call. */
+  let counted = 0n;
+  const received = async () => {
+    const now = await merchant.received();
+    const since = now - counted;
+    counted = now;
+    return since;
+  };
+
+  it("quotes without paying", async () => {
+    const { report, text } = await call(agent, "fetch_paid", { url: `${merchant.url}/report`, quote_only: true });
+    expect(report.outcome).to.equal("quoted");
+    expect(report.quote).to.include({ needs_approval: false, refused: null, host: new URL(merchant.url).host });
+    expect(report.quote?.price.amount).to.equal(String(PRICE));
+    expect(report.paid).to.equal(null);
+    expect(report.revealed.map(({ to }) => to)).to.deep.equal(["merchant"]);
+    expect(text).to.include('Pass max_amount "20000"');
+    expect(await received()).to.equal(0n);
+  });
+
+  it("pays, returns the body, and says what was paid and who learned what", async () => {
+    const { report, text } = await call(agent, "fetch_paid", { url: `${merchant.url}/report`, max_amount: "20000" });
+    expect(report.outcome, text).to.equal("paid");
+    expect(report.paid).to.deep.equal({ amount: "20000", decimal: "0.02", token: "USDC" });
+    expect(report.response).to.include({ status: 200, truncated: false });
+    expect(report.revealed.map(({ to }) => to)).to.deep.equal(["merchant", "service", "chain"]);
+    expect(report.limits.left_today?.amount).to.equal("1980000");
+    expect(report.limits.left_for_host?.amount).to.equal("980000");
+    expect(text).to.match(/\[([0-9a-f]{16})\] body of .*untrusted data.*\nsold \/report\n\[\1\] end of the body/);
+    expect(report.transaction).to.match(/^0x[0-9a-f]{64}$/);
+    expect(await received()).to.equal(PRICE);
+    const receipt = await agent.readResource({ uri: `sotto://receipts/${report.receipt}` });
+    expect(JSON.stringify(receipt.contents)).to.include("RECEIPT_SHOWS_DEPOSIT");
+  });
+
+  it("does not pay for a free response", async () => {
+    const { report, text } = await call(agent, "fetch_paid", { url: `${merchant.url}/health` });
+    expect([report.outcome, report.paid]).to.deep.equal(["free", null]);
+    expect(text).to.include("Nothing was paid").and.to.include("\nfree\n");
+  });
+
+  it("refuses a price above max_amount", async () => {
+    expect(await fails(agent, "fetch_paid", { url: `${merchant.url}/a`, max_amount: "19999" })).to.equal(
+      "PRICE_ABOVE_MAX",
+    );
+    expect(await received()).to.equal(0n);
+  });
+
+  it("refuses prices above the limits per request, host and day, also those of a person's approval", async () => {
+    let asked = 0;
+    const person: Person = () => {
+      asked += 1;
+      return { action: "accept", content: { approve: true } };
+    };
+    for (const [limits, code] of [
+      [{ perRequest: 19_999n }, "REQUEST_LIMIT_EXCEEDED"],
+      [{ perHost: 39_999n }, "HOST_LIMIT_EXCEEDED"],
+      [{ perDay: 39_999n }, "DAY_LIMIT_EXCEEDED"],
+    ] as const) {
+      const limited = await openAgent(world, wallet, { limits: { ...limits, approveAbove: 0n }, person });
+      const url = `${merchant.url}/limited`;
+      const { report } = await call(limited, "fetch_paid", { url, quote_only: true });
+      expect(report.quote?.refused, code).to.be.a("string");
+      expect(await fails(limited, "fetch_paid", { url })).to.equal(code);
+      await limited.close();
+    }
+    expect(asked).to.equal(0);
+    expect(await received()).to.equal(0n);
+  });
+
+  it("lets concurrent calls spend no more than the limits", async () => {
+    const limited = await openAgent(world, wallet, { limits: { perHost: 60_000n } });
+    const calls = [1, 2, 3, 4].map((page) => call(limited, "fetch_paid", { url: `${merchant.url}/pages/${page}` }));
+    const outcomes = (await Promise.all(calls)).map(({ report }) => report.error?.code ?? report.outcome);
+    // 20,000 of the 60,000 were spent before.
+    expect(outcomes.sort()).to.deep.equal(["HOST_LIMIT_EXCEEDED", "HOST_LIMIT_EXCEEDED", "paid", "paid"]);
+    expect(await received()).to.equal(2n * PRICE);
+    await limited.close();
+  });
+
+  it("asks a person above the threshold, and pays if they approve", async () => {
+    const questions: string[] = [];
+    const person: Person = (question) => {
+      questions.push(question);
+      return approves(question);
+    };
+    const asking = await openAgent(world, wallet, { limits: { approveAbove: PRICE - 1n }, person });
+    const { report } = await call(asking, "fetch_paid", { url: `${merchant.url}/approved` });
+    expect(report.outcome).to.equal("paid");
+    expect(questions).to.have.length(1);
+    expect(questions[0]).to.match(
+      /^Pay 0\.02 USDC to 127\.0\.0\.1:\d+ \(wallet 0x[0-9a-f]{40}\) for http.*\/approved\?$/,
+    );
+    expect(await received()).to.equal(PRICE);
+    await asking.close();
+  });
+
+  it("does not pay if the person declines, cancels, leaves the box unticked, is silent, or cannot be asked", async () => {
+    const limits = { approveAbove: PRICE - 1n };
+    const url = `${merchant.url}/declined`;
+    const answers: readonly [Person | undefined, string][] = [
+      [() => ({ action: "decline" }), "APPROVAL_DECLINED"],
+      [() => ({ action: "cancel" }), "APPROVAL_DECLINED"],
+      [() => ({ action: "accept", content: { approve: false } }), "APPROVAL_DECLINED"],
+      [() => ({ action: "accept", content: {} }), "APPROVAL_DECLINED"],
+      [() => new Promise(() => undefined), "APPROVAL_DECLINED"],
+      [undefined, "APPROVAL_UNAVAILABLE"],
+    ];
+    for (const [person, code] of answers) {
+      const asking = await openAgent(world, wallet, { limits, approvalMs: 300, ...(person && { person }) });
+      expect(await fails(asking, "fetch_paid", { url })).to.equal(code);
+      await asking.close();
+    }
+    expect(await received()).to.equal(0n);
+    const { report } = await call(agent, "balance");
+    expect((report as unknown as { held: { amount: string } }).held.amount).to.equal("0");
+  });
+
+  it("pays once for a repeated call with the same key, and returns the same answer", async () => {
+    const args = { url: `${merchant.url}/once`, idempotency_key: "order 7" };
+    const [one, other] = await Promise.all([call(agent, "fetch_paid", args), call(agent, "fetch_paid", args)]);
+    expect(one.text).to.equal(other.text);
+    expect((await call(agent, "fetch_paid", args)).text).to.equal(one.text);
+    expect(await received()).to.equal(PRICE);
+    expect(await fails(agent, "fetch_paid", { ...args, url: `${merchant.url}/other` })).to.equal("CALL_MISMATCH");
+    // Another server has no memory of the call; the wallet has.
+    const fresh = await openAgent(world, wallet);
+    expect(await fails(fresh, "fetch_paid", args)).to.equal("PURCHASE_FINISHED");
+    expect(await received()).to.equal(0n);
+    await fresh.close();
+  });
+
+  it("sends only the headers that a call may set", async () => {
+    for (const name of ["X-Payment-Proof", "Authorization", "Cookie", "Host"])
+      expect(await fails(agent, "fetch_paid", { url: merchant.url, headers: { [name]: "1" } })).to.equal(
+        "ARGUMENT_INVALID",
+      );
+  });
+
+  it("reaches no private network unless the chain is local or the owner allows it", async () => {
+    const port = new URL(merchant.url).port;
+    const careful = await openAgent(world, wallet, { privateNetworks: false });
+    for (const url of [
+      merchant.url,
+      `http://localhost:${port}/`,
+      `http://[::1]:${port}/`,
+      `http://[::ffff:127.0.0.1]:${port}/`,
+      `http://2130706433:${port}/`,
+      "http://169.254.169.254/latest/meta-data",
+      "http://10.0.0.1/",
+      "file:///etc/passwd",
+      "http://user:secret@data.example/",
+    ])
+      expect(await fails(careful, "fetch_paid", { url }), url).to.equal("TARGET_NOT_ALLOWED");
+    await careful.close();
+  });
+
+  it("shows payments page by page, the policy, and no secret", async () => {
+    const first = await agent.callTool({ name: "history", arguments: { limit: 2 } });
+    const page = first.structuredContent as { payments: { id: string }[]; next_cursor: string };
+    expect(page.payments).to.have.length(2);
+    const next = await agent.callTool({ name: "history", arguments: { limit: 100, cursor: page.next_cursor } });
+    const rest = next.structuredContent as { payments: { id: string; resource: string }[]; next_cursor: null };
+    expect(rest.next_cursor).to.equal(null);
+    expect(rest.payments.at(-1)?.resource).to.equal(`${merchant.url}/report`);
+    const receive = await agent.callTool({ name: "receive" });
+    expect(receive.structuredContent).to.include({ shielded_address: wallet.shieldedAddress });
+    const seen = JSON.stringify([
+      first,
+      next,
+      receive,
+      await agent.readResource({ uri: "sotto://policy" }),
+      await agent.readResource({ uri: "sotto://receipts" }),
+      await agent.listTools(),
+    ]);
+    const { viewingKey, changeKey } = deriveKeys(seed, wallet.pool);
+    for (const secret of [wordsFromSeed(seed), bytesToHex(seed).slice(2), String(viewingKey), String(changeKey)])
+      expect(seen.includes(secret)).to.equal(false);
+  });
+});

@@ -1,0 +1,81 @@
+// An agent: an MCP client of the SDK, connected in this process to a server with a wallet of the world.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { type CallToolResult, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
+import type { Wallet } from "@sotto/client";
+import { type AgentOptions, createServer } from "@sotto/mcp";
+import { expect } from "chai";
+import type { World } from "../../world/wallets.ts";
+
+/** What the paying tools report. */
+export interface Report {
+  readonly outcome: "paid" | "free" | "quoted" | "failed";
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly paid: { readonly amount: string; readonly decimal: string; readonly token: string } | null;
+  readonly transaction: string | null;
+  readonly receipt: string | null;
+  readonly revealed: readonly { readonly to: string; readonly who: string; readonly what: readonly string[] }[];
+  readonly limits: Readonly<Record<"left_today" | "left_for_host", { readonly amount: string } | null>>;
+  readonly response: { readonly status: number; readonly bytes: number; readonly truncated: boolean } | null;
+  readonly quote: {
+    readonly price: { readonly amount: string };
+    readonly host: string;
+    readonly recipient: string;
+    readonly needs_approval: boolean;
+    readonly refused: string | null;
+  } | null;
+}
+
+/** Answers a question to the person at the client. */
+export type Person = (question: string) => ElicitResult | Promise<ElicitResult>;
+
+export const approves: Person = () => ({ action: "accept", content: { approve: true } });
+
+/** A client with a person, or one that cannot ask. */
+export function clientWith(person?: Person): Client {
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    { capabilities: person === undefined ? {} : { elicitation: { form: {} } } },
+  );
+  if (person !== undefined)
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => Promise.resolve(person(params.message)));
+  return client;
+}
+
+export const textOf = ({ content }: Pick<CallToolResult, "content">): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+
+/** Calls a tool. The SDK's client checks the result against the tool's schema. */
+export async function call(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
+  return { result, report: result.structuredContent as unknown as Report, text: textOf(result) };
+}
+
+export async function fails(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
+  const { result, report } = await call(client, name, args);
+  expect(result.isError, textOf(result)).to.equal(true);
+  expect(report.paid).to.equal(null);
+  return report.error!.code;
+}
+
+export async function openAgent(
+  world: World,
+  wallet: Wallet,
+  { person, ...options }: Partial<AgentOptions> & { person?: Person } = {},
+): Promise<Client> {
+  const server = createServer({
+    wallet,
+    token: { decimals: 6, symbol: "USDC" },
+    chainId: BigInt(world.chainId),
+    service: world.serviceUrl,
+    onError: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  const [one, other] = InMemoryTransport.createLinkedPair();
+  const client = clientWith(person);
+  await Promise.all([server.connect(one), client.connect(other)]);
+  await client.listTools();
+  return client;
+}
