@@ -265,16 +265,21 @@ describe("sotto: a wallet", function () {
       // The wallet's account has no ETH, but the local chain's public account has.
       const own = ["--yes", "--own-gas"];
       const env = { SOTTO_ACCOUNT_KEY: "" };
-      const { ended } = cli.start(["withdraw", "0.5", "--to", to, ...own, "--verbose"], {
+      const part = ["withdraw", "0.5", "--to", to, ...own];
+      const { ended } = cli.start([...part, "--verbose"], {
         env,
         stop: { at: /sending/, signal: "SIGKILL" },
       });
       expect((await ended).code).to.equal(null);
       const [broken] = await cli.json<{ id: string; amount: string }[]>(["withdrawals"]);
       expect(broken).to.include({ amount: "500000" });
+      const resumed = { id: broken!.id, amount: "500000", resumed: true };
+      const executed = await cli.json<{ transaction: string; gasPaidBy: string }>(part, { env });
+      expect(executed).to.include(resumed);
+      expect(executed.gasPaidBy).to.match(/^0x/);
+      const { transaction } = executed;
       const again = ["withdraw", "--again", broken!.id, ...own];
-      expect(await cli.json(again, { env })).to.include({ id: broken!.id, amount: "500000" });
-      expect(await cli.refused(again, 3, { env })).to.equal("PAYMENT_SETTLED");
+      expect(await cli.json(again, { env })).to.include({ ...resumed, transaction, gasPaidBy: null });
       expect(await tokensOf(world, to)).to.equal(500_000n);
       await cli.json(["withdraw", "--all", "--to", to, "--yes"]);
       expect((await cli.json<Balance>(["balance"])).total.amount).to.be.oneOf(["0", "2250000"]);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { CLIENT_ERRORS, createSeedWords, PURCHASE_ERRORS, type Wallet } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
+import { Contract } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
@@ -21,6 +22,9 @@ function programs(): Map<string, string> {
   const blocks = [...GUIDE.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
   return new Map(blocks.map((block) => [/^\/\/ (\w+\.ts)$/m.exec(block.split("\n")[0]!)![1]!, block]));
 }
+
+/** The recipient in withdraw.ts. */
+const WITHDRAWN_TO = "0x00000000000000000000000000000000000000cc";
 
 describe("docs/client.md", function () {
   slow(this, "a chain, a service and proofs");
@@ -119,6 +123,13 @@ describe("docs/client.md", function () {
     expect(await run("caller.ts")).to.match(/^0x[0-9a-f]{64}\n$/);
     await merchant.scan();
     expect(merchant.balance().total - before).to.equal(10_000n);
+  });
+
+  it("withdraws", async () => {
+    const abi = ["function balanceOf(address) view returns (uint256)"];
+    const balanceOf = new Contract(world.token, abi, world.provider).getFunction("balanceOf");
+    expect(await run("withdraw.ts")).to.match(/^withdrew 0x[0-9a-f]{64}\n$/);
+    expect(await balanceOf(WITHDRAWN_TO)).to.equal(250_000n);
   });
 
   it("says of every error of a purchase what happened to the money", () => {

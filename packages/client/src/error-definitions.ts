@@ -60,6 +60,10 @@ export const WALLET_ERRORS = {
     exit: "refused",
   },
   UNKNOWN_DEPOSIT: { means: "There is no unfinished deposit with this id.", exit: "usage" },
+  WITHDRAWAL_IN_PROGRESS: {
+    means: "Another call in this process is working on the withdrawal, or on an equal one.",
+    exit: "busy",
+  },
   UNKNOWN_PAYMENT: SHARED_ERRORS.UNKNOWN_PAYMENT,
   PAYMENT_SETTLED: { means: "The payment is settled already, so it cannot be retried.", exit: "refused" },
   PAYMENT_CLOSED: {

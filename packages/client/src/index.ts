@@ -93,6 +93,15 @@ export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./servi
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
 export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";
+export type {
+  CashedOut,
+  CashOutOptions,
+  CashOutProgress,
+  CashOutStage,
+  ResumeWithdrawalOptions,
+  SubmitWithdrawal,
+  UnfinishedWithdrawal,
+} from "./wallet/cash-out.ts";
 export type { PoolInfo, PoolOptions } from "./wallet/connect.ts";
 export type { ScanOptions, WalletProver } from "./wallet/core.ts";
 export type { DepositSigner } from "./wallet/deposit.ts";

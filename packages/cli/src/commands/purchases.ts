@@ -62,7 +62,7 @@ export const withdrawals: Command = {
   positionals: [],
   options: {},
   details: [
-    "open: it may still be executed and holds its notes; retry it with `sotto withdraw --again ID`. expired: its notes",
+    "open: it may still be executed and holds its notes; resume it with `sotto withdraw --again ID`. expired: its notes",
     "are released. failed: something else spent its notes. The list comes from the journal, so a wallet restored from",
     "words does not have the old ones.",
   ],

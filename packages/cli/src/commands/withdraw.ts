@@ -1,5 +1,12 @@
-import { ethersProvider, sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
-import { withdrawalSignals } from "@sotto/protocol";
+import {
+  type CashedOut,
+  type CashOutStage,
+  ethersProvider,
+  type ResumeWithdrawalOptions,
+  sendCall,
+  withdrawCall,
+} from "@sotto/client";
+import type { WithdrawalCall } from "@sotto/protocol";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
@@ -25,13 +32,14 @@ export const withdraw: Command = {
     to: { value: "ADDRESS", help: "the address that receives the tokens" },
     all: { help: "withdraw the eight largest notes; works even if the pool is full" },
     ...WAIT_OPTIONS,
-    again: { value: "ID", help: "retry an open withdrawal of `sotto withdrawals`; it is never executed twice" },
+    again: { value: "ID", help: "resume a withdrawal or merge of `sotto withdrawals`; it is never executed twice" },
     ...SENDING,
     ...YES,
   },
   details: [
     "The amount and the recipient are public. Withdrawing to the account that deposited, or withdrawing exactly the",
     "amount that was deposited, links the two.",
+    "If it is interrupted, the same command resumes the withdrawal: it never withdraws twice.",
   ],
   async run(context) {
     const { args, home } = context;
@@ -44,12 +52,11 @@ export const withdraw: Command = {
       await confirm(context, `withdraw ${what} to ${terms.recipient}?`);
     }
     return withWallet(context, true, async (session) => {
-      const made = await whenReady(session, wait, () => prove(session, again, terms));
-      const sent = await send(session, made);
-      const { withdraw: call, id } = made;
-      const amount = BigInt(withdrawalSignals(call.signals).amount) - BigInt(call.fee);
-      const json = { id, ...amountFields(amount, config), recipient: call.recipient, ...sent };
-      return { json, text: [`withdrew ${money(amount, config)} to ${call.recipient}: ${sent.transaction}`] };
+      const done = await whenReady(session, wait, () => execute(session, again, terms));
+      const { id, recipient, transaction, block, gasPaidBy = null, resumed } = done;
+      const json = { id, ...amountFields(done.amount, config), recipient, transaction, block, gasPaidBy, resumed };
+      const what = resumed ? "resumed an earlier withdrawal: withdrew" : "withdrew";
+      return { json, text: [`${what} ${money(done.amount, config)} to ${recipient}: ${transaction}`] };
     });
   },
 };
@@ -68,34 +75,42 @@ function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config)
   return { recipient, amount: amount === undefined ? undefined : toAmount(amount, "AMOUNT", config.decimals) };
 }
 
-function prove(
-  { wallet, context }: Session,
-  again: string | undefined,
-  terms: WithdrawalTerms | undefined,
-): Promise<Withdrawal> {
-  const { output, signal } = context;
-  const onProgress = ({ block, height }: { block: number; height: number }) =>
-    output.progress(block < height ? `reading block ${block} of ${height}` : "proving");
-  const options = { signal, onProgress };
-  output.progress("proving");
-  if (terms === undefined) return wallet.withdrawAgain(again ?? "", options);
+const STAGES: Readonly<Record<CashOutStage, string>> = {
+  proving: "proving",
+  submitting: "sending",
+  settling: "waiting for the service",
+  confirming: "waiting until the node shows the withdrawal",
+  withdrawn: "withdrawn",
+};
+
+function execute(session: Session, again: string | undefined, terms: WithdrawalTerms | undefined): Promise<CashedOut> {
+  const { wallet, config, context } = session;
+  const { args, output, signal } = context;
+  const options: ResumeWithdrawalOptions = {
+    ...(args.flag("own-gas")
+      ? { submit: (call: WithdrawalCall) => sendFromAccount(session, call) }
+      : { service: serviceOf(config) }),
+    signal,
+    onProgress: ({ stage, resumed }) => output.progress(resumed ? `resuming: ${STAGES[stage]}` : STAGES[stage]),
+  };
+  if (terms === undefined) return wallet.resumeWithdrawal(again ?? "", options);
   const { recipient, amount } = terms;
-  return amount === undefined ? wallet.exit({ recipient }, options) : wallet.withdraw({ recipient, amount }, options);
+  return wallet.cashOut({ recipient, ...(amount === undefined ? { all: true } : { amount }), ...options });
 }
 
-/** Submits a withdrawal or merge through the service, or with --own-gas from the user's account. */
-async function send(session: Session, { withdraw: call }: Withdrawal) {
-  const { context, config, chain } = session;
-  const { args, environment, output, signal } = context;
+async function sendFromAccount({ context, config, chain }: Session, call: WithdrawalCall) {
+  const { args, environment } = context;
+  const account = await readAccount(args.text("keystore"), environment, config.chainId);
+  const { hash, blockNumber } = await sendCall(account.connect(ethersProvider(chain)), withdrawCall(config.pool, call));
+  return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
+}
+
+/** Submits a merge through the service, or with --own-gas from the user's account. */
+async function sendMerge(session: Session, call: WithdrawalCall) {
+  const { context, config } = session;
+  const { args, output, signal } = context;
   output.progress("sending");
-  if (args.flag("own-gas")) {
-    const account = await readAccount(args.text("keystore"), environment, config.chainId);
-    const { hash, blockNumber } = await sendCall(
-      account.connect(ethersProvider(chain)),
-      withdrawCall(config.pool, call),
-    );
-    return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
-  }
+  if (args.flag("own-gas")) return sendFromAccount(session, call);
   const waiting = () => output.progress("waiting for the service");
   const settled = await serviceOf(config).withdraw(call, { signal, onPending: waiting });
   return { transaction: settled.txSignature, block: settled.blockNumber, gasPaidBy: settled.gasFeePaidBy };
@@ -122,7 +137,7 @@ export const merge: Command = {
       output.progress("proving");
       const { wallet } = session;
       const made = await whenReady(session, wait, () => wallet.merge({ target }, { signal }));
-      const sent = await send(session, made);
+      const sent = await sendMerge(session, made.withdraw);
       if (wait > 0)
         await waitUntil(session, wait, "the merged note", () =>
           wallet

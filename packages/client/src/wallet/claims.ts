@@ -1,14 +1,24 @@
-import { WalletError } from "../errors.ts";
+import type { WalletError } from "../errors.ts";
 
-/** Ids of the stored deposits that this process works on, so that two calls never submit and finish the same one. */
+/** Ids of what this process works on, so that two calls never submit and finish the same deposit or withdrawal. */
 export class Claims {
   readonly #claimed = new Set<string>();
+  readonly #refuse: (id: string) => WalletError;
+
+  /** @param refuse the error for an id that is claimed */
+  constructor(refuse: (id: string) => WalletError) {
+    this.#refuse = refuse;
+  }
+
+  has(id: string): boolean {
+    return this.#claimed.has(id);
+  }
 
   /**
    * Runs `action` and releases at its end all that it claimed.
    * @param id claimed first, if there is one
    * @param action gets a function that claims another id, and returns false if it is claimed
-   * @throws WalletError DEPOSIT_IN_PROGRESS if `id` is claimed
+   * @throws WalletError if `id` is claimed
    */
   async claim<T>(id: string | undefined, action: (claim: (id: string) => boolean) => Promise<T>): Promise<T> {
     const own = new Set<string>();
@@ -19,8 +29,7 @@ export class Claims {
       own.add(each);
       return true;
     };
-    if (id !== undefined && !claim(id))
-      throw new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id });
+    if (id !== undefined && !claim(id)) throw this.#refuse(id);
     try {
       return await action(claim);
     } finally {

@@ -42,7 +42,14 @@ export interface CoreOptions {
 /** The state that all actions of a wallet share. */
 export class WalletCore {
   readonly lock = new Lock();
-  readonly fundings = new Claims();
+  /** Ids of deposits. */
+  readonly fundings = new Claims(
+    (id) => new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id }),
+  );
+  /** Ids and terms of withdrawals. */
+  readonly withdrawals = new Claims(
+    () => new WalletError("WITHDRAWAL_IN_PROGRESS", "another call is working on this withdrawal; wait until it ends"),
+  );
   /** Finished deposits whose notes lack confirmations, by id; undefined before the first scan. */
   unconfirmedFundings: Map<string, FundingRecord> | undefined;
   /** Aborted when the wallet is closed. */

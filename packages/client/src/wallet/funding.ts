@@ -4,10 +4,10 @@ import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { ServiceClientError } from "../service/errors.ts";
-import { SottoService } from "../service/service.ts";
-import { parseCount } from "./connect.ts";
+import type { SottoService } from "../service/service.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { parseDepositAmounts } from "./deposit.ts";
+import { FIRST_POLL_MS, type Follow, followOf, nextPause, type SubmitOptions, serviceOf } from "./follow.ts";
 import { type AuthorizeOptions, signedDeposit } from "./fund.ts";
 import {
   deleteFunding,
@@ -35,20 +35,12 @@ export interface FundingProgress {
   transaction: string | undefined;
 }
 
-export interface ResumeDepositOptions {
-  /** The service that submits it, or its base URL. Default: the wallet's. */
-  service?: SottoService | string | undefined;
+export interface ResumeDepositOptions extends SubmitOptions<FundingProgress> {
   /**
    * `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. A
    * reorganization can remove notes that lack confirmations; the deposit is unfinished again then, and is resumed.
    */
   until?: "deposited" | "spendable" | undefined;
-  /** Maximum time to wait for the notes after the service settled the deposit, ms. Default: 600,000. */
-  timeoutMs?: number | undefined;
-  /** Called when the stage changes. */
-  onProgress?: ((progress: FundingProgress) => void) | undefined;
-  /** Stops waiting. A deposit that was submitted is executed nevertheless; the next equal call resumes it. */
-  signal?: AbortSignal | undefined;
 }
 
 export interface FundOptions extends ResumeDepositOptions, Omit<AuthorizeOptions, "amounts"> {
@@ -90,10 +82,6 @@ export interface UnfinishedDeposit {
 
 type Outcome = NonNullable<FundingRecord["done"]>;
 
-const TIMEOUT_MS = 600_000;
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-const FIRST_POLL_MS = 250;
-const MAX_POLL_MS = 4_000;
 const MAX_KEY_LENGTH = 200;
 /**
  * Seconds after its deadline when an authorization counts as expired on a local chain, by this machine's clock: such a chain
@@ -115,7 +103,7 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
   if (typeof signer?.signTypedData !== "function")
     throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
   const id = idOf(key);
-  const follow = followOf(core, rest);
+  const follow = fundingFollowOf(core, rest);
   const account = parseAddress(await signer.getAddress(), "account");
   const terms = { account, amounts: amounts.map(String) };
   return core.fundings.claim(id, async (claim) => {
@@ -145,7 +133,7 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
  *   `fund`
  */
 export async function resumeDeposit(core: WalletCore, id: string, options: ResumeDepositOptions = {}): Promise<Funded> {
-  const follow = followOf(core, options);
+  const follow = fundingFollowOf(core, options);
   return core.fundings.claim(String(id), async () => {
     const record = await findFunding(core.options.store, String(id));
     if (record === undefined) throw new WalletError("UNKNOWN_DEPOSIT", `this wallet has no unfinished deposit ${id}`);
@@ -195,34 +183,17 @@ function idOf(key: unknown): string | undefined {
   return keccak256(toUtf8Bytes(key)).slice(2, 34);
 }
 
-interface Follow {
+interface FundingFollow extends Follow<FundingProgress> {
   service: SottoService;
   until: "deposited" | "spendable";
-  timeoutMs: number;
-  signal: AbortSignal;
-  report: (progress: FundingProgress) => void;
 }
 
 /** @throws WalletError INVALID_OPTION; ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE */
-function followOf(core: WalletCore, options: ResumeDepositOptions): Follow {
-  const { until = "spendable", timeoutMs = TIMEOUT_MS, onProgress, signal } = options;
-  const service = options.service ?? core.options.service;
-  if (service === undefined)
-    throw new WalletError("INVALID_OPTION", "service is missing: the service that submits the deposit");
+function fundingFollowOf(core: WalletCore, options: ResumeDepositOptions): FundingFollow {
+  const { until = "spendable" } = options;
   if (until !== "deposited" && until !== "spendable")
     throw new WalletError("INVALID_OPTION", `until is ${String(until)}, expected deposited or spendable`);
-  let last: FundingStage | undefined;
-  return {
-    service: typeof service === "string" ? new SottoService(service, { chainId: core.options.info.chainId }) : service,
-    until,
-    timeoutMs: parseCount(timeoutMs, "timeoutMs", 0, MAX_TIMEOUT_MS),
-    signal: signal === undefined ? core.closing.signal : AbortSignal.any([signal, core.closing.signal]),
-    report(progress) {
-      if (progress.stage === last) return;
-      last = progress.stage;
-      onProgress?.(progress);
-    },
-  };
+  return { ...followOf(core, options), service: serviceOf(core, options.service, "deposit"), until };
 }
 
 /**
@@ -315,7 +286,7 @@ const fundedOf = ({ id, amounts }: FundingRecord, done: Outcome): Funded => ({
 });
 
 /** Submits a stored deposit, unless it is on chain, and waits for its notes. */
-async function finish(core: WalletCore, record: FundingRecord, follow: Follow): Promise<Funded> {
+async function finish(core: WalletCore, record: FundingRecord, follow: FundingFollow): Promise<Funded> {
   const { service, signal, report, until } = follow;
   const { id, request } = record;
   let gasPaidBy: string | undefined;
@@ -347,12 +318,12 @@ async function finish(core: WalletCore, record: FundingRecord, follow: Follow): 
 async function waitForNotes(
   core: WalletCore,
   record: FundingRecord,
-  { until, timeoutMs, signal, report }: Follow,
+  { until, timeoutMs, signal, report }: FundingFollow,
 ): Promise<[WalletNote, ...WalletNote[]]> {
   const { id } = record;
   const end = Date.now() + timeoutMs;
   let since: number | undefined;
-  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+  for (let pause = FIRST_POLL_MS; ; pause = nextPause(pause)) {
     await core.lock.run(() => core.scan({ signal }));
     const notes = landed(core, record);
     const waiting = (notes ?? []).filter(({ state }) => state === "pending" || state === "queued");

@@ -56,6 +56,11 @@ export interface WithdrawalRecord extends SpendRecord {
   feeRecipient: string;
   /** Whether it withdraws the notes completely and leaves no change note. */
   leaveNothing: boolean;
+  /**
+   * Set by `cashOut`: whether a call has returned its outcome. An equal call resumes a withdrawal whose call did not.
+   * Undefined if the caller submits it.
+   */
+  returned?: boolean | undefined;
   proof: { withdraw: WithdrawalCall } | null;
 }
 
@@ -143,16 +148,20 @@ export class Journal {
       if (over(record)) await this.#rewrite({ ...record, proof: null });
   }
 
-  /** Deletes a payment. Its note's state then follows the newest remaining spend. */
+  /** Records that a call of `cashOut` has returned the outcome of this withdrawal. */
+  async returned(id: string): Promise<void> {
+    const record = this.get(id);
+    if (record.kind === "withdrawal" && record.returned === false) await this.#rewrite({ ...record, returned: true });
+  }
+
+  /** Deletes a spend whose proof never left this process. The state of its notes then follows the newest remaining spend. */
   async discard(id: string): Promise<void> {
     const record = this.get(id);
-    if (record.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
     await this.#store.delete(spendKey(id));
     this.spends.delete(id);
     this.#proved.delete(id);
     for (const nullifier of record.nullifiers) {
       this.newest.delete(nullifier);
-      // Only a payment whose proof never left the wallet is discarded.
       this.#shown.get(nullifier)?.delete(id);
     }
     for (const left of this.spends.values())

@@ -7,6 +7,15 @@ import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import {
+  type CashedOut,
+  type CashOutOptions,
+  cashOut,
+  type ResumeWithdrawalOptions,
+  resumeWithdrawal,
+  type UnfinishedWithdrawal,
+  unfinishedWithdrawals,
+} from "./cash-out.ts";
 import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
@@ -206,8 +215,8 @@ export class Wallet {
   }
 
   /**
-   * Deletes a payment whose proof never left this process, and releases its note. Do not call it if anyone else has the
-   * proof, because the payment may still settle.
+   * Deletes a payment or withdrawal whose proof never left this process, and releases its notes. Do not call it if anyone
+   * else has the proof, because it may still settle.
    * @throws WalletError UNKNOWN_PAYMENT
    */
   discard(id: string): Promise<void> {
@@ -227,6 +236,29 @@ export class Wallet {
   /** Withdraws the eight largest notes completely, even if the pool has no room for another note. */
   exit(request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return exit(this.#core, request, options);
+  }
+
+  /**
+   * Withdraws tokens through the service, and waits until the wallet sees it on chain. If it was interrupted, the next equal
+   * call (recipient, amount, fee) resumes it and withdraws once.
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND,
+   *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
+   */
+  cashOut(options: CashOutOptions): Promise<CashedOut> {
+    return cashOut(this.#core, options);
+  }
+
+  /** Withdrawals of `cashOut` whose outcome no call has returned, as of the last scan, oldest first. */
+  unfinishedWithdrawals(): UnfinishedWithdrawal[] {
+    return unfinishedWithdrawals(this.#core);
+  }
+
+  /**
+   * Resumes a withdrawal or merge: submits its proof again, or another attempt with the same notes if the proof is outdated.
+   * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; others as `cashOut`
+   */
+  resumeWithdrawal(id: string, options: ResumeWithdrawalOptions = {}): Promise<CashedOut> {
+    return resumeWithdrawal(this.#core, id, options);
   }
 
   /** Makes another attempt of a withdrawal or merge, with the same notes and terms. */

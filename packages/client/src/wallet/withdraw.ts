@@ -35,11 +35,16 @@ export interface Withdrawal {
   digest: string;
 }
 
+export interface StartOptions extends ScanOptions {
+  /** Called with the record of a new withdrawal; returns the record to write. */
+  onBegin?: (record: WithdrawalRecord) => WithdrawalRecord;
+}
+
 /** Withdraws tokens from up to eight notes; the rest becomes one change note. Nothing is sent. */
 export async function withdraw(
   core: WalletCore,
   request: WithdrawalRequest,
-  options: ScanOptions = {},
+  options: StartOptions = {},
 ): Promise<Withdrawal> {
   const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
   const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
@@ -54,7 +59,7 @@ export async function withdraw(
  * Withdraws the eight largest notes completely. It makes no change note, so it works even if the pool's tree or queue is
  * full; the chain shows that nothing was left. Repeat it until the wallet is empty. Nothing is sent.
  */
-export async function exit(core: WalletCore, request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
+export async function exit(core: WalletCore, request: ExitRequest, options: StartOptions = {}): Promise<Withdrawal> {
   const { recipient, ...rest } = Object(request) as ExitRequest;
   // The amount is known only after the notes are selected; 1 is a placeholder for the recipient's check.
   const terms = { ...checkTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
@@ -116,7 +121,7 @@ async function start(
   core: WalletCore,
   asked: WithdrawalTerms,
   select: (funds: Funds<WalletNote>) => WalletNote[],
-  options: ScanOptions,
+  { onBegin = (record) => record, ...options }: StartOptions,
 ): Promise<Withdrawal> {
   core.prover();
   const begun = await core.lock.run(async () => {
@@ -137,7 +142,7 @@ async function start(
       leaveNothing: terms.leaveNothing,
       proof: null,
     };
-    return begin(core, record, notes, terms);
+    return begin(core, onBegin(record), notes, terms);
   });
   return finish(core, begun, options.signal);
 }

@@ -32,6 +32,7 @@ export class LocalService {
   readonly #bundles = new Map<string, WireBundle>();
   readonly #settled = new Map<string, Body>();
   readonly #deposited = new Map<string, Body>();
+  readonly #withdrawn = new Map<string, Body>();
   readonly #lock = new Lock();
 
   constructor(world: World) {
@@ -122,9 +123,17 @@ export class LocalService {
     return outcome;
   }
 
+  /** Mines a withdrawal; the same one has the same outcome. */
   async #withdraw(body: Body): Promise<Body> {
+    const digest = signalsDigest((body["signals"] as string[]).map(BigInt));
+    const known = this.#withdrawn.get(digest);
+    if (known !== undefined) return known;
+    if (Number(body["validUntil"]) <= this.#world.chain.time) return { httpStatus: 422, code: "EXPIRED" };
     const block = this.#world.withdraw({ withdraw: body } as never);
     await this.#world.append();
-    return { status: "success", txSignature: block.logs[0]!.transactionHash, blockNumber: 1, gasFeePaidBy: POOL };
+    const { transactionHash } = block.logs[0]!;
+    const outcome = { status: "success", txSignature: transactionHash, blockNumber: block.number, gasFeePaidBy: POOL };
+    this.#withdrawn.set(digest, outcome);
+    return outcome;
   }
 }
