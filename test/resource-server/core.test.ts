@@ -1,6 +1,6 @@
 // The paywall itself on a real chain, without a framework: its challenges, its checks and its events.
 
-import { MAX_URL_LENGTH, randomField } from "@sotto/protocol";
+import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
@@ -46,6 +46,22 @@ describe("a paywall", function () {
       ]);
       expect(core.events.map(({ reason }) => reason)).to.include("CHALLENGE_HOOK");
     }
+  });
+
+  it("adds a listing to the body of a listed route, and changes nothing else", async () => {
+    const bodyOf = async (changes: Partial<PaywallOptions>) => {
+      const decision = await ask(await core.open(changes));
+      if (decision.kind !== "refused") throw new Error(decision.kind);
+      const { metadata, ...body } = decision.body as PaymentInstructions;
+      return { ...body, metadata: { resource: metadata.resource } };
+    };
+    const plain = await bodyOf({});
+    const route = { path: "/paid/:name", method: "GET", description: "A file" } as const;
+    const { resource, extensions, ...listed } = (await bodyOf({ discovery: [route] })) as Record<string, unknown>;
+    expect(JSON.stringify(listed)).to.equal(JSON.stringify(plain));
+    expect(resource).to.include({ url: `${ORIGIN}/paid/a`, description: "A file" });
+    expect(extensions).to.have.keys("bazaar", "privacy");
+    expect(await bodyOf({ discovery: [{ ...route, path: "/other" }] })).to.deep.equal(plain);
   });
 
   it("accepts a header with the whole bundle for the longest URL", async () => {

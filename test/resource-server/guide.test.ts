@@ -42,7 +42,15 @@ describe("docs/resource-server.md", function () {
   after(() => code?.remove());
 
   it("type-checks under the strictest settings", () => {
-    expect(code.names).to.deep.equal(["server.ts", "options.ts", "sign.ts", "prices.ts", "page.ts", "cors.ts"]);
+    expect(code.names).to.deep.equal([
+      "server.ts",
+      "options.ts",
+      "sign.ts",
+      "prices.ts",
+      "page.ts",
+      "cors.ts",
+      "discovery.ts",
+    ]);
     expect(code.complaints()).to.equal("");
   });
 
@@ -144,7 +152,7 @@ describe("docs/resource-server.md", function () {
     const names = [...fields("paywall/options.ts", "PaywallOptions"), ...fields("routes/options.ts", "PriceOptions")];
     const browsers = [...fields("paywall/options.ts", "PageOptions"), ...fields("paywall/options.ts", "CorsOptions")];
     const codes = Object.keys(PAYWALL_ERRORS);
-    expect([names.length, browsers.length, codes.length]).to.deep.equal([16, 8, 8]);
+    expect([names.length, browsers.length, codes.length]).to.deep.equal([17, 8, 8]);
     for (const name of [...names, ...browsers, ...codes].filter((one) => one !== "clock" && one !== "chain"))
       expect(guide, name).to.include(`\`${name}\``);
   });

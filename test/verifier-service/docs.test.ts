@@ -31,7 +31,12 @@ describe("docs/api.md", function () {
     const world = await openWorld();
     const manifest = join(folder, "deployment.json");
     writeFileSync(manifest, JSON.stringify(parseDeployment(world)));
-    service = await openService({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codeFile, SOTTO_DEPLOYMENT: manifest });
+    service = await openService({
+      ...phoneSettings,
+      SOTTO_PHONE_CODE_FILE: codeFile,
+      SOTTO_DEPLOYMENT: manifest,
+      SOTTO_DISCOVERY: "on",
+    });
     const root = world.root;
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();

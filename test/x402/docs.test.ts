@@ -11,6 +11,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type Express } from "express";
 import { DocumentedCode } from "../kit/documented-code.ts";
+import { anyRejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { decode, signRecipient } from "./support/resource-server.ts";
@@ -47,13 +48,15 @@ describe("the code of docs/x402.md and of the package's README", function () {
   let wallet: Wallet;
 
   before(async () => {
-    const [both, ...more] = blocks("docs/x402.md");
+    const [both, list, find, ...more] = blocks("docs/x402.md");
     const [sell, pay, settle, ...rest] = blocks("packages/x402/README.md");
     expect([more, rest]).to.deep.equal([[], []]);
     code = new DocumentedCode(
       import.meta.dirname,
       new Map([
         ["readers.ts", READERS],
+        ["list.ts", list!],
+        ["find.ts", find!],
         ["both.ts", `${both}export { paywall };\n`],
         ["sell.ts", sell!],
         ["pay.ts", `${pay}export { response };\n`],
@@ -114,6 +117,14 @@ describe("the code of docs/x402.md and of the package's README", function () {
       give({ fetch: real });
     }
     expect((await fetch(`${origin}/report`)).status).to.equal(402);
+  });
+
+  it("lists a resource and asks a catalog", async () => {
+    const { routes } = await run<{ routes: Record<string, { extensions: object }> }>("list.ts");
+    expect(routes["GET /weather"]!.extensions).to.have.keys("bazaar", "privacy");
+    // Discovery of this service is off.
+    const error = await anyRejection(run("find.ts"));
+    expect(error.message).to.include("failed (404)");
   });
 
   it("offers the scheme from a facilitator", async () => {

@@ -135,4 +135,5 @@ export const X402_ERRORS = {
   X402_NETWORK_UNSUPPORTED: { means: "The network is not an EIP-155 network, or not the one served.", http: 400 },
   X402_REQUIREMENTS_INVALID: { means: "A field of the payment requirements is missing or malformed.", http: 400 },
   X402_PAYLOAD_INVALID: { means: "A field of the payment payload is missing or malformed.", http: 400 },
+  X402_LISTING_INVALID: { means: "A field of a resource's listing is malformed, or the listing is too large." },
 } satisfies ErrorTable;

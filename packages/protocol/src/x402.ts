@@ -12,6 +12,25 @@ export {
   type X402Refusal,
 } from "./x402/check.ts";
 export { X402Error, type X402ErrorCode } from "./x402/errors.ts";
+export {
+  createX402Listing,
+  isX402NestedAtMost,
+  isX402RouteTemplate,
+  MAX_X402_LISTING_BYTES,
+  MAX_X402_LISTING_DEPTH,
+  X402_BAZAAR,
+  X402_LISTED_METHODS,
+  X402_PRIVACY,
+  X402_PRIVACY_EXTENSION,
+  X402_SCHEME_PRIVACY,
+  type X402Bazaar,
+  type X402ListedMethod,
+  type X402Listing,
+  type X402ListingOptions,
+  type X402ListingTexts,
+  type X402Privacy,
+  x402ListingTexts,
+} from "./x402/listing.ts";
 export { X402_SETTLEMENT_PENDING, x402Reason } from "./x402/reasons.ts";
 export {
   parseX402Network,

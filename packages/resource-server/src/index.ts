@@ -2,6 +2,7 @@ export type { PaymentUse, PaymentUses } from "@sotto/protocol";
 export { PAYWALL_ERRORS } from "./error-definitions.ts";
 export { PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { createPaywall } from "./paywall/create.ts";
+export type { ListedRoute } from "./paywall/discovery.ts";
 export type {
   Challenge,
   CorsOptions,

@@ -14,6 +14,8 @@ import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { assertKeysAllowed, type Config } from "./config/config.ts";
+import { setUpDiscovery } from "./discovery/discovery.ts";
+import { discoveryRoutes } from "./discovery/routes.ts";
 import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
 import { deploymentRoute } from "./http/deployment-route.ts";
@@ -118,6 +120,8 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const { basePath, publicUrl } = config;
   const admission = new Admission({ config, chain, store, relayer: relayer.address, market, clock });
   const clientId = clientIds(config.relayerKey);
+  const discovery = setUpDiscovery({ config, facts, store, clock, log });
+  closing.add(() => discovery?.close());
   const services = {
     config,
     proofs,
@@ -133,6 +137,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     pool: poolState(chain, config.pool, facts.token, clock),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
+    discovery,
     clientOf: ({ ip }: { ip: string }) => clientId(ip),
   };
   const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
@@ -149,6 +154,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
         deploymentRoute(scope, manifest);
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
+        if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
         phone?.routes(scope);
       };
       if (basePath === "") interfaceRoutes(root);
@@ -159,6 +165,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   closing.add(() => Promise.all([app.close(), relayer.stop(), ownProver?.close()]));
   const origin = await listen(app, { host: config.host, port });
   relayer.start();
+  discovery?.start();
   return {
     url: `${origin}${basePath}`,
     origin,

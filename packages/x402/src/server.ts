@@ -26,6 +26,7 @@ import type {
 } from "./types.ts";
 
 export type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
+export { createX402Listing, type X402Listing, type X402ListingOptions } from "@sotto/protocol/x402";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 export { bothFormats, type HttpResourceServer, type PaywallChallenge, x402Challenge } from "./server/formats.ts";
 export { MemoryUses } from "./server/payment-uses.ts";

@@ -1,7 +1,7 @@
 // A resource server as a developer writes it: the published Express middleware, with sotto's scheme registered in it.
 import type { Server } from "node:http";
 import { bindingTypedData, parseAddress } from "@sotto/protocol";
-import { type SottoRecipient, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
+import { type SottoRecipient, SottoScheme, type SottoServerOptions, type X402Listing } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddleware, x402ResourceServer } from "@x402/express";
 import type { Wallet as Account, HDNodeWallet } from "ethers";
@@ -42,12 +42,16 @@ export interface ResourceServer {
 
 const PRICE_TEXT = "$1.00";
 
-/** @param facilitator base URL of the facilitator that settles payments */
+/**
+ * @param facilitator base URL of the facilitator that settles payments
+ * @param listings further paid routes, such as "GET /users/:id"
+ */
 export async function openResourceServer(
   world: Place,
   recipient: SottoRecipient,
   facilitator: string,
   options: Partial<SottoServerOptions> = {},
+  listings: Readonly<Record<string, X402Listing>> = {},
 ): Promise<ResourceServer> {
   const errors: unknown[] = [];
   const started = Date.now();
@@ -74,7 +78,9 @@ export async function openResourceServer(
   const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator, timeoutMs: 300_000 }));
   resources.register(scheme.network, scheme);
   const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
-  app.use(paymentMiddleware({ "GET /report": { accepts }, "GET /other": { accepts } }, resources));
+  const listed = Object.entries(listings).map(([route, listing]) => [route, { accepts, ...listing }]);
+  const routes = { "GET /report": { accepts }, "GET /other": { accepts }, ...Object.fromEntries(listed) };
+  app.use(paymentMiddleware(routes, resources));
   let served = 0;
   const resourceServer: ResourceServer = {
     origin,
@@ -91,6 +97,7 @@ export async function openResourceServer(
   };
   app.get("/report", serve);
   app.get("/other", serve);
+  for (const route of Object.keys(listings)) app.get(route.replace("GET ", ""), serve);
   app.get("/health", (_request, response) => void response.json({ ok: true }));
   return resourceServer;
 }

@@ -15,6 +15,7 @@ import {
 } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import { type Cors, parseCors } from "./cors.ts";
+import { Listings } from "./discovery.ts";
 import { isOrigin, parseInteger } from "./option-values.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 import { type Page, parsePage } from "./page.ts";
@@ -39,6 +40,7 @@ export interface Config {
   readonly storeUrl: string;
   /** Undefined if the paywall leaves CORS to the application. */
   readonly cors: Cors | undefined;
+  readonly listings: Listings;
   /** Undefined if browsers get JSON like every client. */
   readonly page: Page | undefined;
 }
@@ -151,6 +153,7 @@ export function parseConfig(options: PaywallOptions): Config {
     ...chain,
     ...parseStore(options.store, chain.deployment.chainId),
     cors: parseCors(options.cors),
+    listings: new Listings(options.discovery),
     page: parsePage(options.page, chain.deployment.chainId),
   };
 }

@@ -1,6 +1,7 @@
 // The options of a paywall.
 import type { ArtifactsLock } from "@sotto/prover";
 import type { PricedRequest, PriceOptions } from "../routes/options.ts";
+import type { ListedRoute } from "./discovery.ts";
 
 /** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface PaywallRecipient {
@@ -96,6 +97,11 @@ export interface PaywallOptions extends PriceOptions {
   readonly onChallenge?: (challenge: Challenge) => Record<string, string> | Promise<Record<string, string>>;
   /** Answers a browser's navigation with a page instead of JSON. Default: false. */
   readonly page?: boolean | PageOptions;
+  /**
+   * Routes for clients to find: their 402 says what they are and take, in x402's extensions `bazaar` and `privacy`.
+   * Default: none, and no 402 has these fields.
+   */
+  readonly discovery?: readonly ListedRoute[];
   /** Lets scripts of web pages on other origins request and pay. Default: no CORS headers. */
   readonly cors?: CorsOptions;
   /** Now, ms. */

@@ -121,7 +121,8 @@ export class CorePaywall implements Paywall {
       return responses.targetTooLong(needed);
     }
     const { token: asset, decimals } = token;
-    const body = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
+    const instructions = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
+    const body = { ...instructions, ...config.listings.of(request.method, target, resource) };
     report({ event: "challenged" });
     const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
     const answer = await this.#addFormats(responses.challenge(body), challenge);

@@ -38,6 +38,8 @@ const MIN_RELAY_WAIT_MS = 10_000;
 /** The default of SOTTO_MAX_HEAD_AGE_MS: this many block times, at least MIN_HEAD_AGE_MS. */
 const HEAD_BLOCKS = 5;
 const MIN_HEAD_AGE_MS = 60_000;
+/** The default of SOTTO_DISCOVERY_DELAY_HOURS. */
+const DISCOVERY_DELAY_HOURS = 24;
 
 /**
  * Reads the settings of the environment.
@@ -87,6 +89,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
     // A local chain makes blocks only while it is used.
+    discoveryDelayHours = local ? 0 : DISCOVERY_DELAY_HOURS,
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
   const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
@@ -98,6 +101,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     appendAfterMs,
     pollMs,
     maxHeadAgeMs,
+    discoveryDelayHours,
     local,
   };
 }

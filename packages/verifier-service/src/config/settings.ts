@@ -187,6 +187,21 @@ export const SETTINGS = {
     "maximum remaining validity of a deposit or withdrawal, seconds",
   ),
 
+  discovery: setting(
+    "SOTTO_DISCOVERY",
+    oneOf("on", "off"),
+    "off",
+    "on: resources that were paid for in x402's format, and whose host agrees, are listed at /discovery/resources; the service then sends requests to these hosts",
+  ),
+  discoveryDelayHours: setting(
+    "SOTTO_DISCOVERY_DELAY_HOURS",
+    integer(0, 720),
+    undefined,
+    "minimum time between the first payment for a resource and its listing, so that nobody can tell which payment it was; each waits a random time, at most twice as long; default 24, on a local chain 0",
+  ),
+  discoveryHostLimit: setting("SOTTO_DISCOVERY_HOST_LIMIT", integer(1, 1_000), "20", "maximum listings of one host"),
+  discoveryLimit: setting("SOTTO_DISCOVERY_LIMIT", integer(1, 100_000), "5000", "maximum listings of all hosts"),
+
   phoneRegistry: setting(
     "SOTTO_PHONE_REGISTRY",
     oneOf("on", "off"),

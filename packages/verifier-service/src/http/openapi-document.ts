@@ -3,6 +3,7 @@ import { type App, createLog } from "@sotto/server";
 import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
+import { discoveryRoutes } from "../discovery/routes.ts";
 import { createApp } from "./app.ts";
 import { healthAndKeyRoutes } from "./health-routes.ts";
 import { paymentRoutes } from "./payment-routes.ts";
@@ -36,6 +37,7 @@ export async function openApiDocument(): Promise<object> {
           healthAndKeyRoutes(scope as App, nothing);
           artifactRoutes(scope as App, catalog);
           paymentRoutes(scope as App, nothing);
+          discoveryRoutes(scope as App, nothing, config.chainId);
           phoneRoutes(scope as App, { ...phone, defaultCountry: undefined, countries: undefined });
         },
         { prefix: config.basePath },

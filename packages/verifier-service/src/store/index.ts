@@ -2,6 +2,7 @@ import { type DatabaseOptions, open } from "./database.ts";
 import { dayOf, gasSpent } from "./gas.ts";
 import { fenced, type Lease, leaseRepository } from "./leases.ts";
 import { ledgerReads, ledgerWrites } from "./ledger.ts";
+import { listingRepository } from "./listings.ts";
 import { operationWrites } from "./operation-writes.ts";
 import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
@@ -16,6 +17,7 @@ export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
+export type { DueListing, ListingKey } from "./listings.ts";
 export type { QueuePosition } from "./open-operations.ts";
 export type {
   EnqueueDepositResult,
@@ -52,6 +54,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     operations: operationRepository(database, clock),
     quotas: quotaRepository(database, clock),
     leases: leaseRepository(database),
+    listings: listingRepository(database),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
     /** Ms since the leading relayer last completed a round, by the database's clock; undefined before the first round. */
@@ -86,6 +89,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
       await this.reservations.retire(clock() - 30 * DAY_MS);
       await retireTexts(database, clock() - 30 * DAY_MS);
       await this.quotas.sweep(clock() - 2 * DAY_MS);
+      await this.listings.sweep(clock());
     },
 
     close: () => database.close(),

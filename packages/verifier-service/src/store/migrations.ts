@@ -170,5 +170,29 @@ const rounds: Migration = {
   },
 };
 
+/** Adds the catalog of resources for discovery. */
+const listings: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable("listings")
+      .addColumn("url", "text", (c) => c.notNull())
+      .addColumn("method", "text", (c) => c.notNull())
+      .addColumn("host", "text", (c) => c.notNull())
+      .addColumn("item", "text", (c) => c.notNull())
+      .addColumn("pay_to", "text", (c) => c.notNull())
+      .addColumn("due_at", "bigint", (c) => c.notNull())
+      .addColumn("expires_at", "bigint", (c) => c.notNull())
+      .addPrimaryKeyConstraint("listings_key", ["url", "method"])
+      .execute();
+    for (const column of ["host", "pay_to", "due_at", "expires_at"])
+      await db.schema.createIndex(`listings_${column}`).on("listings").column(column).execute();
+  },
+};
+
 /** In the order of their names. A released migration never changes; later ones correct it. */
-export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-turns": turns, "0003-rounds": rounds };
+export const MIGRATIONS: Migrations = {
+  "0001-initial": initial,
+  "0002-turns": turns,
+  "0003-rounds": rounds,
+  "0004-listings": listings,
+};

@@ -165,6 +165,21 @@ export interface RoundTable {
   ended_at: number;
 }
 
+/** A resource of the discovery catalog. Nothing in it comes from a payment but its URL and method. */
+export interface ListingTable {
+  url: string;
+  method: string;
+  /** Host and port of the URL, for the limit of each host. */
+  host: string;
+  /** JSON as the catalog shows it; "" until the host has confirmed it. */
+  item: string;
+  /** The recipient's wallet, lower case; "" until then. */
+  pay_to: string;
+  /** When to ask the host next. */
+  due_at: number;
+  expires_at: number;
+}
+
 export interface Schema {
   reservations: ReservationTable;
   claims: ClaimTable;
@@ -179,6 +194,7 @@ export interface Schema {
   quotas: QuotaTable;
   gas_days: GasDayTable;
   rounds: RoundTable;
+  listings: ListingTable;
 }
 
 /** A connection or a transaction. */

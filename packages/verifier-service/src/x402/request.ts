@@ -49,7 +49,8 @@ export function parseX402(request: X402Request, served: ServedDeployment): X402P
   return { terms, payment, artifactSet };
 }
 
-function checkDeployment(terms: X402Terms, { config, facts }: ServedDeployment): Refused["refusal"] | undefined {
+/** Whether requirements name the pool, token and address of this service. */
+export function checkDeployment(terms: X402Terms, { config, facts }: ServedDeployment): Refused["refusal"] | undefined {
   const { chainId, pool, publicUrl } = config;
   const elsewhere = publicUrl !== undefined && baseUrl(terms.service) !== publicUrl;
   if (terms.pool === pool && terms.asset === facts.token && terms.decimals === facts.decimals && !elsewhere)

@@ -1,6 +1,13 @@
 // x402 on the paths of the service's own interface: a body with `x402Version` is an x402 request.
 
-import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, X402Error, x402Network } from "@sotto/protocol/x402";
+import {
+  X402_BAZAAR,
+  X402_SCHEME,
+  X402_SETTLEMENT_PENDING,
+  X402_VERSION,
+  X402Error,
+  x402Network,
+} from "@sotto/protocol/x402";
 import type { App } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callerOf, tellApplied } from "../operations/prefer.ts";
@@ -14,6 +21,8 @@ export interface X402Routes extends X402Services {
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
   readonly answers: ResponseContext;
   readonly clientOf: (request: FastifyRequest) => string;
+  /** Notes the resource of a settled payment, and returns x402's outcome. Undefined if discovery is off. */
+  readonly discovery: { note(extensions: unknown, resource: string): Promise<object | undefined> } | undefined;
 }
 
 /** Answers x402 requests, before the body is checked against the service's own schema. */
@@ -54,6 +63,8 @@ function x402Handler(
   };
 }
 
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
 export function x402Handlers(services: X402Routes): { verify: X402Handler; settle: X402Handler } {
   const { metrics, answers, clientOf, config } = services;
   return {
@@ -65,13 +76,16 @@ export function x402Handlers(services: X402Routes): { verify: X402Handler; settl
     settle: x402Handler(
       (answer) => x402SettleError(answer, config.chainId),
       async (request, reply) => {
-        const answer = x402Settled(
-          await settleX402(bodyOf(request), callerOf(request, reply, clientOf(request)), services),
-          config.chainId,
-          answers,
-        );
+        const body = bodyOf(request);
+        const result = await settleX402(body, callerOf(request, reply, clientOf(request)), services);
+        const answer = x402Settled(result, config.chainId, answers);
         const pending = answer.errorReason === X402_SETTLEMENT_PENDING;
         metrics.settled(answer.success ? "success" : pending ? "pending" : "failed");
+        if (answer.success && "resource" in result) {
+          const extensions = (body.paymentPayload as Record<string, unknown>)["extensions"];
+          const bazaar = await services.discovery?.note(extensions, result.resource);
+          if (bazaar !== undefined) reply.header("extension-responses", base64({ [X402_BAZAAR]: bazaar }));
+        }
         if (!pending) return answer;
         reply.code(202).header("retry-after", 2);
         tellApplied(request, reply);
@@ -82,7 +96,10 @@ export function x402Handlers(services: X402Routes): { verify: X402Handler; settl
 }
 
 /** x402's discovery endpoint. */
-export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "facts" | "setId" | "answers">): void {
+export function supportedRoute(
+  app: App,
+  services: Pick<X402Routes, "config" | "facts" | "setId" | "answers" | "discovery">,
+): void {
   app.get(
     "/supported",
     {
@@ -93,14 +110,14 @@ export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "
       },
     },
     async (_request, reply) => {
-      const { config, facts, setId, answers } = services;
+      const { config, facts, setId, answers, discovery } = services;
       const { pool, publicUrl: service } = config;
       const extra = { pool, asset: facts.token, decimals: facts.decimals, artifactSet: setId, service };
       const network = x402Network(BigInt(config.chainId));
       reply.header("cache-control", "public, max-age=60");
       return {
         kinds: [{ x402Version: X402_VERSION, scheme: X402_SCHEME, network, extra }],
-        extensions: [],
+        extensions: discovery === undefined ? [] : [X402_BAZAAR],
         signers: { "eip155:*": [answers.relayer] },
       };
     },

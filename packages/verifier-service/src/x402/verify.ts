@@ -40,13 +40,15 @@ export async function settleX402(
   request: X402Request,
   caller: Caller,
   services: X402Services,
-): Promise<{ readonly operation: Operation } | Refused> {
+): Promise<{ readonly operation: Operation; readonly resource: string } | Refused> {
   const read = parseX402(request, services);
   if ("refusal" in read) return { refused: read.refusal };
   const hold = services.holds.enter(String(read.payment.signals.nullifier), caller);
   try {
     const queued = await queue(read, caller.client, services);
-    return "refused" in queued ? queued : { operation: await waitFor(queued.operation, hold, caller, services) };
+    if ("refused" in queued) return queued;
+    const operation = await waitFor(queued.operation, hold, caller, services);
+    return { operation, resource: read.terms.resource };
   } finally {
     hold.leave();
   }

@@ -1,0 +1,182 @@
+// Reads listings: which resource a payment is for, and what the 402 of the resource says of it. All of it is untrusted.
+import {
+  isX402NestedAtMost,
+  isX402RouteTemplate,
+  MAX_X402_LISTING_BYTES,
+  MAX_X402_LISTING_DEPTH,
+  parseX402Terms,
+  X402_BAZAAR,
+  X402_LISTED_METHODS,
+  X402_PRIVACY,
+  X402_PRIVACY_EXTENSION,
+  X402_SCHEME,
+  X402_VERSION,
+  type X402Terms,
+  x402ListingTexts,
+  x402Network,
+} from "@sotto/protocol/x402";
+import { parseStrictJson } from "@sotto/server";
+import Schema from "typebox/schema";
+import type { ListingKey } from "../store/index.ts";
+import { checkDeployment, type ServedDeployment } from "../x402/request.ts";
+import { checkHostUrl, type HostAnswer } from "./host.ts";
+import type { ListedResource } from "./schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Maximum payment requirements in a listing. */
+const MAX_ACCEPTS = 4;
+
+/** Why something is not listed. Its message is for the resource server. */
+export class NotListed extends Error {
+  override readonly name = "NotListed";
+}
+
+const objectOf = (value: unknown): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+
+const bazaarOf = (extensions: unknown): Json | undefined => objectOf(objectOf(extensions)?.[X402_BAZAAR]);
+
+/**
+ * The resource of a settled payment, if its payload has the extension `bazaar`. The URL is the one that the proof binds,
+ * not that of the payload's `resource`; query and fragment are left out, because they can say who pays for what.
+ * @param resource `extra.resource` of the payment's requirements
+ * @throws NotListed
+ */
+export function listingKeyOf(extensions: unknown, resource: string, local: boolean): ListingKey | undefined {
+  const bazaar = bazaarOf(extensions);
+  if (bazaar === undefined) return undefined;
+  const url = URL.canParse(resource) ? new URL(resource) : undefined;
+  if (url === undefined) throw new NotListed("the resource must be a URL");
+  const problem = checkHostUrl(url, local);
+  if (problem !== undefined) throw new NotListed(problem);
+  const { type, method } = objectOf(objectOf(bazaar["info"])?.["input"]) ?? {};
+  const listed = X402_LISTED_METHODS.find((one) => one === method);
+  if (type !== "http" || listed === undefined)
+    throw new NotListed(`info.input must be of type http, with the method ${X402_LISTED_METHODS.join(" or ")}`);
+  const { routeTemplate } = bazaar;
+  return { url: url.origin + (isX402RouteTemplate(routeTemplate) ? routeTemplate : url.pathname), method: listed };
+}
+
+/**
+ * What the 402 of a resource says of it. If its path has variable parts, `key` is the template of the path.
+ * @param answer the host's response to a request without a payment
+ * @throws NotListed if the response is not a 402 that lists this resource
+ */
+export function readListing(
+  { url, method }: ListingKey,
+  answer: HostAnswer,
+  served: ServedDeployment,
+): { readonly key: ListingKey; readonly payTo: string; readonly item: Omit<ListedResource, "lastUpdated"> } {
+  const required = decodeRequired(answer);
+  const bazaar = bazaarOf(required["extensions"]);
+  if (bazaar === undefined) throw new NotListed("the 402 has no extension bazaar");
+  const { info, schema, routeTemplate } = bazaar;
+  checkInfo(info, schema, method);
+  const { origin, pathname } = new URL(url);
+  const template = isX402RouteTemplate(routeTemplate) ? routeTemplate : undefined;
+  const accepts = acceptsOf(required["accepts"], url, served);
+  const [{ wallet: payTo }] = accepts;
+  return {
+    key: { url: origin + (template ?? pathname), method },
+    payTo,
+    item: {
+      resource: origin + (template ?? pathname),
+      type: "http",
+      x402Version: X402_VERSION,
+      accepts: accepts.map(requirementsOf),
+      ...x402ListingTexts(required["resource"]),
+      extensions: {
+        [X402_BAZAAR]: { info, schema, ...(template === undefined ? {} : { routeTemplate: template }) },
+        [X402_PRIVACY]: X402_PRIVACY_EXTENSION,
+      },
+    },
+  };
+}
+
+function decodeRequired({ status, required = "" }: HostAnswer): Json {
+  if (status !== 402) throw new NotListed(`the host responded with status ${status} instead of 402`);
+  try {
+    const parsed = objectOf(parseStrictJson(Buffer.from(required, "base64")));
+    if (parsed?.["x402Version"] === X402_VERSION) return parsed;
+  } catch {
+    // Not JSON: the same as JSON of another format.
+  }
+  throw new NotListed(`the 402 has no PAYMENT-REQUIRED of version ${X402_VERSION}`);
+}
+
+/** @throws NotListed */
+function checkInfo(info: unknown, schema: unknown, method: string): void {
+  const { type, method: own } = objectOf(objectOf(info)?.["input"]) ?? {};
+  if (type !== "http" || own !== method) throw new NotListed(`info.input must be of type http, method ${method}`);
+  if (objectOf(schema) === undefined) throw new NotListed("schema must be an object");
+  if (![info, schema].every((one) => isX402NestedAtMost(one, MAX_X402_LISTING_DEPTH)))
+    throw new NotListed(`info and schema must nest at most ${MAX_X402_LISTING_DEPTH} levels deep`);
+  const bytes = Buffer.byteLength(JSON.stringify({ info, schema }));
+  if (bytes > MAX_X402_LISTING_BYTES)
+    throw new NotListed(`info and schema take ${bytes} bytes, at most ${MAX_X402_LISTING_BYTES} are listed`);
+  if (refersOutside(schema)) throw new NotListed("schema must not refer to other documents");
+  if (!matches(schema, info)) throw new NotListed("info does not match its schema");
+}
+
+/** Whether a schema names another document, which a program that reads the listing might load. */
+function refersOutside(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  return Object.entries(schema).some(([key, value]) => {
+    const reference = key === "$ref" || key === "$id" || key === "$dynamicRef";
+    return (reference && !(typeof value === "string" && value.startsWith("#"))) || refersOutside(value);
+  });
+}
+
+/** Keywords that are not evaluated: patterns and recursive references can take very long. */
+const SKIPPED = new Set(["pattern", "patternProperties", "$ref", "$dynamicRef"]);
+
+function matches(schema: unknown, value: unknown): boolean {
+  const checked = JSON.parse(JSON.stringify(schema, (key, part: unknown) => (skipped(key, part) ? undefined : part)));
+  try {
+    return Schema.Check(checked, value);
+  } catch {
+    return false;
+  }
+}
+
+/** A property may have the name of a keyword; its schema is then an object. */
+const skipped = (key: string, part: unknown): boolean =>
+  SKIPPED.has(key) && (typeof part === "string" || key === "patternProperties");
+
+/** The requirements that this service settles. @throws NotListed if there are none */
+function acceptsOf(accepts: unknown, url: string, served: ServedDeployment): [X402Terms, ...X402Terms[]] {
+  const found = (Array.isArray(accepts) ? accepts : []).flatMap((one) => {
+    const terms = termsOf(one);
+    const own = terms !== undefined && isServed(terms, served) && terms.resource === url;
+    return own ? [terms] : [];
+  });
+  const [first] = found;
+  if (first === undefined) throw new NotListed("no payment requirements of the 402 are for this service and resource");
+  return [first, ...found.slice(1).filter(({ wallet }) => wallet === first.wallet)].slice(0, MAX_ACCEPTS) as never;
+}
+
+const isServed = (terms: X402Terms, served: ServedDeployment): boolean =>
+  terms.chainId === BigInt(served.config.chainId) && checkDeployment(terms, served) === undefined;
+
+function termsOf(requirements: unknown): X402Terms | undefined {
+  try {
+    return parseX402Terms(requirements);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The requirements without challenge and recipient's signature, which only the resource's own 402 states. */
+function requirementsOf(terms: X402Terms): ListedResource["accepts"][number] {
+  const { chainId, asset, amount, wallet, maxTimeoutSeconds, pool, decimals, resource, service } = terms;
+  return {
+    scheme: X402_SCHEME,
+    network: x402Network(chainId),
+    asset,
+    amount: String(amount),
+    payTo: wallet,
+    maxTimeoutSeconds,
+    extra: { pool, decimals, resource, service },
+  };
+}
