@@ -12,6 +12,7 @@ const allowed = {
   web: ["protocol", "chain", "prover", "client"],
   cli: ["protocol", "chain", "prover", "client"],
   mcp: ["protocol", "client", "cli"],
+  "create-sotto": ["protocol"],
   "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
 };
 
@@ -103,7 +104,8 @@ module.exports = {
   options: {
     parser: "swc",
     doNotFollow: { path: ["node_modules", "/dist/"] },
-    exclude: { path: ["^types/", "^artifacts/", "^cache/", "^circuits/build/"] },
+    // Templates are other people's programs, which are put together from several folders.
+    exclude: { path: ["^types/", "^artifacts/", "^cache/", "^circuits/build/", "^packages/create-sotto/templates/"] },
     moduleSystems: ["es6", "cjs"],
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
     progress: { type: "none" },

@@ -28,6 +28,7 @@ export const tasks = {
   // Like dev, it builds by itself.
   release: [command("node scripts/release/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
+  new: [quietly(turbo("build --filter=create-sotto")), command("node packages/create-sotto/dist/main.js")],
   chain: [command("node scripts/chain/start.ts")],
   "deploy:network": [build, command("node scripts/deploy/main.ts")],
   "check:deployment": [build, command("node scripts/deploy/check-main.ts")],

@@ -23,6 +23,7 @@ import { SERVER_ERRORS } from "@sotto/server";
 import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
 import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
+import { CREATE_ERRORS } from "create-sotto";
 import { root } from "../circuits/paths.ts";
 import { SCRIPT_ERRORS } from "../lib/error-definitions.ts";
 import { withPart } from "./document-part.ts";
@@ -43,6 +44,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli", errors: CLI_ERRORS },
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },
+  { name: "CreateError", folder: "create-sotto", errors: CREATE_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
   { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },

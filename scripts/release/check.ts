@@ -55,7 +55,7 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   const needed = ["package.json", "README.md", "LICENSE"];
   const missing = needed.filter((path) => !has.has(path)).map((path) => `${path} is missing`);
   const strange = files
-    .filter((path) => !needed.includes(path) && !/^(?:dist|src)\//.test(path))
+    .filter((path) => !needed.includes(path) && !/^(?:dist|src)\//.test(path) && !path.startsWith(FOLDERS[name] ?? "/"))
     .map((path) => `${path} does not belong into the package`);
   const sourceless = files
     .filter((path) => path.startsWith("dist/") && !has.has(sourceOf(path)))
@@ -68,5 +68,8 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   const development = manifest.devDependencies === undefined ? [] : [`${name} lists devDependencies`];
   return [...missing, ...strange, ...sourceless, ...lacking, ...local, ...development];
 }
+
+/** Folders besides dist and src that belong into a package. */
+const FOLDERS: Readonly<Record<string, string>> = { "create-sotto": "templates/" };
 
 const sourceOf = (path: string): string => path.replace(/^dist/, "src").replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts");

@@ -49,7 +49,14 @@ export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
-export { type BindingOptions, type PhoneLink, type SignedBinding, signBinding, signPhoneLink } from "./phone/link.ts";
+export {
+  type BindingOptions,
+  type BoundWallet,
+  type PhoneLink,
+  type SignedBinding,
+  signBinding,
+  signPhoneLink,
+} from "./phone/link.ts";
 export type { LookupSigner } from "./phone/lookup.ts";
 export type { PhoneRecipient } from "./phone/mapping.ts";
 export { phoneNumberOf } from "./phone/number.ts";

@@ -1,4 +1,10 @@
-import { BINDING_SLOT_SECONDS, bindingSlots, bindingTypedData, type ShieldedAddressBinding } from "@sotto/protocol";
+import {
+  BINDING_SLOT_SECONDS,
+  bindingSlots,
+  bindingTypedData,
+  type Deployment,
+  type ShieldedAddressBinding,
+} from "@sotto/protocol";
 import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { addressOf, type LookupSigner, signTyped } from "./lookup.ts";
@@ -29,6 +35,11 @@ export interface SignedBinding {
   readonly signature: string;
 }
 
+/** The part of a wallet that a binding is about. Its keys suffice; it need not be open. */
+export interface BoundWallet extends Pick<Wallet, "shieldedAddress" | "now"> {
+  readonly pool: Deployment;
+}
+
 /**
  * Binds the account `signer` to this wallet's shielded address.
  *
@@ -36,7 +47,7 @@ export interface SignedBinding {
  *   errors
  */
 export async function signBinding(
-  wallet: Pick<Wallet, "pool" | "shieldedAddress" | "now">,
+  wallet: BoundWallet,
   signer: LookupSigner,
   { phone, service, issuedAt = bindingSlots(wallet.now())[0]! }: BindingOptions = {},
 ): Promise<SignedBinding> {
@@ -54,7 +65,7 @@ export async function signBinding(
 
 /** The body that links a number to `signer` at a registry. The code sent to the number then proves who holds it. */
 export async function signPhoneLink(
-  wallet: Pick<Wallet, "pool" | "shieldedAddress" | "now">,
+  wallet: BoundWallet,
   signer: LookupSigner,
   options: BindingOptions & { readonly phone: string; readonly service: string },
 ): Promise<PhoneLink> {

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// Starts the program `create-sotto` once Node is known to be new enough to load it.
+import { checkNodeVersion } from "@sotto/protocol/node-version";
+
+const problem = checkNodeVersion(process.versions.node);
+if (problem === undefined) await import("./program.ts");
+else {
+  console.error(`sotto: NODE_TOO_OLD: ${problem}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,81 @@
+// The program `create-sotto`. main.ts imports it after checking Node's version.
+import { relative, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { parseArgs } from "node:util";
+import { createProject, findTemplate, type NewProject } from "./create.ts";
+import { CreateError } from "./errors.ts";
+import { TEMPLATES } from "./templates.ts";
+
+const list = TEMPLATES.map(({ name, what }) => `  ${name.padEnd(26)}${what}`).join("\n");
+const USAGE = `npm run new -- [TEMPLATE] [FOLDER]: creates a project from a template. It asks for what is missing.
+
+${list}
+`;
+
+/** npm starts its scripts in the root of the checkout, and says from where the user called it. */
+const whereUserIs = process.env["INIT_CWD"] ?? process.cwd();
+
+interface Arguments {
+  readonly help: boolean;
+  readonly template: string | undefined;
+  readonly folder: string | undefined;
+}
+
+/** @throws CreateError USAGE */
+function parse(args: string[]): Arguments {
+  try {
+    const options = { help: { type: "boolean", short: "h", default: false } } as const;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    if (positionals.length > 2) throw new Error(`Unexpected argument '${positionals[2]}'`);
+    return { help: values.help, template: positionals[0], folder: positionals[1] };
+  } catch (cause) {
+    const [problem] = (cause as Error).message.split(". ");
+    throw new CreateError("USAGE", `${problem}; npm run new -- --help shows the usage`, {}, { cause });
+  }
+}
+
+/** Asks for the template and the folder that the arguments lack. @throws CreateError USAGE without a terminal */
+async function complete({ template, folder }: Arguments): Promise<{ template: string; folder: string }> {
+  if (template !== undefined) findTemplate(template);
+  if (template !== undefined && folder !== undefined) return { template, folder };
+  if (!process.stdin.isTTY) {
+    const missing = template === undefined ? "a template and a folder" : "a folder";
+    throw new CreateError(
+      "USAGE",
+      `${missing} must be given: npm run new -- TEMPLATE FOLDER; --help lists the templates`,
+    );
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    if (template === undefined) console.log(`\n${list}\n`);
+    const chosen = template ?? (await terminal.question("Template: ")).trim();
+    findTemplate(chosen);
+    return { template: chosen, folder: folder ?? (await terminal.question("Folder: ")).trim() };
+  } finally {
+    terminal.close();
+  }
+}
+
+/** What to do next. Both commands of the checkout have to run: one serves the packages, the other one the chain. */
+function nextSteps({ template, folder }: NewProject): string {
+  const path = relative(whereUserIs, folder) || ".";
+  return [
+    `Created ${path}. Next:`,
+    "  npm run release   in the checkout, in a terminal of its own: serves the packages",
+    "  npm run dev       in the checkout, in another one: a chain, the service, servers to pay",
+    `  cd ${path} && ${template.commands.join(" && ")}`,
+  ].join("\n");
+}
+
+try {
+  const args = parse(process.argv.slice(2));
+  if (args.help) process.stdout.write(USAGE);
+  else {
+    const { template, folder } = await complete(args);
+    console.log(nextSteps(createProject(template, resolve(whereUserIs, folder))));
+  }
+} catch (error) {
+  if (!(error instanceof CreateError)) throw error;
+  console.error(`sotto: ${error.code}: ${error.message}`);
+  process.exitCode = 1;
+}

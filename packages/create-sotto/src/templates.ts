@@ -1,0 +1,28 @@
+/** A project that can be created. */
+export interface Template {
+  readonly name: string;
+  /** For people. */
+  readonly what: string;
+  /** Folders below templates/ whose files make up the project; a file of a later one replaces an earlier one's. */
+  readonly folders: readonly string[];
+  /** Commands that show the result, in the new folder. */
+  readonly commands: readonly string[];
+}
+
+const server = (framework: string): Template => {
+  const name = `resource-server-${framework.toLowerCase()}`;
+  const what = `charges for a route, with ${framework}`;
+  return { name, what, folders: ["node", "resource-server", name], commands: ["npm install", "npm start"] };
+};
+
+export const TEMPLATES: readonly Template[] = [
+  server("Express"),
+  server("Fastify"),
+  server("Hono"),
+  {
+    name: "client",
+    what: "a script that pays for a URL",
+    folders: ["node", "client"],
+    commands: ["npm install", "npm start"],
+  },
+];

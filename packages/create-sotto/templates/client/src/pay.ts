@@ -1,0 +1,33 @@
+// Pays for a URL, and prints its content, what was paid, and what each party learned.
+import { type PurchaseProgress, wrapFetch } from "@sotto/client";
+import { formatDecimalAmount } from "@sotto/protocol";
+import { service } from "./settings.ts";
+import { open } from "./wallet.ts";
+
+const [url = "http://127.0.0.1:4022/articles/1"] = process.argv.slice(2);
+
+const wallet = await open();
+try {
+  let paid: PurchaseProgress | undefined;
+  const pay = wrapFetch(fetch, wallet, {
+    services: [service],
+    maxPerRequest: 100_000n,
+    maxPerDay: 1_000_000n,
+    onProgress: (progress) => {
+      if (progress.stage === "paid") paid = progress;
+    },
+  });
+  const response = await pay(url);
+  console.log(`${response.status} ${await response.text()}`);
+  console.log(paid === undefined ? "nothing was paid" : summary(paid));
+} finally {
+  await wallet.close();
+}
+
+function summary({ price, resourceUrl, txSignature }: PurchaseProgress): string {
+  return `paid      ${formatDecimalAmount(price, 6)} USDC for ${resourceUrl}
+server    learned the amount, the URL and this machine's network address; not which wallet paid
+service   learned the recipient, the URL, the amount within 10%, and this machine's network address
+chain     shows that one of the pool's notes was spent: transaction ${txSignature}
+left      ${formatDecimalAmount(wallet.balance().total, 6)} USDC`;
+}

@@ -1,0 +1,9 @@
+// .env.example explains the settings.
+const { env } = process;
+
+export const port = Number(env["PORT"] ?? 3000);
+export const host = env["HOST"] ?? "127.0.0.1";
+export const origin = env["ORIGIN"] ?? `http://127.0.0.1:${port}`;
+export const service = env["SOTTO_SERVICE"] ?? "http://127.0.0.1:4021/zk";
+export const nodes = (env["SOTTO_NODES"] ?? "http://127.0.0.1:4025").split(",");
+export const folder = env["DATA"] ?? "data";

@@ -1,0 +1,55 @@
+// What the tests of this suite share: `npm run dev`, and a registry with the packed packages.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packAll } from "../../scripts/release/pack.ts";
+import { type Registry, startRegistry } from "../../scripts/release/registry.ts";
+import { freePorts, RUNNING, startDev } from "../dev/support/dev.ts";
+import { atEnd } from "../kit/at-end.ts";
+
+export interface World {
+  /** Outside the checkout; projects are created in it. */
+  readonly folder: string;
+  readonly registry: Registry;
+  /** The first of the six ports of `npm run dev`. */
+  readonly port: number;
+  /** Settings of a project, whose defaults are the usual ports. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+let shared: Promise<World> | undefined;
+/** Actions to run at the end, the last one first. */
+const cleanup: (() => Promise<unknown>)[] = [];
+
+/** Opens what all tests of the run share. */
+export function openWorld(): Promise<World> {
+  shared ??= create();
+  return shared;
+}
+
+async function create(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-outside-"));
+  cleanup.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const port = await freePorts();
+  const dev = startDev("--port", String(port), "--state", join(folder, "dev"));
+  cleanup.push(async () => {
+    dev.child.kill("SIGTERM");
+    await dev.ended;
+  });
+  const packages = await packAll(join(folder, "packages"));
+  const registry = await startRegistry({ packages, port: 0 });
+  cleanup.push(() => registry.close());
+  await dev.until(RUNNING);
+  const url = (offset: number) => `http://127.0.0.1:${port + offset}`;
+  const environment = {
+    SOTTO_SERVICE: `${url(1)}/zk`,
+    SOTTO_URL: `${url(2)}/articles/1`,
+    SOTTO_FAUCET: `${url(4)}/drip`,
+    SOTTO_NODES: url(5),
+  };
+  return { folder, registry, port, environment };
+}
+
+atEnd(async () => {
+  for (let action = cleanup.pop(); action; action = cleanup.pop()) await action();
+});
