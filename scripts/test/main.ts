@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import { type RunSummary, readOutcome } from "./outcome.ts";
 import { type Outcome, seconds, summaryLines } from "./output.ts";
 import { parseReport, reportBase } from "./report.ts";
+import { compiledFolder } from "./scratch.ts";
 import { isNamed, listAffected, listTasks, type Task } from "./tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -101,6 +102,7 @@ async function main(args: readonly string[]): Promise<boolean> {
     return false;
   }
   const tasks = choose(options.length === 0 ? listTasks(root) : listAffected(root), names);
+  rmSync(compiledFolder(root), { recursive: true, force: true });
   const built = await build();
   const outcomes = [built, ...(built.failures.length === 0 ? await test(tasks) : [])];
   console.log(summaryLines(outcomes, (performance.now() - started) / 1000));

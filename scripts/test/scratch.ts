@@ -1,4 +1,4 @@
-// The folder for temporary files of a suite. It is in memory if the machine has enough: the databases of the tests sync to
+// The folders for temporary files. That of a suite is in memory if the machine has enough: the databases of the tests sync to
 // disk thousands of times, and on a slow disk waiting for that takes longer than the tests.
 
 import { spawnSync } from "node:child_process";
@@ -61,3 +61,9 @@ export function openScratch(): Scratch {
   chmodSync(path, 0o755);
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
 }
+
+/**
+ * The folder where Node keeps compiled code, for all processes of all suites of a run: hundreds of them import the same
+ * modules, and without it a fifth of that time goes into compiling. `npm test` empties it when it starts.
+ */
+export const compiledFolder = (root: string): string => join(root, ".turbo", "compiled");

@@ -16,7 +16,7 @@ import { dirname, join, relative } from "node:path";
 import { cleanEnvironment } from "../launcher/process.mjs";
 import { eventLines } from "./output.ts";
 import { parseReport, reportBase, type TestEvent } from "./report.ts";
-import { openScratch } from "./scratch.ts";
+import { compiledFolder, openScratch } from "./scratch.ts";
 
 const POLL_MS = 500;
 const TAIL_LINES = 60;
@@ -68,6 +68,7 @@ export async function runSuite(folder: string, script: string, command: readonly
     env: {
       ...cleanEnvironment(process.env, process.env["PATH"] ?? ""),
       SOTTO_TEST_EVENTS: file,
+      NODE_COMPILE_CACHE: compiledFolder(root),
       TMPDIR: scratch.path,
       NO_COLOR: "1",
       FORCE_COLOR: "0",

@@ -8,6 +8,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { Contract } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { accountOf, openWallet, openWorld, type World } from "../world/wallets.ts";
@@ -60,7 +61,7 @@ describe("docs/client.md", function () {
   /** Runs a program that ends by itself. Asynchronous, because its server runs in this process. */
   const start = async (name: string) => {
     // Its home is where downloaded files are cached.
-    const env = { PATH: process.env["PATH"], SOTTO_WORDS: words, ACCOUNT_KEY: account.privateKey, HOME: FOLDER };
+    const env = { ...BASE_ENVIRONMENT, SOTTO_WORDS: words, ACCOUNT_KEY: account.privateKey, HOME: FOLDER };
     const child = spawn(process.execPath, [name], { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"] });
     const said: string[] = [];
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => void said.push(String(chunk)));

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { BASE_ENVIRONMENT } from "./environment.ts";
 import { freePort } from "./ports.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -65,14 +66,14 @@ export class DocumentedCode {
 
   /** Runs a file that ends by itself. @returns its output */
   run(name: string, env: Record<string, string>): string {
-    const settings = { env: { PATH: process.env["PATH"] ?? "", ...env }, encoding: "utf8" } as const;
+    const settings = { env: { ...BASE_ENVIRONMENT, ...env }, encoding: "utf8" } as const;
     return execFileSync(process.execPath, [this.path(name)], settings);
   }
 
   /** Runs a file that serves at PORT, until `use` has finished. */
   async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
     const port = await freePort();
-    const env = { PATH: process.env["PATH"] ?? "", PORT: String(port) };
+    const env = { ...BASE_ENVIRONMENT, PORT: String(port) };
     const child = spawn(process.execPath, [this.path(name)], { env, stdio: ["ignore", "ignore", "inherit"] });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     try {

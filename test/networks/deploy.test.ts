@@ -112,7 +112,7 @@ describe("deploying to a network", function () {
     expect(entries.map(({ address }) => address)).to.deep.equal(
       Object.values(manifest.contracts).map(({ address }) => address),
     );
-    const compiled = await Promise.all(entries.map((entry) => compile(entry, sources)));
+    const compiled = await compile(entries, sources);
     for (const [index, entry] of entries.entries()) {
       const [creation, found] = [compiled[index]!, await provider.getCode(entry.address)];
       const made = await construct(provider, creation + entry.constructorArguments);

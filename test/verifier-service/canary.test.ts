@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { deriveKeys, randomField, randomSeed, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 import { call, claimsOf, post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
@@ -40,8 +41,7 @@ describe("a whole run of the service", function () {
   after(() => rmSync(folder, { recursive: true }));
 
   function start(settings: Record<string, string>) {
-    const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...settings } });
+    const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { ...BASE_ENVIRONMENT, ...settings } });
     children.push(child);
     const said: string[] = [];
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));

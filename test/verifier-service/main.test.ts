@@ -6,6 +6,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 import { call } from "../kit/http.ts";
 import { slow } from "../kit/slow.ts";
 import { artifacts, environment, openWorld } from "../world/service.ts";
@@ -35,8 +36,7 @@ describe("the service as a program", function () {
   const start = (
     settings: Record<string, string>,
   ): { line: Promise<string>; ended: Promise<Ended>; child: ChildProcess } => {
-    const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [program], { cwd: folder, env: { PATH, ...settings } });
+    const child = spawn(process.execPath, [program], { cwd: folder, env: { ...BASE_ENVIRONMENT, ...settings } });
     children.push(child);
     const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {

@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { ServiceMessage } from "../../scripts/demo/serve-parent.ts";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 
 export interface ServiceChild {
   readonly url: string;
@@ -11,7 +12,7 @@ export interface ServiceChild {
 /** @param environment all its settings @throws Error with the service's error code */
 export async function startServiceChild(environment: Record<string, string>): Promise<ServiceChild> {
   const child = fork(join(import.meta.dirname, "service-child-process.ts"), [], {
-    env: environment,
+    env: { ...BASE_ENVIRONMENT, ...environment },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));

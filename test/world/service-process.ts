@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 import { PATIENT } from "./patient.ts";
 
 const MAIN = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
@@ -25,10 +26,9 @@ export async function startProcess(
   onLog: (line: string) => void = () => undefined,
   killAt?: RegExp,
 ): Promise<ServiceProcess> {
-  const { PATH = "" } = process.env;
   const kill = killAt === undefined ? [] : [STOPS_AT, "SIGKILL", killAt.source];
   const child = spawn(process.execPath, [ENDS_WITH_PARENT, ...kill, MAIN], {
-    env: { PATH, ...PATIENT, ...environment },
+    env: { ...BASE_ENVIRONMENT, ...PATIENT, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>

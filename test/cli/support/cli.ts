@@ -11,6 +11,7 @@ import { run } from "@sotto/cli";
 import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
+import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
 import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
 
 const prover = new TrapdoorProver();
@@ -63,11 +64,10 @@ export class Cli {
 
   /** Starts a command without waiting for its end. */
   start(args: readonly string[], { env = {}, input, watch, stop, cwd }: RunOptions = {}) {
-    const { PATH = "" } = process.env;
     const before = stop === undefined ? [] : [STOPS_AT, stop.signal, stop.at.source];
     const child = spawn(process.execPath, [...before, BIN, ...args, "--home", this.home], {
       cwd: cwd ?? this.#cwd,
-      env: { PATH, HOME: this.folder, ...this.env, ...env },
+      env: { ...BASE_ENVIRONMENT, HOME: this.folder, ...this.env, ...env },
     });
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => {

@@ -31,17 +31,38 @@ async function solc(file: string): Promise<string> {
   return output.replace(/^>>>.*\n/, "");
 }
 
-/** The creation code of an entry's contract, hex without 0x. */
-export async function compile({ contract, standardInput, compiler }: Entry, folder: string): Promise<string> {
-  if (!compiler.startsWith(`v${version}+commit.`)) throw new Error(`${compiler} is not ${version}`);
+/** The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. */
+export async function compile(entries: readonly Entry[], folder: string): Promise<string[]> {
+  const inputs = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const text = readFileSync(join(folder, entry.standardInput), "utf8");
+    inputs.set(text, [...(inputs.get(text) ?? []), entry]);
+  }
+  const compiled = [...inputs].map(async ([text, group], index) => {
+    const input = JSON.parse(text);
+    // Explorers choose the outputs that they need; the code does not depend on the choice.
+    input.settings.outputSelection = {};
+    for (const { contract, compiler } of group) {
+      if (!compiler.startsWith(`v${version}+commit.`)) throw new Error(`${compiler} is not ${version}`);
+      const [source, name] = partsOf(contract);
+      input.settings.outputSelection[source] = { [name]: ["evm.bytecode.object"] };
+    }
+    const asked = join(folder, `${index}.json`);
+    writeFileSync(asked, JSON.stringify(input));
+    const { contracts } = JSON.parse(await solc(asked));
+    return group.map((entry): [Entry, string] => {
+      const [source, name] = partsOf(entry.contract);
+      return [entry, contracts[source][name].evm.bytecode.object];
+    });
+  });
+  const codes = new Map((await Promise.all(compiled)).flat());
+  return entries.map((entry) => codes.get(entry) as string);
+}
+
+/** Source and name of a contract: "contracts/A.sol:A". */
+function partsOf(contract: string): [source: string, name: string] {
   const [source = "", name = ""] = contract.split(":");
-  const input = JSON.parse(readFileSync(join(folder, standardInput), "utf8"));
-  // Explorers choose the outputs that they need; the code does not depend on the choice.
-  input.settings.outputSelection = { [source]: { [name]: ["evm.bytecode.object"] } };
-  const asked = join(folder, `${name}.input.json`);
-  writeFileSync(asked, JSON.stringify(input));
-  const { contracts } = JSON.parse(await solc(asked));
-  return contracts[source][name].evm.bytecode.object as string;
+  return [source, name];
 }
 
 /** The code that a constructor returns. A library's code contains its own address, so that address is masked. */

@@ -1,6 +1,7 @@
 // The registry as operators run it: a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
 import { PATIENT } from "../../world/patient.ts";
 
 export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "phone-registry", "dist", "main.js");
@@ -14,10 +15,12 @@ export interface RegistryProcess {
   readonly ended: Promise<NodeJS.Signals | number | null>;
 }
 
-/** @param folder its working directory @param settings its environment without PATH */
+/** @param folder its working directory @param settings its environment besides BASE_ENVIRONMENT */
 export async function startRegistryProcess(folder: string, settings: Record<string, string>): Promise<RegistryProcess> {
-  const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...PATIENT, ...settings } });
+  const child = spawn(process.execPath, [PROGRAM], {
+    cwd: folder,
+    env: { ...BASE_ENVIRONMENT, ...PATIENT, ...settings },
+  });
   const said: string[] = [];
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once("exit", (code, signal) => resolve(signal ?? code)),
@@ -36,8 +39,7 @@ export async function startRegistryProcess(folder: string, settings: Record<stri
 
 /** Runs one of the program's other commands. */
 export function runRegistry(folder: string, settings: Record<string, string>, args: string[], input = "") {
-  const { PATH = "" } = process.env;
-  const options = { cwd: folder, env: { PATH, ...settings }, input, encoding: "utf8" } as const;
+  const options = { cwd: folder, env: { ...BASE_ENVIRONMENT, ...settings }, input, encoding: "utf8" } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], options);
   return { status, stdout, stderr };
 }

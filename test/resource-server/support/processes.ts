@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
 import type { ServerMessage, ServerOrder } from "./server-process.ts";
 
 export interface ServerProcess {
@@ -13,7 +14,7 @@ export interface ServerProcess {
 
 export async function startServerProcess(order: ServerOrder): Promise<ServerProcess> {
   const child: ChildProcess = fork(join(import.meta.dirname, "server-process.ts"), [], {
-    env: { PATH: process.env["PATH"] ?? "", SERVER_ORDER: JSON.stringify(order) },
+    env: { ...BASE_ENVIRONMENT, SERVER_ORDER: JSON.stringify(order) },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
