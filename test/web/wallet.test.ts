@@ -10,6 +10,7 @@ import type { BrowserContext } from "playwright-core";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { clearOfMidnight } from "../kit/clock.ts";
+import { eventually } from "../kit/eventually.ts";
 import { slow } from "../kit/slow.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
@@ -297,16 +298,57 @@ describe("the wallet page", function () {
   );
 
   it(
-    "withdraws to an account",
+    "withdraws once if the user stops waiting, withdraws again and resumes",
     during(async () => {
       const { address } = Account.createRandom();
+      let arrived = () => {};
+      const submitting = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      // The service does not get it, and the page gets no answer.
+      await context.route("**/zk/withdraw", () => arrived());
       await wallet.go("/wallet/withdraw");
       await wallet.field("To the account").fill(address);
       await wallet.field("Amount").fill("1.5");
       await wallet.button("Withdraw").click();
+      await submitting;
+      await wallet.button("Stop waiting").click();
+      await wallet.page.getByText("is unfinished. Withdrawing the same amount").waitFor();
+      await context.unroute("**/zk/withdraw");
+      await context.route("**/zk/withdraw", (route) => route.abort());
+      await wallet.button("Withdraw").click();
+      await wallet.page.getByText("Resuming the withdrawal that was begun before").waitFor();
+      await wallet.showsError("SERVICE_UNREACHABLE");
+      await context.unroute("**/zk/withdraw");
+      await wallet.go("/wallet");
+      await wallet.button("Resume").click();
       await wallet.reach(wallet.button("Done"));
+      expect(await wallet.page.locator("dialog").textContent()).to.include("It was begun before, and executed once.");
       await wallet.button("Done").click();
       expect(await token.getFunction("balanceOf")(address)).to.equal(1_500_000n);
+    }),
+  );
+
+  it(
+    "resumes a withdrawal by itself after the page was closed in the middle of it",
+    during(async () => {
+      const { address } = Account.createRandom();
+      let arrived = () => {};
+      const submitting = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      await context.route("**/zk/withdraw", () => arrived());
+      await wallet.go("/wallet/withdraw");
+      await wallet.field("To the account").fill(address);
+      await wallet.field("Amount").fill("0.5");
+      await wallet.button("Withdraw").click();
+      await submitting;
+      await context.unroute("**/zk/withdraw");
+      await wallet.page.reload();
+      await wallet.unlock();
+      await eventually(async () => (await token.getFunction("balanceOf")(address)) === 500_000n);
+      await wallet.go("/wallet");
+      await wallet.page.getByText("Unfinished withdrawals").waitFor({ state: "detached" });
     }),
   );
 
@@ -314,7 +356,7 @@ describe("the wallet page", function () {
     "lists everything that happened, with search and CSV",
     during(async () => {
       expect(await historyOf()).to.deep.equal([
-        ...["Deposit", "Paid", "Paid", "Paid", "Paid", "Paid", "Received", "Received", "Withdrawal"],
+        ...["Deposit", "Paid", "Paid", "Paid", "Paid", "Paid", "Received", "Received", "Withdrawal", "Withdrawal"],
       ]);
       await wallet.page.getByLabel("Search the history").fill("chapter/2");
       await wallet.page.getByText("chapter/3").waitFor({ state: "detached" });

@@ -18,6 +18,7 @@
  * the service), `viewingKey()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
  * `@sotto/chain` in a worker of its own: a page's long scan must not delay the wallet.
  */
+import type { CashedOut, UnfinishedWithdrawal } from "@sotto/client";
 import type { HostConfig, Limits } from "../config.ts";
 import type { Failure } from "../errors.ts";
 
@@ -49,6 +50,8 @@ export interface WalletView {
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
   readonly unfinished: readonly UnfinishedPayment[];
+  /** Withdrawals that a reload, an error or the user interrupted, oldest first. */
+  readonly withdrawals: readonly UnfinishedWithdrawal[];
   /** The newest block that was read. */
   readonly height: number;
   /** Why the last look at the chain failed; undefined while the connection works. */
@@ -218,7 +221,9 @@ export interface Engine {
   drip(): Promise<void>;
   /** Deposits by a signature, without gas. @param signer default: the test account */
   deposit(operation: string, amount: bigint, signer: PageSigner | undefined, onProgress: OnProgress): Promise<void>;
-  withdraw(operation: string, recipient: string, amount: bigint, onProgress: OnProgress): Promise<void>;
+  /** Withdraws, or resumes an unfinished withdrawal of the same amount to the same account. */
+  withdraw(operation: string, recipient: string, amount: bigint, onProgress: OnProgress): Promise<CashedOut>;
+  resumeWithdrawal(operation: string, id: string, onProgress: OnProgress): Promise<CashedOut>;
   /** Binds an account to this wallet's address and has a code sent. @param signer default: the test account */
   linkNumber(phone: string, signer: PageSigner | undefined): Promise<{ phone: string; wallet: string }>;
   proveNumber(link: { phone: string; wallet: string }, code: string): Promise<void>;

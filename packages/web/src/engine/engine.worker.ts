@@ -258,6 +258,12 @@ class WalletEngine implements Engine {
     );
   }
 
+  resumeWithdrawal(operation: string, id: string, onProgress: OnProgress) {
+    return this.#operate(operation, async ({ context }, signal) =>
+      (await loadTransfers()).resumeWithdrawal(context, id, onProgress, signal),
+    );
+  }
+
   async linkNumber(phone: string, signer: PageSigner | undefined) {
     return (await loadTransfers()).linkNumber(this.#opened().context, phone, signer);
   }

@@ -107,7 +107,7 @@ export class Session {
   #shown = "";
   #closed = false;
   #download: WalletView["download"];
-  /** Payments that this page is making now; they are not shown as unfinished. */
+  /** Payments and withdrawals that this page is making now; they are not shown as unfinished. */
   #running = 0;
 
   /** @throws WebError CHAIN_REPLACED; as `Wallet.open` and `wallet.scan` */
@@ -143,10 +143,10 @@ export class Session {
         refresh: () => opened.look(),
       });
       session = opened;
-      await opened.#show();
-      opened.#plan();
       void resumeDeposits(opened.context);
       void resumeWithdrawals(opened.context);
+      await opened.#show();
+      opened.#plan();
       return opened;
     } catch (error) {
       prover.close();
@@ -234,6 +234,7 @@ export class Session {
       account: { address: accountOf(this.context).address, tokens: this.#tokens },
       history: await historyOf(wallet),
       unfinished: this.#running > 0 ? [] : await unfinishedOf(wallet),
+      withdrawals: this.#running > 0 ? [] : wallet.unfinishedWithdrawals(),
       height: wallet.height,
       problem: this.#problem,
       reorganized: this.#reorganized,

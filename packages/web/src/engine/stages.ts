@@ -1,4 +1,4 @@
-import type { FundingStage, PurchaseStage } from "@sotto/client";
+import type { CashOutStage, FundingStage, PurchaseStage } from "@sotto/client";
 
 const TEXTS: Record<PurchaseStage, string> = {
   challenge: "Price received",
@@ -29,3 +29,14 @@ const FUNDING: Record<FundingStage, string> = {
 
 /** A stage of a deposit in plain words. */
 export const fundingText = (stage: FundingStage): string => FUNDING[stage];
+
+const CASH_OUT: Record<CashOutStage, string> = {
+  proving: "Proving the withdrawal in this browser",
+  submitting: "The service accepts the withdrawal",
+  settling: "The relayer sends the transaction",
+  confirming: "Looking for it on the chain",
+  withdrawn: "Withdrawn",
+};
+
+/** A stage of a withdrawal in plain words. */
+export const cashOutText = (stage: CashOutStage): string => CASH_OUT[stage];

@@ -1,11 +1,17 @@
 // Funds in and out: faucet, deposits by signature, withdrawals, phone numbers of the owner.
-import { type DepositSigner, type LookupSigner, signPhoneLink, splitAmount } from "@sotto/client";
-import { parseAddress } from "@sotto/protocol";
+import {
+  type CashedOut,
+  type CashOutProgress,
+  type DepositSigner,
+  type LookupSigner,
+  signPhoneLink,
+  splitAmount,
+} from "@sotto/client";
 import { Wallet as Account, TypedDataEncoder } from "ethers";
 import { WebError } from "../errors.ts";
 import type { OnProgress, PageSigner } from "./api.ts";
 import type { Context } from "./context.ts";
-import { fundingText } from "./stages.ts";
+import { cashOutText, fundingText } from "./stages.ts";
 
 /** With several notes, the next payment does not wait for the change of the last one. */
 const NOTES = 4;
@@ -59,31 +65,45 @@ export async function resumeDeposits({ wallet, refresh }: Context): Promise<void
   }
 }
 
-export async function withdraw(
-  context: Context,
+/** Withdraws through the service, or resumes an equal withdrawal that is unfinished. Each is executed once. */
+export function withdraw(
+  { wallet }: Pick<Context, "wallet">,
   recipient: string,
   amount: bigint,
   onProgress: OnProgress,
   signal: AbortSignal,
-): Promise<void> {
-  const { wallet, service } = context;
-  onProgress({ stage: "Proving the withdrawal in this browser" });
-  const made = await wallet.withdraw({ recipient: parseAddress(recipient.trim(), "recipient"), amount }, { signal });
-  onProgress({ stage: "The relayer submits the withdrawal" });
-  const { txSignature } = await service.withdraw(made.withdraw, { signal });
-  onProgress({ stage: "Withdrawn", transaction: txSignature });
-  await context.refresh();
+): Promise<CashedOut> {
+  return wallet.cashOut({ recipient: recipient.trim(), amount, signal, onProgress: inWords(onProgress) });
 }
 
-/** Submits withdrawals again whose proof was made before the page was closed. Submitting one twice has one outcome. */
-export async function resumeWithdrawals({ wallet, service, refresh }: Context): Promise<void> {
-  for (const { id, kind, state } of wallet.history()) {
-    const proof = kind === "withdrawal" && state === "open" ? wallet.proofOf(id) : undefined;
-    if (proof === undefined || !("withdraw" in proof)) continue;
-    // Without an answer, the notes are released when the withdrawal expires.
-    await service.withdraw(proof.withdraw).catch(() => undefined);
-    await refresh();
-  }
+export function resumeWithdrawal(
+  { wallet }: Pick<Context, "wallet">,
+  id: string,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<CashedOut> {
+  return wallet.resumeWithdrawal(id, { signal, onProgress: inWords(onProgress) });
+}
+
+/** Begins with a line of its own if an earlier call began the withdrawal. */
+function inWords(onProgress: OnProgress): (progress: CashOutProgress) => void {
+  let said = false;
+  return ({ stage, transaction, resumed }) => {
+    if (resumed && !said) onProgress({ stage: "Resuming the withdrawal that was begun before" });
+    said = true;
+    onProgress({ stage: cashOutText(stage), transaction });
+  };
+}
+
+/** Resumes withdrawals and merges whose proof was made before the page was closed. */
+export async function resumeWithdrawals({ wallet, refresh }: Pick<Context, "wallet" | "refresh">): Promise<void> {
+  const open = wallet.history().filter(({ kind, state }) => kind === "withdrawal" && state === "open");
+  const submitted = open.filter(({ id }) => wallet.proofOf(id) !== undefined);
+  const executed = wallet.unfinishedWithdrawals().filter(({ transaction }) => transaction !== undefined);
+  const ids = [...submitted, ...executed].map(({ id }) => id);
+  // Without an answer, the withdrawal stays unfinished: the page shows it with a button.
+  await Promise.all(ids.map((id) => wallet.resumeWithdrawal(id).catch(() => undefined)));
+  if (ids.length > 0) await refresh();
 }
 
 /** Binds an account to the wallet's address at the registry, which sends a code to the number. */

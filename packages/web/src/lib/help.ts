@@ -28,6 +28,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   SETTLEMENT_UNKNOWN: "Resume the payment. It is never paid twice.",
   PAID_BUT_REFUSED: "Ask the merchant for a refund; the receipt is the evidence.",
   PAID_BUT_STALE: "Ask the merchant for a refund; the receipt is the evidence.",
+  WITHDRAWAL_IN_PROGRESS: "Wait until it is executed; the history shows it.",
   INVALID_WORDS: "Check the spelling and the order of all 24 words.",
   INVALID_AMOUNT: "Enter an amount such as 1.25.",
   INVALID_ADDRESS: "Check the address: 0x and 40 hexadecimal digits.",

@@ -11,6 +11,7 @@ import { PhoneDialog } from "./phone-dialog.tsx";
 import { ReceiveDialog } from "./receive-dialog.tsx";
 import { SettingsView } from "./settings-view.tsx";
 import { ResumeDialog } from "./unfinished.tsx";
+import { ResumeWithdrawalDialog, type UnfinishedWithdrawal } from "./unfinished-withdrawals.tsx";
 import { WithdrawDialog } from "./withdraw-dialog.tsx";
 
 const TABS = [
@@ -29,8 +30,10 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
   const [resumed, setResumed] = useState(() =>
     wallet.unfinished.find(({ state, resumable }) => state !== "stopped" && resumable),
   );
+  const [withdrawal, setWithdrawal] = useState<UnfinishedWithdrawal>();
   const close = () => {
     setResumed(undefined);
+    setWithdrawal(undefined);
     navigate("/wallet");
   };
   const { problem, reorganized } = wallet;
@@ -66,15 +69,13 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
             <SettingsView wallet={wallet} />
           </Route>
           <Route>
-            <Overview wallet={wallet} onResume={setResumed} />
+            <Overview wallet={wallet} onResume={setResumed} onResumeWithdrawal={setWithdrawal} />
           </Route>
         </Switch>
       </div>
-      {resumed === undefined ? (
-        <Dialogs wallet={wallet} onClose={close} />
-      ) : (
-        <ResumeDialog payment={resumed} onClose={close} />
-      )}
+      {resumed !== undefined && <ResumeDialog payment={resumed} onClose={close} />}
+      {withdrawal !== undefined && <ResumeWithdrawalDialog withdrawal={withdrawal} onClose={close} />}
+      {resumed === undefined && withdrawal === undefined && <Dialogs wallet={wallet} onClose={close} />}
     </>
   );
 }

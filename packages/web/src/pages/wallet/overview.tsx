@@ -7,16 +7,18 @@ import type { UnfinishedPayment, WalletView } from "../../engine/api.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { HistoryTable } from "./history-table.tsx";
 import { Unfinished } from "./unfinished.tsx";
+import { type UnfinishedWithdrawal, UnfinishedWithdrawals } from "./unfinished-withdrawals.tsx";
 
 const RECENT = 5;
 
 interface Properties {
   readonly wallet: WalletView;
   onResume(payment: UnfinishedPayment): void;
+  onResumeWithdrawal(withdrawal: UnfinishedWithdrawal): void;
 }
 
-export function Overview({ wallet, onResume }: Properties) {
-  const { balance, history, limits, spentToday, unfinished } = wallet;
+export function Overview({ wallet, onResume, onResumeWithdrawal }: Properties) {
+  const { balance, history, limits, spentToday, unfinished, withdrawals } = wallet;
   const { merchants } = useConfig();
   const empty = balance.total === 0n && history.length === 0;
   return (
@@ -60,6 +62,7 @@ export function Overview({ wallet, onResume }: Properties) {
           </div>
         </section>
         {unfinished.length > 0 && <Unfinished payments={unfinished} onResume={onResume} />}
+        {withdrawals.length > 0 && <UnfinishedWithdrawals withdrawals={withdrawals} onResume={onResumeWithdrawal} />}
         <section className="card card-flush" aria-labelledby="recent">
           <header>
             <h2 id="recent">Recent</h2>
