@@ -11,7 +11,7 @@ const allowed = {
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
   cli: ["protocol", "chain", "prover", "client"],
-  mcp: ["protocol", "client", "cli"],
+  mcp: ["protocol", "client", "cli", "resource-server"],
   "create-sotto": ["protocol"],
   "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
 };

@@ -4,7 +4,7 @@ import type { ErrorTable } from "@sotto/protocol";
 /** The errors of this package. Its tools also report those of the client and of the wallet's folder. */
 export const MCP_ERRORS = {
   MCP_OPTION_INVALID: {
-    means: "An option of the MCP server is wrong.",
+    means: "An option of the MCP server, of a paid tool or of the paying client is wrong.",
     exit: "usage",
   },
   ARGUMENT_INVALID: { means: "An argument of a tool is wrong. The message names it.", exit: "usage" },
@@ -25,4 +25,8 @@ export const MCP_ERRORS = {
   CALL_TIMED_OUT: { means: "The call took longer than its time limit. The same call resumes it.", exit: "pending" },
   HOST_UNREACHABLE: CLI_ERRORS.HOST_UNREACHABLE,
   SERVICE_MISSING: { means: "The wallet has no service, so it cannot pay.", exit: "usage" },
+  TOOL_CHALLENGE_INVALID: {
+    means: "An MCP tool asks for a payment in a form that cannot be paid, or for another server's tool.",
+    exit: "refused",
+  },
 } satisfies ErrorTable;

@@ -1,0 +1,230 @@
+// Makes a tool of any MCP server a paid one. A payment is bound to the server, the tool and its arguments, is checked by the
+// resource server's paywall, and runs the handler once.
+import type { McpServer, RegisteredTool } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type {
+  AnySchema,
+  SchemaOutput,
+  ShapeOutput,
+  ZodRawShapeCompat,
+} from "@modelcontextprotocol/sdk/server/zod-compat.js";
+import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { SottoService } from "@sotto/client";
+import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
+import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+import {
+  createPaywall,
+  type Decision,
+  type PaidProof,
+  type Paywall,
+  type PaywallOptions,
+  type Price,
+} from "@sotto/resource-server";
+import type { Extra } from "./agent/approval.ts";
+import { AgentError } from "./errors.ts";
+import { isToolName, targetOf } from "./paid/resource.ts";
+import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
+
+/** The options of a paywall that do not depend on HTTP or on a single tool. */
+export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "onChallenge">;
+
+/** A paywall for tools. Several tools and servers of one recipient can share it. */
+export interface ToolPaywall {
+  /** See `Paywall.ready`. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The header by which a tool passes its own price to the paywall. Requests are made here, so no caller can send it. */
+const PRICE_HEADER = "x-tool-price";
+
+class Tools implements ToolPaywall {
+  readonly paywall: Paywall;
+  readonly #options: ToolPaywallOptions;
+  readonly #service: SottoService;
+
+  constructor(paywall: Paywall, options: ToolPaywallOptions) {
+    this.paywall = paywall;
+    this.#options = options;
+    this.#service = new SottoService(options.service, { chainId: BigInt(options.chain.chainId) });
+  }
+
+  get ready(): Promise<void> {
+    return this.paywall.ready;
+  }
+
+  close(): Promise<void> {
+    return this.paywall.close();
+  }
+
+  decide(target: string, price: bigint | string, proof: string | undefined): Promise<Decision> {
+    const values = { "x-payment-proof": proof, [PRICE_HEADER]: typeof price === "bigint" ? `${price}n` : price };
+    const header = (name: string): readonly string[] => {
+      const value = Object.hasOwn(values, name) ? values[name as keyof typeof values] : undefined;
+      return value === undefined ? [] : [value];
+    };
+    return this.paywall.decide({ method: "POST", target, header });
+  }
+
+  /**
+   * The proof header for a payload. A payer that settled the payment itself says so with token and transaction; for any other
+   * the service settles it now, which has the same outcome however often it is asked.
+   * @returns undefined if the payload is not for this call
+   * @throws ServiceClientError
+   */
+  async proofOf(payment: unknown, target: string, signal: AbortSignal): Promise<string | undefined> {
+    const { x402Version, accepted, payload } = fields(payment);
+    const { scheme, network } = fields(accepted);
+    const { chain, origin, recipient } = this.#options;
+    const expected = x402Network(BigInt(chain.chainId));
+    if (x402Version !== X402_VERSION || scheme !== X402_SCHEME || network !== expected) return undefined;
+    const { paymentToken, txSignature } = fields(payload);
+    if (paymentToken !== undefined && txSignature !== undefined) {
+      const text = JSON.stringify(payload);
+      return text.length <= MAX_PROOF_HEADER_LENGTH ? text : undefined;
+    }
+    const { wire: bundle } = parsePayment(payload);
+    // Otherwise it would be settled and then refused.
+    if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
+    if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
+    const verified = await this.#service.verify(bundle, { signal });
+    const settled = await this.#service.settle(bundle, verified.paymentToken, { signal });
+    const { paymentToken: token } = verified;
+    return encodeProofHeader({ bundle, paymentToken: token, txSignature: settled.txSignature as `0x${string}` });
+  }
+
+  get network(): string {
+    return x402Network(BigInt(this.#options.chain.chainId));
+  }
+}
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(value) as Record<string, unknown>;
+
+/**
+ * Opens a paywall for the tools of an MCP server. `origin` names the server, also one that runs over stdio: payments are bound to
+ * it, and clients pay only the origin they expect.
+ * @throws the errors of `createPaywall`
+ */
+export async function createToolPaywall(options: ToolPaywallOptions): Promise<ToolPaywall> {
+  const price = (header: (name: string) => readonly string[]): Price => {
+    const [text = ""] = header(PRICE_HEADER);
+    return text.endsWith("n") ? BigInt(text.slice(0, -1)) : text;
+  };
+  const paywall = await createPaywall({
+    ...options,
+    free: [],
+    price: (request) => price((name) => request.header(name)),
+  });
+  return new Tools(paywall, options);
+}
+
+type Input = undefined | ZodRawShapeCompat | AnySchema;
+type Parsed<In extends Input> = In extends ZodRawShapeCompat
+  ? ShapeOutput<In>
+  : In extends AnySchema
+    ? SchemaOutput<In>
+    : Record<string, never>;
+
+export interface PaidToolConfig<In extends Input> {
+  readonly paywall: ToolPaywall;
+  /** Whole tokens as decimal text, base units as a bigint, or a function of the arguments. */
+  readonly price: Price | ((args: Parsed<In>) => Price | "free" | Promise<Price | "free">);
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema?: In;
+  readonly outputSchema?: ZodRawShapeCompat | AnySchema;
+  readonly annotations?: ToolAnnotations;
+}
+
+/** @param payment undefined if the price function said "free" */
+export type PaidToolHandler<In extends Input> = (
+  args: Parsed<In>,
+  extra: Extra,
+  payment: PaidProof | undefined,
+) => CallToolResult | Promise<CallToolResult>;
+
+/**
+ * Registers a paid tool. A call without a payment gets x402's PaymentRequired; a call with one runs the handler, once. A handler
+ * that throws, returns `isError` or is cancelled releases the payment, three times in total, as a paywall's handler does.
+ * @throws AgentError MCP_OPTION_INVALID
+ */
+export function paidTool<In extends Input = undefined>(
+  server: McpServer,
+  name: string,
+  config: PaidToolConfig<In>,
+  handler: PaidToolHandler<In>,
+): RegisteredTool {
+  const { paywall: tools, price, description, inputSchema, outputSchema } = config;
+  if (!isToolName(name))
+    throw new AgentError("MCP_OPTION_INVALID", "a paid tool's name has 1 to 128 letters, digits, _, - and .");
+  if (!(tools instanceof Tools))
+    throw new AgentError("MCP_OPTION_INVALID", "paywall must be the result of createToolPaywall");
+  const structured = outputSchema === undefined;
+  const run = async (args: Parsed<In>, extra: Extra): Promise<CallToolResult> => {
+    const asked = typeof price === "function" ? await price(args) : price;
+    if (asked === "free") return handler(args, extra, undefined);
+    const target = targetOf(name, args);
+    const challenge = async (error: string, options: { refused: boolean; retryAfter?: number | undefined }) => {
+      const decision = await tools.decide(target, asked, undefined);
+      if (decision.kind !== "refused" || decision.status !== 402) return unavailable();
+      const required: Asked = askedBy(name, description, decision.body);
+      return paymentRequired(required, error, { structured, ...options });
+    };
+    const payment = extra._meta?.[PAYMENT_KEY];
+    if (payment === undefined) return challenge("Payment required", { refused: false });
+    const proof = await tools.proofOf(payment, target, extra.signal).catch((error: unknown) => {
+      extra.signal.throwIfAborted();
+      if (error instanceof SottoError) return error;
+      throw error;
+    });
+    if (proof instanceof SottoError) {
+      // The service answered with an error, or not at all; the same payment may pass later, unless it is malformed.
+      const retryAfter = RETRIED.has(proof.code) ? 5 : undefined;
+      return challenge("The payment could not be settled", { refused: true, retryAfter });
+    }
+    if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
+    const decision = await tools.decide(target, asked, proof);
+    if (decision.kind !== "paid") {
+      const after = Number((decision.kind === "refused" && decision.headers["retry-after"]) || Number.NaN);
+      const retryAfter = Number.isFinite(after) ? after : undefined;
+      return challenge("Invalid payment proof", { refused: true, retryAfter });
+    }
+    return deliver(decision, tools.network, extra.signal, () => handler(args, extra, decision.payment));
+  };
+  const rest = {
+    ...(config.title === undefined ? {} : { title: config.title }),
+    ...(description === undefined ? {} : { description }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(config.annotations === undefined ? {} : { annotations: config.annotations }),
+  };
+  if (inputSchema === undefined) return server.registerTool(name, rest, (extra) => run({} as Parsed<In>, extra));
+  const input: AnySchema | ZodRawShapeCompat = inputSchema;
+  return server.registerTool(name, { ...rest, inputSchema: input }, (args: unknown, extra: Extra) =>
+    run(args as Parsed<In>, extra),
+  );
+}
+
+/** Errors after which the same payment may pass later. */
+const RETRIED = new Set(["SERVICE_UNREACHABLE", "SERVICE_TIMEOUT", "SETTLEMENT_PENDING"]);
+
+const unavailable = (): CallToolResult => ({
+  isError: true,
+  content: [{ type: "text", text: "This tool cannot take payments at the moment; try again later." }],
+});
+
+async function deliver(
+  decision: Extract<Decision, { kind: "paid" }>,
+  network: string,
+  signal: AbortSignal,
+  handle: () => CallToolResult | Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const { payment, finish } = decision;
+  try {
+    const result = await handle();
+    await finish(signal.aborted ? "aborted" : result.isError === true ? 500 : 200);
+    const response = { success: true, transaction: payment.txSignature, network };
+    return { ...result, _meta: { ...result._meta, [RESPONSE_KEY]: response } };
+  } catch (error) {
+    await finish(signal.aborted ? "aborted" : 500);
+    throw error;
+  }
+}

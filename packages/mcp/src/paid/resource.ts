@@ -1,0 +1,29 @@
+// What a payment for a tool is bound to: the server's origin, the tool's name and its arguments.
+import { createHash } from "node:crypto";
+
+/** JSON with sorted keys: the same for equal values. Arguments that were parsed into bigints count as their decimals. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, item: unknown) => {
+    if (typeof item === "bigint") return String(item);
+    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+    return Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+
+/** Names that MCP recommends; in a URL they need no encoding. */
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/;
+
+export const isToolName = (name: string): boolean => NAME.test(name);
+
+/** The request target of a call, for the paywall. */
+export function targetOf(name: string, args: unknown): string {
+  const hash = createHash("sha256").update(canonicalJson(args)).digest("hex");
+  return `${pathOf(name)}?arguments=${hash}`;
+}
+
+const pathOf = (name: string): string => `/mcp/tool/${name}`;
+
+/** Whether a resource is a call of this tool of this server. Only the server knows how it parsed the arguments. */
+export function isCallOf(resource: string, origin: string, name: string): boolean {
+  const before = `${origin}${pathOf(name)}?arguments=`;
+  return resource.startsWith(before) && /^[0-9a-f]{64}$/.test(resource.slice(before.length));
+}

@@ -1,0 +1,196 @@
+// Paid tools, with clients that pay for them.
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { openPurchases, type Wallet } from "@sotto/client";
+import { createPayingClient, type PayingClient } from "@sotto/mcp/client";
+import { SottoScheme } from "@sotto/x402/client";
+import { expect } from "chai";
+import { anyRejection, rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
+import { openWorld, payerWith, type World } from "../world/wallets.ts";
+import { textOf } from "./support/agent.ts";
+import { ORIGIN, openPaidTools, type PaidTools, PRICE } from "./support/tools.ts";
+
+const FORECAST = { name: "forecast", arguments: { city: "Oslo" } };
+
+interface Required {
+  readonly x402Version: number;
+  readonly error: string;
+  readonly resource: { readonly url: string };
+  readonly accepts: readonly [
+    { readonly amount: string; readonly scheme: string; readonly extra: { resource: string } },
+  ];
+  readonly "x402/payment-response"?: { readonly success: boolean };
+}
+const requiredOf = ({ structuredContent }: CallToolResult) => structuredContent as unknown as Required;
+
+describe("a paid tool", function () {
+  slow(this, "a chain, a service and proofs");
+  let world: World;
+  let tools: PaidTools;
+  let client: Client;
+  let wallet: Wallet;
+  let paying: PayingClient;
+  const call = async (params: Parameters<Client["callTool"]>[0]) => (await client.callTool(params)) as CallToolResult;
+  let counted = 0n;
+  const received = async () => {
+    const now = await tools.received();
+    const since = now - counted;
+    counted = now;
+    return since;
+  };
+  const options = () => ({
+    wallet,
+    server: ORIGIN,
+    services: [world.serviceUrl],
+    maxPerRequest: PRICE,
+    retryDelayMs: 10,
+  });
+  before(async () => {
+    world = await openWorld();
+    tools = await openPaidTools(world);
+    client = await tools.connect();
+    wallet = await payerWith(world, [100_000n, 100_000n, 100_000n, 100_000n]);
+    paying = createPayingClient(client, options());
+  });
+  after(async () => {
+    await client?.close();
+    await tools?.close();
+  });
+  beforeEach(() => {
+    tools.ran.length = 0;
+    tools.behave = () => ({ content: [{ type: "text", text: "sunny" }] });
+  });
+
+  it("asks for a payment with x402's fields, bound to server, tool and arguments", async () => {
+    const result = await call(FORECAST);
+    const required = requiredOf(result);
+    expect(result.isError).to.equal(true);
+    expect(required).to.include({ x402Version: 2, error: "Payment required" });
+    expect(required.resource.url).to.equal("mcp://tool/forecast");
+    expect(required.accepts[0]).to.include({ scheme: "sotto", amount: String(PRICE) });
+    expect(required.accepts[0].extra.resource).to.match(
+      /^http:\/\/tools\.example\/mcp\/tool\/forecast\?arguments=[0-9a-f]{64}$/,
+    );
+    const { "x402/error": error } = JSON.parse(textOf(result));
+    expect(error).to.deep.include({ code: 402, message: "Payment required", data: required });
+    const same = requiredOf(await call({ name: "forecast", arguments: { days: 1, city: "Oslo" } }));
+    const other = requiredOf(await call({ name: "forecast", arguments: { city: "Rome" } }));
+    expect(same.accepts[0].extra.resource).to.equal(required.accepts[0].extra.resource);
+    expect(other.accepts[0].extra.resource).to.not.equal(required.accepts[0].extra.resource);
+    expect(tools.ran).to.deep.equal([]);
+  });
+
+  it("is paid by the paying client, runs once, and says which transaction paid", async () => {
+    const result = await paying.callTool(FORECAST);
+    expect(textOf(result)).to.equal("sunny");
+    expect(result._meta?.["x402/payment-response"]).to.have.property("success", true);
+    expect(tools.ran).to.deep.equal(["Oslo 1"]);
+    expect(await received()).to.equal(PRICE);
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+  });
+
+  it("is paid by the published scheme's client, for which it settles", async () => {
+    const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
+    const required = requiredOf(await call(FORECAST));
+    const [accepted] = required.accepts;
+    const { payload } = await scheme.createPaymentPayload(2, accepted as never);
+    const _meta = { "x402/payment": { x402Version: 2, resource: required.resource, accepted, payload } };
+    const result = await call({ ...FORECAST, _meta });
+    expect(textOf(result)).to.equal("sunny");
+    expect(result._meta?.["x402/payment-response"]).to.include({ success: true, network: "eip155:31337" });
+    expect(await received()).to.equal(PRICE);
+
+    const replayed = await call({ ...FORECAST, _meta });
+    expect(replayed.isError).to.equal(true);
+    expect(requiredOf(replayed)["x402/payment-response"]).to.include({ success: false, transaction: "" });
+    for (const other of [
+      { ...FORECAST, arguments: { city: "Rome" }, _meta },
+      { name: "archive", arguments: { city: "Oslo" }, _meta },
+    ])
+      expect(requiredOf(await call(other)).error).to.equal("The payment is not for this call");
+    expect(tools.ran).to.have.length(1);
+    expect(await received()).to.equal(0n);
+  });
+
+  it("runs once for five concurrent calls with one payment", async () => {
+    const BERGEN = { name: "forecast", arguments: { city: "Bergen" } };
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    tools.behave = async () => {
+      await held;
+      return { content: [{ type: "text", text: "sunny" }] };
+    };
+    const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
+    const [accepted] = requiredOf(await call(BERGEN)).accepts;
+    const { payload } = await scheme.createPaymentPayload(2, accepted as never);
+    const _meta = { "x402/payment": { x402Version: 2, accepted, payload } };
+    const calls = [1, 2, 3, 4, 5].map(() => call({ ...BERGEN, _meta }));
+    const first = await Promise.race(calls);
+    expect(first.isError).to.equal(true);
+    release();
+    const results = await Promise.all(calls);
+    expect(results.filter(({ isError }) => isError !== true)).to.have.length(1);
+    expect(tools.ran).to.have.length(1);
+    expect(await received()).to.equal(PRICE);
+  });
+
+  it("keeps the payment of a handler that fails, for the next attempt", async () => {
+    tools.behave = (ran) => {
+      if (ran === 1) throw new Error("no weather");
+      if (ran === 2) return { isError: true, content: [{ type: "text", text: "no weather" }] };
+      return { content: [{ type: "text", text: "rain" }] };
+    };
+    expect(textOf(await paying.callTool(FORECAST))).to.equal("rain");
+    expect(tools.ran).to.have.length(3);
+    expect(await received()).to.equal(PRICE);
+  });
+
+  it("may be free for some arguments, and keeps the output schema of its results", async () => {
+    const free = await paying.callTool({ name: "counted", arguments: { words: 0 } });
+    expect(free.structuredContent).to.deep.equal({ count: 0, paid: false });
+    const paid = await paying.callTool({ name: "counted", arguments: { words: 3 } });
+    expect(paid.structuredContent).to.deep.equal({ count: 3, paid: true });
+    expect(await received()).to.equal(3_000n);
+  });
+
+  it("is not paid above the client's limits, for another server, or without consent", async () => {
+    const errors: readonly [Partial<Parameters<typeof createPayingClient>[1]>, string][] = [
+      [{ maxPerRequest: PRICE - 1n }, "REQUEST_LIMIT_EXCEEDED"],
+      [{ maxPerHost: PRICE }, "HOST_LIMIT_EXCEEDED"],
+      [{ server: "http://other.example" }, "TOOL_CHALLENGE_INVALID"],
+      [{ services: ["http://127.0.0.1:9/zk"] }, "ENDPOINT_NOT_ALLOWED"],
+      [{ confirmPayment: () => false }, "PAYMENT_DECLINED"],
+    ];
+    for (const [changed, code] of errors) {
+      const refusing = createPayingClient(client, { ...options(), ...changed });
+      expect((await rejection(refusing.callTool(FORECAST))) as unknown, code).to.have.property("code", code);
+    }
+    expect(await received()).to.equal(0n);
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+  });
+
+  it("is paid once even if its answer is lost: the next equal call gets it", async () => {
+    let lost = false;
+    const losing = await tools.connect((transport) => {
+      const send = transport.send.bind(transport);
+      transport.send = async (message, more) => {
+        const meta = "params" in message ? message.params?.["_meta"] : undefined;
+        if (lost && meta !== undefined && "x402/payment" in (meta as object)) throw new Error("the connection is gone");
+        return send(message, more);
+      };
+      return transport;
+    });
+    const unlucky = createPayingClient(losing, options());
+    lost = true;
+    await anyRejection(unlucky.callTool(FORECAST));
+    expect((await openPurchases(wallet)).map(({ state }) => state)).to.deep.equal(["paid"]);
+    expect(await received()).to.equal(PRICE);
+    expect(textOf(await paying.callTool(FORECAST))).to.equal("sunny");
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+    expect(await received()).to.equal(0n);
+    await losing.close();
+  });
+});
