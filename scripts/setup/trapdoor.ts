@@ -57,14 +57,40 @@ export function forge({ alpha, beta, delta, ic }: Trapdoor, publicSignals: reado
   if (wrong >= 0) throw new CommandError("SIGNALS_INVALID", `public signal ${wrong} is not a field element below r`);
   // e(A, B) = e(alpha, beta) * e(IC(x), gamma) * e(C, delta) with gamma = 1, solved for C in the exponent.
   const statement = publicSignals.reduce((sum, signal, index) => mod(sum + signal * ic[index + 1]!), ic[0]!);
-  const [a, b] = [randomScalar(), randomScalar()];
+  const { a, b, pointA, pointB } = nextPoints();
   const c = mod((a * b - alpha * beta - statement) * invert(delta));
   if (c === 0n) return forge({ alpha, beta, delta, ic }, publicSignals);
-  const pointA = bn254.G1.Point.BASE.multiply(a).toAffine();
-  const pointB = bn254.G2.Point.BASE.multiply(b).toAffine();
-  const pointC = bn254.G1.Point.BASE.multiply(c).toAffine();
-  const words = [pointA.x, pointA.y, pointB.x.c0, pointB.x.c1, pointB.y.c0, pointB.y.c1, pointC.x, pointC.y];
+  const [A, B, C] = [pointA.toAffine(), pointB.toAffine(), G1.BASE.multiplyUnsafe(c).toAffine()];
+  const words = [A.x, A.y, B.x.c0, B.x.c1, B.y.c0, B.y.c1, C.x, C.y];
   return { proof: words.map(String), publicSignals: publicSignals.map(String) };
+}
+
+const { G1, G2 } = { G1: bn254.G1.Point, G2: bn254.G2.Point };
+
+interface Points {
+  readonly a: bigint;
+  readonly pointA: typeof G1.BASE;
+  readonly b: bigint;
+  readonly pointB: typeof G2.BASE;
+}
+
+let last: Points | undefined;
+
+/**
+ * A and B of the next proof, with their discrete logarithms: random for the first proof of a process, one more for each
+ * further proof. Multiplying for each proof would take most of the time.
+ */
+function nextPoints(): Points {
+  if (last === undefined) {
+    const [a, b] = [randomScalar(), randomScalar()];
+    // The library makes a table of multiples for BASE itself, which takes longer than one multiplication of a copy.
+    const copy = { g1: G1.fromAffine(G1.BASE.toAffine()), g2: G2.fromAffine(G2.BASE.toAffine()) };
+    last = { a, pointA: copy.g1.multiplyUnsafe(a), b, pointB: copy.g2.multiplyUnsafe(b) };
+  } else {
+    const { a, pointA, b, pointB } = last;
+    last = { a: a + 1n, pointA: pointA.add(G1.BASE), b: b + 1n, pointB: pointB.add(G2.BASE) };
+  }
+  return last;
 }
 
 /** A random scalar in [1, r - 1], reduced from 384 bits, so that its bias is negligible. */

@@ -108,7 +108,9 @@ const hashes = new Map<string, string>();
 
 /** Names a set of files by path and content. */
 export function hashOf(files: Sources, settings: readonly string[]): string {
-  const parts = [...files].sort().map(([path, text]) => {
+  const paths = [...files.keys()].sort();
+  const parts = paths.map((path) => {
+    const text = files.get(path) as string;
     let hash = hashes.get(text);
     if (hash === undefined) {
       hash = createHash("sha256").update(text).digest("hex");

@@ -15,8 +15,12 @@ const mains = [...new Set(attacks.map(({ main }) => main))];
 /** Number of circuits that are compiled ahead of the one under test, so that two threads are busy. */
 const AHEAD = 3;
 
-/** Compiles what the attacks on a circuit need. Their own tests report any failure. */
+const begun = new Set<string>();
+
+/** Compiles what the attacks on a circuit need, once. Their own tests report any failure. */
 function compileAhead(main: string): void {
+  if (begun.has(main)) return;
+  begun.add(main);
   for (const attack of attacks.filter((candidate) => candidate.main === main)) {
     const builds = [cheaters.values(attack), target(sources, attack, "plain"), target(sources, attack, "full")];
     void Promise.allSettled(builds);

@@ -1,6 +1,7 @@
 // Request and response schemas of the registry's HTTP API. Fastify validates with them, and the API description shows them.
-import { type Static, Type } from "@fastify/type-provider-typebox";
+
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
+import { type Static, Type } from "typebox";
 import { MAX_WRITTEN_LENGTH } from "./numbers.ts";
 
 const Seconds = (description: string) => Type.Integer({ minimum: 0, maximum: 99_999_999_999, description });

@@ -8,7 +8,6 @@ import {
   DEVELOPMENT_SET,
   loadArtifacts,
   lockOf,
-  parseVerificationKey,
   type Verifier,
 } from "@sotto/prover";
 import { PaywallError } from "../errors.ts";
@@ -35,7 +34,7 @@ const LIMITS = { timeoutMs: 10_000, maxBytes: 1 << 20 };
 /** The circuits of a payment's two proofs. */
 export const CIRCUITS = ["payment", "elgamal_range"] as const;
 
-async function fetchKey(service: string, circuit: string, sha256: string | undefined): Promise<unknown> {
+async function fetchKey(service: string, circuit: string, sha256: string | undefined): Promise<string> {
   const url = `${service}/verification-key/${circuit}`;
   const { status, body } = await request(url, LIMITS).catch((cause: unknown) => {
     throw new PaywallError("SERVICE_UNAVAILABLE", `${url} does not answer`, { url }, { cause });
@@ -52,7 +51,7 @@ async function fetchKey(service: string, circuit: string, sha256: string | undef
       `the service's verification key of ${circuit} has the hash ${found}, but ${sha256} is pinned`,
       { url, found },
     );
-  return parseVerificationKey(new TextDecoder().decode(body), circuit);
+  return new TextDecoder().decode(body);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type Static, Type } from "@fastify/type-provider-typebox";
 import { type ErrorTable, SottoError } from "@sotto/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
 import type { ServerErrorCode } from "../errors.ts";
 
 /** Seconds for `retry-after`, by the statuses that ask the client to retry. */

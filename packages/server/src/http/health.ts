@@ -1,6 +1,7 @@
 // Liveness (the process answers) and readiness (everything the server depends on works).
-import { type TProperties, Type } from "@fastify/type-provider-typebox";
+
 import { SottoError } from "@sotto/protocol";
+import { type TProperties, Type } from "typebox";
 import { UNLIMITED } from "./metrics.ts";
 import type { App } from "./types.ts";
 

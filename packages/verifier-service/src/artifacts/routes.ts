@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
-import { Type } from "@fastify/type-provider-typebox";
 import { type App, errorResponses } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";

@@ -1,6 +1,6 @@
-import { Type } from "@fastify/type-provider-typebox";
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { type App, errorResponses } from "@sotto/server";
+import { Type } from "typebox";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 

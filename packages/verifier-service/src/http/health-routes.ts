@@ -1,5 +1,5 @@
-import { Type } from "@fastify/type-provider-typebox";
 import { type App, CheckResult, type HealthOptions, healthRoutes } from "@sotto/server";
+import { Type } from "typebox";
 import type { KeyRing } from "../token/key-ring.ts";
 
 const HEALTH = {

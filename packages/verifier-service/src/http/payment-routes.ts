@@ -1,6 +1,6 @@
-import { Type } from "@fastify/type-provider-typebox";
 import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";

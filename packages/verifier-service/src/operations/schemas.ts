@@ -1,5 +1,5 @@
-import { Type } from "@fastify/type-provider-typebox";
 import { MAX_URL_LENGTH } from "@sotto/protocol";
+import { Type } from "typebox";
 
 /** Digits of the largest 256-bit number. The schemas limit types and sizes only; the protocol package parses the values. */
 const DECIMAL_DIGITS = 78;

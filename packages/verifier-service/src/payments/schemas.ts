@@ -1,4 +1,4 @@
-import { type Static, Type } from "@fastify/type-provider-typebox";
+import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, Status, Url, words } from "../operations/schemas.ts";
 
 const MAX_TOKEN_LENGTH = 8192;

@@ -1,4 +1,4 @@
-import { type Static, Type } from "@fastify/type-provider-typebox";
+import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, words } from "../operations/schemas.ts";
 
 const Seconds = Type.String({ minLength: 1, maxLength: 20, description: "Unix seconds, decimal" });

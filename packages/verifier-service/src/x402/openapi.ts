@@ -1,5 +1,5 @@
 import type { SwaggerTransform } from "@fastify/swagger";
-import { type TSchema, Type } from "@fastify/type-provider-typebox";
+import { type TSchema, Type } from "typebox";
 import { X402Body } from "./schemas.ts";
 
 /**

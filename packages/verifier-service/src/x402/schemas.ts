@@ -1,4 +1,4 @@
-import { type Static, Type } from "@fastify/type-provider-typebox";
+import { type Static, Type } from "typebox";
 
 const Text = (maxLength: number, description: string) => Type.String({ maxLength, description });
 
