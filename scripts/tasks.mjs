@@ -27,6 +27,7 @@ export const tasks = {
   bench: [build, command("node scripts/bench/main.ts")],
   // Like dev, it builds by itself.
   release: [command("node scripts/release/main.ts")],
+  docs: [turbo("site"), command("node scripts/docs/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
   new: [quietly(turbo("build --filter=create-sotto")), command("node packages/create-sotto/dist/main.js")],
   chain: [command("node scripts/chain/start.ts")],

@@ -1,0 +1,9 @@
+import { Content } from "vitepress";
+import { VPHomeFeatures, VPHomeHero } from "vitepress/theme-without-fonts";
+import { defineComponent, h } from "vue";
+
+/** The layout of the first page: what it is, the ways in, a picture. */
+export const FirstPage = defineComponent(
+  () => () =>
+    h("main", { class: "first-page" }, [h(VPHomeHero), h(VPHomeFeatures), h("div", { class: "picture" }, h(Content))]),
+);

@@ -1,0 +1,128 @@
+// Which files of the repository are pages of the site, at which address, and in which order the sidebar lists them.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./exports.ts";
+
+/** Where `npm run docs` writes the pages made from the code. */
+export const REFERENCE = "docs/site/build/reference";
+
+/** Files of the repository that a made page shows. */
+const SHOWN_BY: Readonly<Record<string, string>> = { "docs/openapi.json": `${REFERENCE}/openapi.md` };
+
+/** Patterns of the folders that hold no pages. `**` matches no folder too, hence the `*` before it. */
+export const EXCLUDED = [
+  "!(docs|packages)/*/**",
+  "docs/!(site)/*/**",
+  "docs/site/!(pages|build)/*/**",
+  "docs/site/build/!(reference)/*/**",
+  "packages/*/*/*/**",
+];
+
+/** The address of a page, with the ending `.md`. @param path of a Markdown file in the repository */
+export function addressOf(path: string): string {
+  if (path === "README.md") return "overview.md";
+  if (path.startsWith(`${REFERENCE}/`))
+    return path === `${REFERENCE}/openapi.md`
+      ? "openapi.md"
+      : `reference/${path.slice(REFERENCE.length + 1).replace(/^@sotto\//, "")}`;
+  if (path.startsWith("docs/site/pages/")) return path.slice("docs/site/pages/".length);
+  if (path.startsWith("docs/")) return path.slice("docs/".length);
+  if (path.startsWith("packages/")) return `${path.slice(0, -"/README.md".length)}.md`;
+  return path.toLowerCase();
+}
+
+/**
+ * The page that shows a file or folder of the repository.
+ * @param path in the repository
+ * @returns the Markdown file of the page; undefined if no page shows it
+ */
+export function pageOf(path: string): string | undefined {
+  const folder = path.replace(/\/$/, "");
+  for (const candidate of [SHOWN_BY[path], path, `${folder}/README.md`])
+    if (
+      candidate?.endsWith(".md") &&
+      /^(?:[A-Z]+\.md|docs\/[^/]+\.md|docs\/site\/.*|packages\/[^/]+\/README\.md)$/.test(candidate)
+    )
+      if (existsSync(join(root, candidate))) return candidate;
+  return undefined;
+}
+
+interface Group {
+  readonly text: string;
+  /** Files of the repository. One that does not exist is left out. */
+  readonly files: readonly string[];
+}
+
+/** The reading order of somebody new. test/docs checks that every document is in exactly one group. */
+export const GROUPS: readonly Group[] = [
+  { text: "What it is", files: ["README.md", "docs/tour.md", "docs/glossary.md"] },
+  { text: "Charge", files: ["docs/resource-server.md", "docs/x402.md"] },
+  { text: "Pay", files: ["docs/client.md", "docs/cli.md"] },
+  { text: "AI agents", files: ["docs/agents.md"] },
+  {
+    text: "Operate",
+    files: [
+      "docs/operations.md",
+      "docs/phone-registry.md",
+      "docs/api.md",
+      `${REFERENCE}/openapi.md`,
+      "docs/errors.md",
+      "docs/versioning.md",
+      "docs/deploy.md",
+      "docs/ceremony.md",
+    ],
+  },
+  { text: "Protocol", files: ["docs/protocol.md", "docs/interface.md", "docs/circuits.md", "docs/mutation.md"] },
+  {
+    text: "Contribute",
+    files: [
+      "CONTRIBUTING.md",
+      "docs/architecture.md",
+      "docs/development.md",
+      "docs/release.md",
+      "CHANGELOG.md",
+      "SECURITY.md",
+    ],
+  },
+];
+
+/** The first heading of a page. */
+export function titleOf(path: string): string {
+  const heading = /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1];
+  if (heading === undefined) throw new Error(`${path} has no heading`);
+  return heading.replaceAll("\\", "");
+}
+
+const exists = (path: string): boolean => existsSync(join(root, path));
+const link = (path: string): string => `/${addressOf(path).replace(/\.md$/, "")}`;
+
+interface Item {
+  readonly text: string;
+  readonly link?: string;
+  readonly collapsed?: boolean;
+  readonly items?: readonly Item[];
+}
+
+/** The README of each package, with its entry points below it. */
+function packages(): Item[] {
+  const made = globSync("**/*.md", { cwd: join(root, REFERENCE) }).sort();
+  return globSync("packages/*/README.md", { cwd: root })
+    .sort()
+    .map((readme) => {
+      const name = readme.split("/")[1]!;
+      const items = made
+        .filter((path) => path === `@sotto/${name}.md` || path.startsWith(`@sotto/${name}/`))
+        .map((path) => `${REFERENCE}/${path}`)
+        .map((path) => ({ text: titleOf(path), link: link(path) }));
+      return { text: name, link: link(readme), ...(items.length > 0 ? { items, collapsed: true } : {}) };
+    });
+}
+
+/** The sidebar, in the format of VitePress. */
+export function sidebar(): Item[] {
+  const groups = GROUPS.map(({ text, files }) => ({
+    text,
+    items: files.filter(exists).map((path) => ({ text: titleOf(path), link: link(path) })),
+  })).filter(({ items }) => items.length > 0);
+  return [...groups, { text: "Packages", items: packages() }];
+}
