@@ -1,12 +1,23 @@
 // Artifacts from a service: resumed, cached, and never of another hash.
 
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "chai";
 import "fake-indexeddb/auto";
 import { expectRejected } from "../../../test/kit/rejection.ts";
+import { diskCache } from "../src/artifacts/disk-cache.ts";
 import {
   type ArtifactCache,
   type ArtifactProgress,
@@ -269,31 +280,53 @@ describe("artifacts from a service", () => {
   });
 
   describe("without a usable cache", () => {
-    const reading = async (cache: string) => {
+    const errorsOf = async (cache: string | ArtifactCache) => {
       const errors: Error[] = [];
       const artifacts = await load({ cache, onCacheError: (error) => errors.push(error) });
       assert.isTrue((await keyOf(artifacts)).equals(KEY));
-      return errors.map((error) => {
+      return errors;
+    };
+    const reading = async (cache: string | ArtifactCache) =>
+      (await errorsOf(cache)).map((error) => {
         const { code, details } = error as Error & { code: string; details: Record<string, unknown> };
         return `${code} ${String(details["reason"])}`;
       });
-    };
 
     it("are used on a full disk", async () => {
-      const cache = join(folder, "full");
-      mkdirSync(cache);
-      // Every write to this device fails as on a full disk.
-      symlinkSync("/dev/full", join(cache, `${sha256(KEY)}.zkey.part`));
+      const disk = diskCache(join(folder, "full"));
+      const full = async () => {
+        // Every write to this device fails as on a full disk.
+        writeFileSync("/dev/full", "x");
+      };
+      const cache: ArtifactCache = {
+        location: disk.location,
+        read: (name, maxBytes) => disk.read(name, maxBytes),
+        readPart: (name, maxBytes) => disk.readPart(name, maxBytes),
+        write: full,
+        writePart: full,
+        remove: (name) => disk.remove(name),
+      };
       assert.deepEqual(await reading(cache), ["ARTIFACT_CACHE_FAILED ENOSPC"]);
       assert.deepEqual(server.ranges, [""]);
     });
 
-    it("are used if a part is a link to a file that does not exist", async () => {
-      const cache = join(folder, "linked");
-      mkdirSync(cache);
-      symlinkSync(join(folder, "absent", "file"), join(cache, `${sha256(KEY)}.zkey.part`));
-      assert.deepEqual(await reading(cache), ["ARTIFACT_CACHE_FAILED EEXIST"]);
-    });
+    for (const there of [true, false])
+      it(`are used if a part is a link to a file that ${there ? "exists, which stays as it is" : "does not exist"}`, async () => {
+        const cache = join(folder, "linked");
+        const target = join(folder, "target");
+        const part = join(cache, `${sha256(KEY)}.zkey.part`);
+        mkdirSync(cache);
+        if (there) writeFileSync(target, "precious");
+        symlinkSync(target, part);
+        const [error, ...others] = await errorsOf(cache);
+        assert.deepEqual(others, []);
+        assert.equal(
+          error?.message,
+          `The artifacts' cache ${cache} cannot be used (SYMBOLIC_LINK: ${part} is a symbolic link, which is not followed; ` +
+            "remove it); the download is not kept.",
+        );
+        assert.equal(existsSync(target) && readFileSync(target, "utf8"), there && "precious");
+      });
 
     it("are used in a folder that cannot be written", async () => {
       // No user can create a folder in the kernel's own file system.

@@ -1,6 +1,6 @@
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
-import { codeOf, type FileHandle, type FileSystem, fileSystem, isMissing } from "./node-files.ts";
+import { codeOf, type FileHandle, type FileSystem, fileSystem, isLink, isMissing } from "./node-files.ts";
 
 /** Only the owner can read the files: the circuits that someone uses are nobody else's concern. */
 const FILE_MODE = 0o600;
@@ -90,24 +90,34 @@ class DiskCache implements ArtifactCache {
     }
   }
 
-  /** Opens a file for writing at any position, and creates it and its folder if needed. */
+  /**
+   * Opens a file for writing at any position, and creates it and its folder if needed. It follows no symbolic link: anyone who
+   * can write to the folder could otherwise make the download overwrite any file of this user.
+   */
   async #open(path: string): Promise<FileHandle> {
+    const { O_RDWR, O_NOFOLLOW = 0 } = this.#fs.constants;
     await this.#fs.mkdir(this.location, { recursive: true, mode: FOLDER_MODE });
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#fs.open(path, "r+", FILE_MODE);
+        return await this.#fs.open(path, O_RDWR | O_NOFOLLOW, FILE_MODE);
       } catch (error) {
+        if (isLink(error)) throw linkError(path, error);
         if (codeOf(error) !== "ENOENT") throw error;
       }
       try {
         return await this.#fs.open(path, "wx", FILE_MODE);
       } catch (error) {
-        // Another process created it in between. A link to a file that does not exist gives the same error each time.
+        // Another process created it in between.
         if (codeOf(error) !== "EEXIST" || tries >= MAX_TRIES) throw error;
       }
     }
   }
 }
+
+const linkError = (path: string, cause: unknown): Error =>
+  Object.assign(new Error(`${path} is a symbolic link, which is not followed; remove it`, { cause }), {
+    code: "SYMBOLIC_LINK",
+  });
 
 async function writeAll(file: FileHandle, offset: number, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; )

@@ -3,9 +3,11 @@ export interface FileSystem {
   stat(path: string): Promise<{ size: number; isFile(): boolean }>;
   readFile(path: string): Promise<Uint8Array>;
   mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>;
-  open(path: string, flags: string, mode: number): Promise<FileHandle>;
+  open(path: string, flags: string | number, mode: number): Promise<FileHandle>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options: { force: true }): Promise<void>;
+  /** Windows has no O_NOFOLLOW. */
+  constants: { O_RDWR: number; O_NOFOLLOW?: number | undefined };
 }
 
 export interface FileHandle {
@@ -30,6 +32,12 @@ export function fileSystem(): FileSystem | undefined {
 export function codeOf(error: unknown): string {
   const { code } = Object(error) as { code?: unknown };
   return typeof code === "string" ? code : "unknown";
+}
+
+/** Whether an error says that a path is a symbolic link, which the system was asked not to follow. */
+export function isLink(error: unknown): boolean {
+  // FreeBSD says EMLINK.
+  return ["ELOOP", "EMLINK"].includes(codeOf(error));
 }
 
 /** Whether an error says that there is no such file. */

@@ -200,7 +200,9 @@ class Failsafe {
       this.#cache = undefined;
       const { location } = cache;
       const reason = codeOf(cause) === "unknown" ? String(Object(cause).name ?? "unknown") : codeOf(cause);
-      const message = `The artifacts' cache ${location} cannot be used (${reason}); the download is not kept.`;
+      const text = cause instanceof Error ? cause.message : "";
+      const why = text.startsWith(reason) ? text : `${reason}: ${text}`;
+      const message = `The artifacts' cache ${location} cannot be used (${why}); the download is not kept.`;
       this.#onError?.(proverError("ARTIFACT_CACHE_FAILED", message, { location, reason }, cause));
       return undefined;
     }
