@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 
 import { NoteAppender } from "../src/append/appender.ts";
+import { Cleanup } from "../src/open/defaults.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { WalletOptions } from "../src/wallet/wallet.ts";
@@ -117,6 +118,20 @@ describe("opening a wallet", () => {
     const request = { recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL };
     expect((await rejection(reading.pay(request))).code).to.equal("INVALID_OPTION");
     expect((await rejection(reading.withdraw({ recipient: MERCHANT, amount: 1n }))).code).to.equal("INVALID_OPTION");
+  });
+
+  it("runs every action of a cleanup, the last one first, and reports the first error", async () => {
+    const cleanup = new Cleanup();
+    const ran: string[] = [];
+    for (const name of ["lock", "store", "prover"])
+      cleanup.add(async () => {
+        ran.push(name);
+        if (name !== "lock") throw new Error(`the ${name} fails`);
+      });
+    expect(await cleanup.run().catch(({ message }: Error) => message)).to.equal("the prover fails");
+    expect(ran).to.deep.equal(["prover", "store", "lock"]);
+    await cleanup.run();
+    expect(ran).to.have.length(3);
   });
 
   it("requires the viewing key of the address for a viewing wallet", async () => {

@@ -34,7 +34,8 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
     const prover = await openProver(options, service === undefined ? undefined : { service, set });
     return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
   } catch (error) {
-    await cleanup.run();
+    // The first error is the one that prevented the opening.
+    await cleanup.run().catch(() => undefined);
     throw error;
   }
 }

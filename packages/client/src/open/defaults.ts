@@ -102,7 +102,15 @@ export class Cleanup {
     this.#actions.push(action);
   }
 
+  /** Runs all of them. @throws the first error, after the last action */
   async run(): Promise<void> {
-    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action();
+    const errors: unknown[] = [];
+    for (let action = this.#actions.pop(); action; action = this.#actions.pop())
+      try {
+        await action();
+      } catch (error) {
+        errors.push(error);
+      }
+    if (errors.length > 0) throw errors[0];
   }
 }
