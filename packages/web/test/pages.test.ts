@@ -1,6 +1,7 @@
 import type { Received } from "@sotto/client";
 import { expect } from "chai";
 import { receivedCsv } from "../src/engine/merchant-csv.ts";
+import { isSameReceived } from "../src/engine/received.ts";
 import { parseViewingKey } from "../src/engine/viewing-key.ts";
 import { formatAge } from "../src/lib/age.ts";
 import { latenciesOf, parseMetrics, sumOf } from "../src/lib/metrics.ts";
@@ -40,6 +41,27 @@ describe("sums of a merchant", () => {
       [4n, 1],
       [8n, 1],
     ]);
+  });
+
+  it("notices that any payment was confirmed or replaced, even if the sum stays the same", () => {
+    const list = [received(NOW, 0n), received(NOW + 1, 2n)];
+    expect(isSameReceived(list, structuredClone(list))).to.equal(true);
+    const changes: Partial<Received>[] = [
+      { confirmed: false },
+      { transactionHash: `0x${"cd".repeat(32)}` },
+      { blockNumber: 10 },
+      { timestamp: NOW + 2 },
+      { leafIndex: 5 },
+      { amount: 3n },
+      { origin: "deposit" },
+    ];
+    for (const change of changes)
+      for (const changed of [0, 1]) {
+        const other = list.map((payment, index) => (index === changed ? { ...payment, ...change } : payment));
+        expect(isSameReceived(list, other), Object.keys(change)[0]).to.equal(false);
+      }
+    expect(isSameReceived(list, list.slice(1))).to.equal(false);
+    expect(isSameReceived([], list)).to.equal(false);
   });
 
   it("exports payments by the rules of the wallet's CSV", () => {

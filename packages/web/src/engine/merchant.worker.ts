@@ -9,6 +9,7 @@ import { connect, pauseMs } from "./chain.ts";
 import { instructionsOf, request, urlOf } from "./instructions.ts";
 import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
+import { isSameReceived } from "./received.ts";
 import { parseViewingKey, type ViewingKey } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
@@ -75,11 +76,9 @@ class Desk implements MerchantDesk {
   #show(signal: AbortSignal, wallet: ViewingWallet): void {
     if (signal.aborted) return;
     const received = wallet.received();
+    const { phase, problem, received: known } = this.#state;
+    if (phase === "open" && problem === undefined && isSameReceived(known, received)) return;
     const total = wallet.total();
-    const { phase, problem, received: known, total: knownTotal } = this.#state;
-    const last = received.at(-1);
-    const same = known.length === received.length && known.at(-1)?.transactionHash === last?.transactionHash;
-    if (phase === "open" && problem === undefined && same && total === knownTotal) return;
     this.#set({ ...this.#state, phase: "open", progress: undefined, received, total, problem: undefined });
   }
 
