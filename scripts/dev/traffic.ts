@@ -3,15 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  createSeedWords,
-  type PayingFetch,
-  SottoService,
-  seedFromWords,
-  splitAmount,
-  Wallet,
-  wrapFetch,
-} from "@sotto/client";
+import { createSeedWords, type PayingFetch, seedFromWords, splitAmount, Wallet, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
@@ -81,7 +73,7 @@ async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly
   return Promise.all(
     secrets.map(async ({ words, accountKey }, index) => {
       const store = new SqliteStore(join(folder, `traffic-${index + 1}.sqlite`));
-      const wallet = await Wallet.open({ ...deployment, chain, seed: seedFromWords(words), store, prover });
+      const wallet = await Wallet.open({ ...deployment, chain, seed: seedFromWords(words), store, prover, service });
       const pay = wrapFetch(fetch, wallet, { services: [service], maxPerRequest: MAX_PER_REQUEST });
       return { wallet, account: new Account(accountKey), pay };
     }),
@@ -89,14 +81,14 @@ async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly
 }
 
 /** Deposits test tokens if the payer has few left, and waits until they can be spent. */
-async function fund({ wallet, account }: Payer, { chain, deployment, service }: TrafficOrder): Promise<void> {
+async function fund({ wallet, account }: Payer, { chain, deployment }: TrafficOrder): Promise<void> {
   await wallet.scan();
+  // Left by a process that was stopped.
+  for (const { id } of await wallet.unfinishedDeposits()) await wallet.resumeDeposit(id);
   if (wallet.balance().total >= MIN_BALANCE) return;
   const data = TOKEN.encodeFunctionData("mint", [account.address, DEPOSIT]);
   await send(chain, { to: deployment.token, data });
-  const amounts = splitAmount(DEPOSIT, NOTES);
-  await new SottoService(service).deposit(await wallet.authorizeDeposit({ amounts, account }));
-  for (; wallet.balance().spendable < MIN_BALANCE; await wallet.scan()) await sleep(POLL_MS);
+  await wallet.fund({ amounts: splitAmount(DEPOSIT, NOTES), account });
 }
 
 /** Another resource of the same kind. */
