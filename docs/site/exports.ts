@@ -9,6 +9,8 @@ export interface EntryPoint {
   /** As programs import it: `@sotto/client/browser`. */
   readonly name: string;
   readonly package: string;
+  /** The package's folder in the repository: `packages/client`. */
+  readonly folder: string;
   /** Absolute path of its declarations, which the package's build writes. */
   readonly types: string;
 }
@@ -31,6 +33,7 @@ export function entryPoints(): EntryPoint[] {
     return Object.entries(exports).map(([subpath, { types }]) => ({
       name: `${name}${subpath.slice(1)}`,
       package: name,
+      folder: dirname(path),
       types: join(root, dirname(path), types),
     }));
   });

@@ -1,7 +1,7 @@
 // Which files of the repository are pages of the site, at which address, and in which order the sidebar lists them.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./exports.ts";
+import { entryPoints, root } from "./exports.ts";
 
 /** Where `npm run docs` writes the pages made from the code. */
 export const REFERENCE = "docs/site/build/reference";
@@ -103,18 +103,21 @@ interface Item {
   readonly items?: readonly Item[];
 }
 
+/** The page that TypeDoc makes for an entry point: a module with namespaces has a folder. */
+export const referenceOf = (name: string): string =>
+  [`${REFERENCE}/${name}.md`, `${REFERENCE}/${name}/index.md`].find(exists) ?? `${REFERENCE}/${name}.md`;
+
 /** The README of each package, with its entry points below it. */
 function packages(): Item[] {
-  const made = globSync("**/*.md", { cwd: join(root, REFERENCE) }).sort();
+  const entries = entryPoints();
   return globSync("packages/*/README.md", { cwd: root })
     .sort()
     .map((readme) => {
-      const name = readme.split("/")[1]!;
-      const items = made
-        .filter((path) => path === `@sotto/${name}.md` || path.startsWith(`@sotto/${name}/`))
-        .map((path) => `${REFERENCE}/${path}`)
-        .map((path) => ({ text: titleOf(path), link: link(path) }));
-      return { text: name, link: link(readme), ...(items.length > 0 ? { items, collapsed: true } : {}) };
+      const items = entries
+        .filter(({ folder }) => readme === `${folder}/README.md`)
+        .map(({ name }) => ({ text: name, link: link(referenceOf(name)) }));
+      const text = readme.split("/")[1]!;
+      return { text, link: link(readme), ...(items.length > 0 ? { items, collapsed: true } : {}) };
     });
 }
 
