@@ -1,5 +1,6 @@
 // Deposits through a service: an interrupted one is resumed with its signature, and executed once.
 
+import type { Log, LogQuery } from "@sotto/chain";
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
@@ -10,6 +11,7 @@ import type { Store } from "../src/store/store.ts";
 import type { FundOptions } from "../src/wallet/funding.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
+import { nodeOf } from "./support/several-nodes.ts";
 import { dyingStore, World } from "./support/world.ts";
 
 const HELD = 1_000_000n;
@@ -343,7 +345,7 @@ describe("funding a wallet", () => {
     expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
   });
 
-  describe("that returned before its notes were confirmed", () => {
+  describe("that returned before its notes were in the tree", () => {
     const FINALITY = 2;
     let seed: Uint8Array;
     let disk: MemoryStore;
@@ -376,10 +378,12 @@ describe("funding a wallet", () => {
       const second = await wallet.fund(deposited());
       expect(second.id).not.to.equal(first.id);
       expect([signed, spent(), await records()]).to.deep.equal([2, 2n * AMOUNT, 2]);
-      world.chain.mine();
+      world.chain.mineMany(FINALITY);
       await wallet.scan();
-      expect(await records()).to.equal(1);
-      world.chain.mine();
+      // Confirmed, but not in the tree: no root confirms what the node says.
+      expect([wallet.balance().queued, await records()]).to.deep.equal([2n * AMOUNT, 2]);
+      await world.append();
+      world.chain.mineMany(FINALITY);
       await (await open()).scan();
       expect(await records()).to.equal(0);
       const late = await rejection(wallet.resumeDeposit(second.id, { service: service.client }));
@@ -396,6 +400,7 @@ describe("funding a wallet", () => {
       expect(again.id).to.equal(first.id);
       expect(again.transaction).not.to.equal(first.transaction);
       expect([signed, spent(), await wallet.unfinishedDeposits()]).to.deep.equal([1, AMOUNT, []]);
+      await world.append();
       world.chain.mineMany(FINALITY);
       await wallet.scan();
       expect([await records(), wallet.balance().total]).to.deep.equal([0, AMOUNT]);
@@ -442,6 +447,7 @@ describe("funding a wallet", () => {
           await wallet.fund(deposited());
           // Two authorizations could both be executed.
           expect([spent() - before, salts.size], `write ${writes}`).to.deep.equal([AMOUNT, 1]);
+          await world.append();
           world.chain.mineMany(FINALITY);
           await wallet.scan();
           expect([await records(), wallet.balance().total], `write ${writes}`).to.deep.equal([0, AMOUNT]);
@@ -459,6 +465,7 @@ describe("funding a wallet", () => {
       const again = await wallet.fund(deposited({ key }));
       expect(again).to.include({ id: first.id });
       expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+      await world.append();
       world.chain.mineMany(FINALITY);
       await wallet.scan();
       // Even a node that hides the confirmed notes does not make the wallet deposit again.
@@ -468,6 +475,36 @@ describe("funding a wallet", () => {
       passTime(7_200);
       expect(await other.fund(deposited({ key }))).to.deep.equal(again);
       expect(signed).to.equal(1);
+    });
+
+    it("is resumed if the node had invented its notes", async () => {
+      let invented: Log[] = [];
+      const logs = async (query: LogQuery) => {
+        const within = invented.filter(({ blockNumber }) => query.from <= blockNumber && blockNumber <= query.to);
+        return [...(await world.chain.logs(query)), ...within];
+      };
+      const wallet = await world.wallet({ seed, store: disk, chain: nodeOf(world.chain, { logs }) });
+      service.before = async (_, body) => {
+        // The log of the block that would execute it.
+        const block = mineElsewhere(body);
+        world.chain.takeBack(1);
+        const { number: blockNumber, hash: blockHash, timestamp } = world.chain.mine();
+        invented = block.logs.map((log) => ({ ...log, blockNumber, blockHash, timestamp }));
+        const { transactionHash: txSignature } = block.logs[0]!;
+        return { status: "success", txSignature, blockNumber, gasFeePaidBy: "0x" };
+      };
+      const first = await wallet.fund(deposited());
+      expect([spent(), wallet.balance().queued, await wallet.unfinishedDeposits()]).to.deep.equal([0n, AMOUNT, []]);
+      invented = [];
+      service.before = () => undefined;
+      // Another deposit gets the leaf of the invented one.
+      await world.deposit(await world.wallet(), [AMOUNT]);
+      await world.append();
+      await wallet.scan().catch(() => undefined);
+      await wallet.scan();
+      expect((await wallet.unfinishedDeposits()).map(({ id }) => id)).to.deep.equal([first.id]);
+      expect((await wallet.fund(deposited())).id).to.equal(first.id);
+      expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
     });
 
     it("does not believe a service that claims the removed deposit", async () => {

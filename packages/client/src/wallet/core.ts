@@ -50,7 +50,7 @@ export class WalletCore {
   readonly withdrawals = new Claims(
     () => new WalletError("WITHDRAWAL_IN_PROGRESS", "another call is working on this withdrawal; wait until it ends"),
   );
-  /** Finished deposits whose notes lack confirmations, by id; undefined before the first scan. */
+  /** Finished deposits whose notes are not confirmed or not in the tree, by id; undefined before the first scan. */
   unconfirmedFundings: Map<string, FundingRecord> | undefined;
   /** Aborted when the wallet is closed. */
   readonly closing = new AbortController();

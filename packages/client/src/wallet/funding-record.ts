@@ -4,7 +4,8 @@ import type { Store, StoreValue } from "../store/store.ts";
 
 /**
  * A deposit of `fund`. It is written before its authorization leaves the process, and deleted when it is finished and its
- * notes are confirmed: until then a reorganization can remove them, and the authorization can be executed again.
+ * notes are confirmed and in the tree: until then a reorganization can remove them, or the node may have invented them, and
+ * the authorization can still be executed.
  */
 export interface FundingRecord {
   /** 32 hex digits: random, or a hash of the caller's key. */
@@ -23,7 +24,7 @@ export interface FundingRecord {
   request: DepositRequest;
   /** The outcome that `fund` returned; null before. */
   done: { transaction: string; block: number; gasPaidBy?: string | undefined } | null;
-  /** Set when it is finished and its notes are confirmed. Only a keyed record stays then. */
+  /** Set when it is finished and its notes are confirmed and in the tree. Only a keyed record stays then. */
   final?: true;
 }
 
@@ -36,7 +37,7 @@ export async function listFundings(store: Store): Promise<FundingRecord[]> {
 }
 
 /**
- * The finished deposits whose notes were not confirmed yet. A damaged record is left out: it must not stop a scan, and
+ * The finished deposits whose notes were not confirmed or not in the tree yet. A damaged record is left out: it must not stop a scan, and
  * `listFundings` reports it.
  */
 export async function listUnconfirmed(store: Store): Promise<FundingRecord[]> {

@@ -166,7 +166,7 @@ export async function unfinishedDeposits(core: WalletCore): Promise<UnfinishedDe
   });
 }
 
-/** Scans, and removes the records of finished deposits whose notes are confirmed now. */
+/** Scans, and removes the records of finished deposits whose notes are confirmed and in the tree now. */
 export function scanFundings(core: WalletCore, options: ScanOptions): Promise<ScanResult> {
   return core.lock.run(async () => {
     const result = await core.scan(options);
@@ -248,14 +248,15 @@ function outcomeOf(core: WalletCore, record: FundingRecord): Outcome | undefined
 }
 
 /**
- * Deletes the record of a finished deposit if its notes are confirmed, except that one with a key stays.
- * @returns false if they are not confirmed: the record is needed to resume the deposit after a reorganization
+ * Deletes the record of a finished deposit if its notes are confirmed and in the tree, except that one with a key stays.
+ * The root confirms them then: a node can invent a deposit in a real block, but not a tree that has the contract's root.
+ * @returns false if not: the record is needed to resume the deposit if its notes are removed
  */
 async function finalize(core: WalletCore, record: FundingRecord): Promise<boolean> {
   const { store } = core.options;
   const done = outcomeOf(core, record);
   const notes = landed(core, record);
-  if (done === undefined || notes === undefined || notes.some(({ state }) => state === "pending")) return false;
+  if (done === undefined || notes === undefined || notes.some(isWaiting)) return false;
   await (record.keyed ? writeFunding(store, { ...record, done, final: true }) : deleteFunding(store, record));
   core.unconfirmedFundings?.delete(record.id);
   return true;
@@ -265,6 +266,9 @@ async function forget(core: WalletCore, record: FundingRecord): Promise<void> {
   await deleteFunding(core.options.store, record);
   core.unconfirmedFundings?.delete(record.id);
 }
+
+/** Whether a note lacks confirmations, or is not in the tree. */
+const isWaiting = ({ state }: WalletNote): boolean => state === "pending" || state === "queued";
 
 /** Whether a deposit that is not on chain can no longer be executed. */
 function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
@@ -326,7 +330,7 @@ async function waitForNotes(
   for (let pause = FIRST_POLL_MS; ; pause = nextPause(pause)) {
     await core.lock.run(() => core.scan({ signal }));
     const notes = landed(core, record);
-    const waiting = (notes ?? []).filter(({ state }) => state === "pending" || state === "queued");
+    const waiting = (notes ?? []).filter(isWaiting);
     if (notes !== undefined && (until === "deposited" || waiting.length === 0))
       return notes as [WalletNote, ...WalletNote[]];
     since ??= core.sync.height;
