@@ -13,7 +13,6 @@ describe("unknown arguments", function () {
     ["setup/dev.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
     ["generate/sources.ts", ["--nonsense"], "UNKNOWN_OPTION", "--nonsense", "--check"],
     ["mutation/main.ts", ["nonsense"], "GROUP_UNKNOWN", "nonsense", "payment.nullifier"],
-    ["test/main.ts", ["nonsense"], "UNKNOWN_SUITE", "nonsense", "contracts"],
     ["chain/deploy.ts", ["--nonsense", "1"], "UNKNOWN_OPTION", "--nonsense", "--url"],
   ];
   for (const [script, args, code, ...texts] of cases)

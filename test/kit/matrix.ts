@@ -3,6 +3,12 @@ export function isInRotation(row: number, column: number, rows: number, columns:
   return rows < columns ? column % rows === row : row % columns === column;
 }
 
+/** All cases in the long run, the usual ones otherwise. Leave out only a case that tests the same as a usual one. */
+export const inLongRun = <T>(usual: readonly T[], others: readonly T[]): T[] => [
+  ...usual,
+  ...(process.env["SOTTO_LONG"] === "1" ? others : []),
+];
+
 type DeclareTest = (title: string, test: () => Promise<void>) => void;
 
 /**

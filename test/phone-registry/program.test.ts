@@ -23,7 +23,7 @@ import {
   type World,
 } from "./support/world.ts";
 
-const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 6;
+const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 4;
 
 describe("the phone registry as a program", function () {
   slow(this, "a chain and a registry's processes");

@@ -5,6 +5,7 @@ import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { inLongRun } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
@@ -13,22 +14,36 @@ import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, Services
 
 const CONFIG = { rebroadcastAfter: 300 };
 
-const STATES: Record<string, Fault> = {
-  "before it is stored": { point: "outbox.record", when: "before" },
-  "while it is stored": { point: "outbox.record", when: "inside" },
-  "stored, not sent": { point: "outbox.record", when: "after" },
-  "about to be sent": { point: "send", when: "before" },
-  "sent, not noted": { point: "send", when: "after" },
-  "while it is noted as sent": { point: "outbox.sent", when: "inside" },
-  "noted as sent": { point: "outbox.sent", when: "after" },
-  "mined, not noted": { point: "outbox.mined", when: "before" },
-  "while it is noted as mined": { point: "outbox.mined", when: "inside" },
-  "noted as mined": { point: "outbox.mined", when: "after" },
-  "final, not noted": { point: "outbox.final", when: "before" },
-  "before it is noted as settled": { point: "operations.settled", when: "before" },
-  "while it is noted as settled": { point: "operations.settled", when: "inside" },
-  "noted as settled, not answered": { point: "operations.settled", when: "after" },
-};
+type State = readonly [title: string, fault: Fault];
+
+const STORED: State = ["stored, not sent", { point: "outbox.record", when: "after" }];
+const SENT: State = ["sent, not noted", { point: "send", when: "after" }];
+const MINED: State = ["mined, not noted", { point: "outbox.mined", when: "before" }];
+
+/**
+ * Of the states between two writes, one each by default. A kill before a write, during its transaction, or after the
+ * previous write leaves the same database.
+ */
+const STATES = inLongRun<State>(
+  [
+    ["while it is stored", { point: "outbox.record", when: "inside" }],
+    STORED,
+    SENT,
+    ["while it is noted as mined", { point: "outbox.mined", when: "inside" }],
+    ["final, not noted", { point: "outbox.final", when: "before" }],
+    ["while it is noted as settled", { point: "operations.settled", when: "inside" }],
+    ["noted as settled, not answered", { point: "operations.settled", when: "after" }],
+  ],
+  [
+    ["before it is stored", { point: "outbox.record", when: "before" }],
+    ["about to be sent", { point: "send", when: "before" }],
+    ["while it is noted as sent", { point: "outbox.sent", when: "inside" }],
+    ["noted as sent", { point: "outbox.sent", when: "after" }],
+    MINED,
+    ["noted as mined", { point: "outbox.mined", when: "after" }],
+    ["before it is noted as settled", { point: "operations.settled", when: "before" }],
+  ],
+);
 
 describe("kill -9 of the relayer", function () {
   slow(this, "a chain and a relayer's rounds");
@@ -64,7 +79,7 @@ describe("kill -9 of the relayer", function () {
 
   const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
 
-  for (const [state, fault] of Object.entries(STATES))
+  for (const [state, fault] of STATES)
     it(`${state}: sends one transaction and answers settled`, async () => {
       const payment = await chain.payment();
       const nonce = await nonceOf();
@@ -110,8 +125,7 @@ describe("kill -9 of the relayer", function () {
       ids.push(await enqueueWithdrawal(store, withdrawal), await enqueueDeposit(store, deposit));
       return "";
     });
-    for (const fault of [STATES["stored, not sent"]!, STATES["sent, not noted"]!, STATES["mined, not noted"]!])
-      expect(await dies(storeUrl, fault)).to.equal("SIGKILL");
+    for (const [, fault] of [STORED, SENT, MINED]) expect(await dies(storeUrl, fault)).to.equal("SIGKILL");
     const { relayer } = await services.start({ storeUrl, config: CONFIG });
     for (const id of ids) expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
     for (const { signals } of payments)

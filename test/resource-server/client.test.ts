@@ -1,4 +1,4 @@
-// Nothing is forged here: a wallet with real notes and proofs pays a server on each adapter, with the paying fetch.
+// Only appends are forged here: a wallet with real notes and proofs pays a server on each adapter, with the paying fetch.
 
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";

@@ -160,16 +160,17 @@ describe("a whole run of the service", function () {
       expect(said.join(""), Object.keys(wrong)[0]!)
         .to.match(/[A-Z]+_[A-Z]+/)
         .and.not.include(canary);
+      return said.join("");
     };
-    await Promise.all(
+    const [both] = await Promise.all(
       [
-        { SOTTO_RELAYER_KEY: canary },
+        { SOTTO_RELAYER_KEY: canary, SOTTO_RPC_URLS: `ftp://node.example/${canary}` },
         { SOTTO_TOKEN_KEY: canary },
         { SOTTO_TOKEN_KEY: JSON.stringify({ kty: "OKP", crv: "Ed25519", x: "short", d: canary }) },
-        { SOTTO_RPC_URLS: `ftp://node.example/${canary}` },
         { SOTTO_RPC_URLS: `http://127.0.0.1:1/${canary}` },
         { SOTTO_STORE: `postgres://sotto:${canary}@127.0.0.1:1/sotto` },
       ].map(refusal),
     );
+    expect(both).to.include("SOTTO_RELAYER_KEY").and.include("SOTTO_RPC_URLS");
   });
 });

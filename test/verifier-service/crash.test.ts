@@ -7,17 +7,20 @@ import { paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
 import { expect } from "chai";
 import { Interface } from "ethers";
 import { call, claimsOf, post } from "../kit/http.ts";
+import { inLongRun } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { environment, openWorld, type World } from "../world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../world/service-process.ts";
 
 /** The log line of each step, for the payment and not for an append. */
-const STEPS = {
-  "transaction stored": /"kind":"settle".*"transaction stored"/,
-  "transaction mined": /"kind":"settle",.*"hash":"(0x\w+)"(?:.|\n)*"hash":"\1".*"transaction mined"/,
-  "payment settled": /"payment settled"/,
-};
+const STEPS = inLongRun<[step: string, log: RegExp]>(
+  [
+    ["transaction stored", /"kind":"settle".*"transaction stored"/],
+    ["payment settled", /"payment settled"/],
+  ],
+  [["transaction mined", /"kind":"settle",.*"hash":"(0x\w+)"(?:.|\n)*"hash":"\1".*"transaction mined"/]],
+);
 const pool = new Interface(shieldedPoolAbi);
 
 async function settlements({ provider, pool: address, deploymentBlock }: World, nullifier: string): Promise<string[]> {
@@ -43,7 +46,7 @@ describe("kill -9 of the service", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  for (const [step, log] of Object.entries(STEPS))
+  for (const [step, log] of STEPS)
     it(`at "${step}": the next process settles it once, and always gives the same answer`, async () => {
       // With the same files, it is the same service to its clients.
       const settings = { ...environment(world, folder), SOTTO_LOG_LEVEL: "info" };

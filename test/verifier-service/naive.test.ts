@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { CuttingProxy } from "../kit/cutting-proxy.ts";
 import { type Answer, post } from "../kit/http.ts";
+import { inLongRun } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
@@ -77,7 +78,7 @@ describe("POST /settle holds the request of a client that follows only the inter
     while ((await held(service)) !== count) await sleep(20);
   };
 
-  for (const stall of [3 * BLOCK_MS, 90_000])
+  for (const stall of inLongRun([90_000], [3 * BLOCK_MS]))
     it(`so that it pays once, through a stall of ${stall / 1000} s and four confirmations`, () =>
       withService(async (service, pass) => {
         const answering = settle(service, await verified(service));
@@ -99,7 +100,7 @@ describe("POST /settle holds the request of a client that follows only the inter
       void answering.then(() => (answered = true));
       await pass(118_000);
       // The deadline is 120 to 180 s after the bundle. Small steps, because the request waits only 12 s longer.
-      while (!answered) await pass(1_000);
+      while (!answered) await pass(4_000);
       const { status, body } = await answering;
       expect([status, body["status"], body["reason"]]).to.deep.equal([200, "failed", "EXPIRED"]);
     }));

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 import { FaultyNode } from "../kit/faulty-node.ts";
 import { call, post } from "../kit/http.ts";
+import { inLongRun } from "../kit/matrix.ts";
 import { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
@@ -12,7 +13,11 @@ import { openService, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
-const MODES = ["hasNoKey", "hasUsedUpItsDay", "hasAnInternalError", "hasPrunedItsState", "talksNonsense"] as const;
+/** A refusal over HTTP, an error of JSON-RPC and an undecodable answer, and further refusals and errors. */
+const MODES = inLongRun<FaultyNode["mode"]>(
+  ["hasNoKey", "hasPrunedItsState", "talksNonsense"],
+  ["hasUsedUpItsDay", "hasAnInternalError"],
+);
 
 describe("a service with two nodes", function () {
   slow(this, "a chain, a service and proofs");

@@ -1,5 +1,5 @@
 // The service as a child process whose appends take milliseconds: their proofs are forged with the trapdoor of the
-// development keys. The suites relayer and e2e prove appends in the service's own process.
+// development keys. The suites e2e and packages/verifier-service prove appends, in a process of the service.
 import { serveParent } from "../../scripts/demo/serve-parent.ts";
 import { forgingProver } from "./append.ts";
 

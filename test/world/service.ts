@@ -10,7 +10,7 @@ import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "eth
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { atEnd } from "../kit/at-end.ts";
-import { appendDeposit } from "./append.ts";
+import { appendDeposit, forgingProver } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "circuits", "build");
@@ -75,7 +75,7 @@ export interface TestService extends RunningService {
 }
 
 /**
- * Starts a service on the shared chain, with its own store and token keys.
+ * Starts a service on the shared chain, with its own store and token keys. It forges the proofs of its appends.
  * @param settings environment variables in addition to those that describe the chain
  * @param clock returns the current time, ms
  */
@@ -88,7 +88,7 @@ export async function openService(
   const logged: string[] = [];
   const config = readConfig({ ...environment(world, folder), ...settings });
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
-  const service = await startService(config, log, { clock });
+  const service = await startService(config, log, { clock, prover: forgingProver });
   const close = async () => {
     await service.close();
     rmSync(folder, { recursive: true, force: true });

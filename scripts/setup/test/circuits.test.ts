@@ -53,7 +53,8 @@ describe("development keys of the circuits", function () {
     expect(await groth16.verify(vkeyOf("elgamal_range"), lower, proof)).to.equal(false);
   });
 
-  for (const name of LONG ? circuitNames : (["elgamal_range"] as const))
+  // zkey.test.ts lets snarkjs verify the key of a small circuit.
+  for (const name of LONG ? circuitNames : [])
     it(`pass snarkjs zkey verify (${name})`, async () => {
       const { r1cs, zkey } = artifactPaths(name);
       const ptau = await makePtau(phase1Secrets(), readR1cs(r1cs).logDomain + 1, maker.pool);
