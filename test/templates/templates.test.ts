@@ -1,21 +1,26 @@
 // Every template as a stranger uses it: created outside the checkout, installed from a registry, type-checked, started and
 // tested against `npm run dev`.
-import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect } from "chai";
 import { createProject, TEMPLATES } from "create-sotto";
 import { slow } from "../kit/slow.ts";
-import { openWorld, type World } from "./world.ts";
-
-const run = promisify(execFile);
+import { findChromium } from "../web/support/chromium.ts";
+import { install, npm, openWorld, type World } from "./world.ts";
 
 describe("templates", function () {
   slow(this, "packages are packed and installed, and payments proved");
   let world: World;
+  /** A program that starts Chromium with what it needs, so that no other program sees these variables. */
+  let chromium: string;
   before(async () => {
     world = await openWorld();
+    const { path, environment } = await findChromium();
+    const variables = Object.entries(environment).map(([name, value]) => `${name}='${value}' `);
+    chromium = join(world.folder, "chromium");
+    const options = "--disable-gpu --disable-software-rasterizer";
+    writeFileSync(chromium, `#!/bin/sh\n${variables.join("")}exec '${path}' ${options} "$@"\n`, { mode: 0o755 });
   });
 
   for (const template of TEMPLATES)
@@ -27,28 +32,17 @@ describe("templates", function () {
       });
       // An installed project has thousands of files.
       after(() => rm(folder, { recursive: true, force: true }));
-      /** @returns what the command prints @throws with its output if it fails */
-      const npm = async (...args: string[]): Promise<string> => {
-        const env = { ...process.env, ...world.environment };
-        try {
-          const { stdout } = await run("npm", args, { cwd: folder, env });
-          return stdout;
-        } catch (error) {
-          const { stdout, stderr } = error as { stdout: string; stderr: string };
-          throw new Error(`npm ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
-        }
-      };
-
       it("installs", async () => {
-        await npm("install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund");
+        await install(folder);
       });
 
       it("type-checks", async () => {
-        await npm("run", "types");
+        await npm(folder, ["run", "types"]);
       });
 
       it("passes its tests, which start it", async () => {
-        expect(await npm("test")).to.match(/^ℹ pass [1-9]\d*$/m);
+        const variables = { ...world.environment, CHROMIUM: chromium };
+        expect(await npm(folder, ["test"], variables)).to.match(/^ℹ pass [1-9]\d*$/m);
       });
     });
 });

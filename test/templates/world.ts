@@ -1,7 +1,9 @@
 // What the tests of this suite share: `npm run dev`, and a registry with the packed packages.
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { packAll } from "../../scripts/release/pack.ts";
 import { type Registry, startRegistry } from "../../scripts/release/registry.ts";
 import { freePorts, RUNNING, startDev } from "../dev/support/dev.ts";
@@ -16,6 +18,25 @@ export interface World {
   /** Settings of a project, whose defaults are the usual ports. */
   readonly environment: Readonly<Record<string, string>>;
 }
+
+const run = promisify(execFile);
+
+/**
+ * Runs npm in a project.
+ * @returns what it prints @throws Error with its output if it fails
+ */
+export async function npm(folder: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<string> {
+  try {
+    const { stdout } = await run("npm", args, { cwd: folder, env: { ...process.env, ...variables } });
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`npm ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+export const install = (folder: string): Promise<string> =>
+  npm(folder, ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]);
 
 let shared: Promise<World> | undefined;
 /** Actions to run at the end, the last one first. */
@@ -45,6 +66,7 @@ async function create(): Promise<World> {
     SOTTO_SERVICE: `${url(1)}/zk`,
     SOTTO_URL: `${url(2)}/articles/1`,
     SOTTO_FAUCET: `${url(4)}/drip`,
+    SOTTO_NODE: url(5),
     SOTTO_NODES: url(5),
   };
   return { folder, registry, port, environment };

@@ -8,7 +8,7 @@ const PACKAGE = join(import.meta.dirname, "..");
 /** Where `npm run release` serves the packages. They are not on the public registry. */
 const REGISTRY = "http://127.0.0.1:4873";
 /** npm packs files of these names differently, so the templates have them with an underscore in place of the dot. */
-const DOT_FILES = ["gitignore", "dockerignore", "env.example"];
+const DOT_FILES = ["gitignore", "dockerignore", "env.example", "mcp.json"];
 /** What npm accepts as a package's name, without a scope. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,213}$/;
 

@@ -25,4 +25,16 @@ export const TEMPLATES: readonly Template[] = [
     folders: ["node", "client"],
     commands: ["npm install", "npm start"],
   },
+  {
+    name: "client-mcp",
+    what: "an agent that pays, through an MCP server",
+    folders: ["node", "client-mcp"],
+    commands: ["npm install", "npm start"],
+  },
+  {
+    name: "browser",
+    what: "a page that pays for an article",
+    folders: ["browser"],
+    commands: ["npm install", "npm run dev"],
+  },
 ];

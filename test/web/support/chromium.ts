@@ -25,7 +25,8 @@ export async function launchChromium(): Promise<TestBrowser> {
   }
 }
 
-async function findChromium(): Promise<{ path: string; environment: Readonly<Record<string, string>> }> {
+/** @returns its path, and the variables that it needs */
+export async function findChromium(): Promise<{ path: string; environment: Readonly<Record<string, string>> }> {
   const wanted = process.env["SOTTO_CHROMIUM"];
   const installed = wanted === undefined ? INSTALLED.find((path) => existsSync(path)) : wanted;
   if (installed !== undefined && installed !== "npm") return { path: installed, environment: {} };

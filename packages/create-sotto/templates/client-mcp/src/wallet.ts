@@ -1,0 +1,37 @@
+// The agent's wallet is a folder of the command line `sotto`: create it, limit it, fill it.
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { isLocal, readDeployment } from "./deployment.ts";
+import { folder, node, service } from "./settings.ts";
+
+const run = promisify(execFile);
+
+export const home = join(folder, "wallet");
+/** No tool of the agent can change these. A person approves payments above the last one. */
+const LIMITS = ["--max", "0.10", "--max-host", "1", "--max-day", "2", "--approve-above", "0.05"];
+
+/** @returns the path of an installed program */
+export const programOf = (name: string): string => join("node_modules", ".bin", name);
+
+/** Runs `sotto`. @returns what it prints */
+async function sotto(...args: string[]): Promise<string> {
+  const { stdout } = await run(programOf("sotto"), [...args, "--home", home]);
+  return stdout;
+}
+
+/** Creates the wallet if there is none. On a local chain, an empty one gets test tokens. */
+export async function setUp(): Promise<void> {
+  const deployment = await readDeployment(service);
+  if (!existsSync(join(home, "config.json"))) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const manifest = join(folder, "deployment.json");
+    writeFileSync(manifest, JSON.stringify(deployment));
+    await sotto("init", "--deployment", manifest, "--rpc", node, "--service", service);
+    await sotto("limits", ...LIMITS);
+  }
+  if (!isLocal(deployment)) return;
+  const { total } = JSON.parse(await sotto("balance", "--json")) as { total: { amount: string } };
+  if (total.amount === "0") await sotto("deposit", "5", "--notes", "2", "--mint");
+}
