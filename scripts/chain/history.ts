@@ -1,5 +1,5 @@
 // Keeps the local chain across restarts. Hardhat's node cannot store its state, but it builds the same blocks from the same
-// transactions and timestamps. So every block is written to a file before its transaction's sender gets an answer, and
+// transactions and timestamps. So every block is written to a file before its transaction's sender gets a response, and
 // the next start builds the blocks again and compares their hashes.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Transaction, type TransactionLike } from "ethers";

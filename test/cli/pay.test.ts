@@ -207,7 +207,7 @@ describe("sotto: paying", function () {
         const sold = server.sold();
         const url = `${server.url}/crash/${encodeURIComponent(stage)}`;
         if (stage === "while it asks with the proof") {
-          // The server receives the proof, but the client never receives the answer.
+          // The server receives the proof, but the client never receives the response.
           server.onRequest = async (paying) => !paying;
         }
         await killed(url, when);

@@ -60,7 +60,7 @@ describe("paying a phone number", function () {
       if (!deployed) expect(await world.provider.getCode(address)).to.equal("0x");
     });
 
-  it("signs a new nonce after the answer to a signed lookup was lost", async () => {
+  it("signs a new nonce after the response to a signed lookup was lost", async () => {
     const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
     try {
       const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];

@@ -46,7 +46,7 @@ describe("settle", function () {
     expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
   });
 
-  it("settles a payment that a stranger submits exactly as it was proved, so a front-runner gains nothing", async () => {
+  it("settles a payment that another account submits exactly as it was proved, so a front-runner gains nothing", async () => {
     const payment = await world.payment();
     const stranger = world.deployed.signers[5]!;
     const balances = async () => [

@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export class CuttingProxy {
-  /** Transactions to pass on before the proxy breaks; the node receives the last one, but its answer is lost. */
+  /** Transactions to pass on before the proxy breaks; the node receives the last one, but its response is lost. */
   left = Number.POSITIVE_INFINITY;
   sent = 0;
-  /** Called for each request after the first transaction, in place of an answer; the client then waits forever. */
+  /** Called for each request after the first transaction, in place of a response; the client then waits forever. */
   hold: (() => void) | undefined;
   /** The newest block number to report in place of the node's. */
   blockNumber: string | undefined;

@@ -8,7 +8,7 @@ interface Question {
   params: unknown[];
 }
 
-/** How the node answers a question; undefined: with the real node's answer. */
+/** How the node responds to a request; undefined: as the real node does. */
 type Mode = (question: Question, response: ServerResponse) => object | undefined | "handled";
 type Answer = Exclude<ReturnType<Mode>, undefined>;
 

@@ -145,7 +145,7 @@ describe("fetch_paid", function () {
     expect((report as unknown as { held: { amount: string } }).held.amount).to.equal("0");
   });
 
-  it("pays once for a repeated call with the same key, and returns the same answer", async () => {
+  it("pays once for a repeated call with the same key, and returns the same response", async () => {
     const args = { url: `${merchant.url}/once`, idempotency_key: "order 7" };
     const [one, other] = await Promise.all([call(agent, "fetch_paid", args), call(agent, "fetch_paid", args)]);
     expect(one.text).to.equal(other.text);

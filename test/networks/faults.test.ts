@@ -76,7 +76,7 @@ describe("deploying with faults", function () {
 
   it("resumes after it was killed, and never prints a secret", async () => {
     const proxy = new CuttingProxy(node.url);
-    // After the first transaction it receives no answer, so that the kill happens at this point and not later.
+    // After the first transaction it receives no response, so that the kill happens at this point and not later.
     const held = new Promise<void>((resolve) => {
       proxy.hold = resolve;
     });

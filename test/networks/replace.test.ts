@@ -98,7 +98,7 @@ describe("replacing a pool", function () {
     rmSync(join(journalOf(NETWORK), ".."), { recursive: true, force: true });
   });
 
-  it("withdraws whole notes from the old one through a stranger, without a service or an owner", async () => {
+  it("withdraws whole notes from the old one through any account, without a service or an owner", async () => {
     const wallet = await open(old);
     await deposit(wallet, old, [5_000_000n, 3_000_000n]);
     expect(wallet.balance().spendable).to.equal(8_000_000n);

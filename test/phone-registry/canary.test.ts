@@ -1,5 +1,5 @@
 // Full runs of the registry, alone and in the service, with every error. No number, code, key or signature appears in
-// their logs and metrics, or in answers to others.
+// their logs and metrics, or in responses to others.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

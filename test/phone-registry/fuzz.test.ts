@@ -97,7 +97,7 @@ describe("mutated requests to the phone registry", function () {
     await registry.close();
   });
 
-  /** @returns a description of the answer's fault; undefined if there is none */
+  /** @returns a description of the response's fault; undefined if there is none */
   function judge({ status, text }: Reply): string | undefined {
     if (status >= 500) return "a 5xx";
     const answer = JSON.parse(text) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Linking a number over HTTP: the four fields of the interface, the verification, and what a stranger can learn.
+// Linking a number over HTTP: the four fields of the interface, the verification, and what another wallet can learn.
 
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";

@@ -174,7 +174,7 @@ describe("the phone registry as a program", function () {
         call(resolveUrl(registry, phone)),
       ];
       const underWay = Promise.allSettled(requests);
-      // Kill before any answer, or after one, two or all answers.
+      // Kill before any response, or after one, two or all responses.
       let answered = 0;
       const wanted = round % 4;
       await new Promise<void>((resolve) => {

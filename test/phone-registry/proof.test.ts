@@ -1,4 +1,4 @@
-// Verification of a number by the code sent to it, what strangers can learn meanwhile, and how a link moves, renews and
+// Verification of a number by the code sent to it, what other wallets can learn meanwhile, and how a link moves, renews and
 // ends.
 
 import { bindingSlots } from "@sotto/protocol";
@@ -33,7 +33,7 @@ describe("verifying a phone number", function () {
     const body = await linkBody(registry, signer, phone);
     const first = await registry.link(body);
     const old = proofOf(registry, signer, phone);
-    // Ten minutes later the client must send the slot, which the first answer contained.
+    // Ten minutes later the client must send the slot, which the first response contained.
     registry.ahead = 600_000;
     expect((await registry.link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
     expect((await registry.link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
@@ -72,7 +72,7 @@ describe("verifying a phone number", function () {
     expect((await registry.resolve(phone)).body["verified"]).to.equal(false);
   });
 
-  it("tells a stranger nothing about a number's holder", async () => {
+  it("tells another wallet nothing about a number's holder", async () => {
     const [owner, stranger, taken, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, taken);
     const [ofTaken, ofFree] = [taken, free].map(async (phone) => {
@@ -153,7 +153,7 @@ describe("verifying a phone number", function () {
     expect((await registry.unlink(body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
   });
 
-  it("is not revoked by anyone else, and the answers reveal nothing", async () => {
+  it("is not revoked by anyone else, and the responses reveal nothing", async () => {
     const [owner, stranger, phone, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, phone);
     for (const number of [phone, free]) {

@@ -54,7 +54,7 @@ describe("resolving a phone number", function () {
       expect(JSON.stringify(answer.body)).to.not.include("12345678");
     });
 
-  /** The complete answer as bytes on the wire. */
+  /** The complete response as bytes on the wire. */
   async function raw(phone: string): Promise<string> {
     const { hostname, port, pathname } = new URL(resolveUrl(registry, phone));
     const socket = connect(Number(port), hostname);

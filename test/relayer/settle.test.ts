@@ -32,7 +32,7 @@ describe("relayer", function () {
     await chain.automine(true);
   });
 
-  it("settles a payment, and repeats the same answer", async () => {
+  it("settles a payment, and repeats the same response", async () => {
     await clearOfMidnight();
     const { store, relayer } = await services.start();
     const payment = await chain.payment();

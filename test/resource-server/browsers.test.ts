@@ -15,7 +15,7 @@ const PAGE = "https://page.example";
 const ASKS = ["Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-payment-proof"];
 const NAVIGATES = "Sec-Fetch-Dest: document";
 
-/** Requests with every kind of answer but those for a payment, and what a paywall without options answers. */
+/** Requests with every kind of response but those for a payment, and what a paywall without options answers. */
 const REQUESTS = [
   { line: "GET /paid/a", status: 402, sets: "www-authenticate" },
   { line: "HEAD /paid/a", status: 402, sets: "www-authenticate" },
@@ -33,10 +33,10 @@ interface Asked {
   readonly headers?: readonly string[];
 }
 
-/** Headers that differ between two answers to the same request. */
+/** Headers that differ between two responses to the same request. */
 const VARYING = ["date", "etag", "content-length"];
 
-/** Everything that the server sent, in order, without what differs between any two answers. */
+/** Everything that the server sent, in order, without what differs between any two responses. */
 function sent({ status, headers, body }: RawAnswer) {
   const kept = [...headers].filter(([name]) => !VARYING.includes(name));
   const same = body.replace(/zk_req_[0-9]+_[0-9A-Za-z]{16}/g, "ID").replace(/"timestamp":[0-9]+/g, "NOW");

@@ -16,10 +16,10 @@ import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from 
 const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;
 const PAYMENTS = 24;
-/** Bytes of headers that Node accepts, and its own answer to more. */
+/** Bytes of headers that Node accepts, and its own response to more. */
 const NODE_LIMIT = 15_000;
 const TOO_LARGE = 431;
-/** Texts from files, stack traces and other programs, which no answer may contain. */
+/** Texts from files, stack traces and other programs, which no response may contain. */
 const INTERNALS = /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|undefined is not|Cannot read/i;
 
 interface Reply {

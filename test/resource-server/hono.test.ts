@@ -80,7 +80,7 @@ describe("a paywall in Hono", function () {
     expect(paywall.outcomes).to.deep.equal([200]);
   });
 
-  it("reports the application's answer to an error", async () => {
+  it("reports the application's response to an error", async () => {
     const app = new Hono();
     app.use("*", honoPaywall(paywall));
     app.get("/", () => {

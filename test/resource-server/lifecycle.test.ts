@@ -39,7 +39,7 @@ for (const [name, start] of ADAPTERS)
       await closed;
     }
 
-    it("is reported once, with the status of its answer", async () => {
+    it("is reported once, with the status of its response", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         paywall.outcomes.length = 0;
         sell = () => ({ status, text: "an answer" });
@@ -51,7 +51,7 @@ for (const [name, start] of ADAPTERS)
       }
     });
 
-    it("is reported before a failure's answer is complete, so that the payer can retry immediately", async () => {
+    it("is reported before a failure's response is complete, so that the payer can retry immediately", async () => {
       sell = () => ({ status: 500, text: "failed" });
       await (await get()).text();
       expect(paywall.outcomes).to.deep.equal([500]);
@@ -117,7 +117,7 @@ for (const [name, start] of ADAPTERS)
       expect([paywall.outcomes, ran]).to.deep.equal([["aborted"], false]);
     });
 
-    it("is reported once for a long answer, which is complete", async () => {
+    it("is reported once for a long response, which is complete", async () => {
       const text = CHUNK.repeat(64);
       sell = () => ({ status: 200, text });
       expect((await (await get()).text()).length).to.equal(text.length);
@@ -125,7 +125,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal([200]);
     });
 
-    it("is reported once if the payer disconnects during a long answer", async () => {
+    it("is reported once if the payer disconnects during a long response", async () => {
       sell = () => ({ status: 200, text: CHUNK.repeat(256) });
       const request = httpRequest(`${server.url}/paid/a`).end();
       const [response] = await once(request, "response");

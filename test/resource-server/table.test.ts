@@ -1,4 +1,4 @@
-// The table of answers that every resource server follows, row by row, on each adapter, over real HTTP.
+// The table of responses that every resource server follows, row by row, on each adapter, over real HTTP.
 
 import { parseInstructions, paymentSignals } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";

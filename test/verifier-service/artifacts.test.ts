@@ -102,7 +102,7 @@ describe("circuits and keys", function () {
 
   describe("compressed with brotli", () => {
     const br = { "accept-encoding": "gzip, br" };
-    /** Sends a request with node:http, which does not decompress the answer. */
+    /** Sends a request with node:http, which does not decompress the response. */
     const raw = async (path: string, headers: Record<string, string> = {}) => {
       const message = await new Promise<IncomingMessage>((resolve, reject) =>
         request(`${service.url}${path}`, { headers }, resolve).on("error", reject).end(),

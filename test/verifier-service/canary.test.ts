@@ -1,5 +1,5 @@
 // A full run of the service as a program, with deposits, payments, withdrawals and their errors. No key, token, signature
-// or proof appears in its logs, metrics or answers.
+// or proof appears in its logs, metrics or responses.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";

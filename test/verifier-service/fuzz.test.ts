@@ -21,7 +21,7 @@ import { depositBody } from "./support/deposits.ts";
 
 const REQUESTS = fuzzSize(1_000, 100_000);
 const AT_A_TIME = 12;
-/** Texts from files, SQL and stack traces, which no answer may contain. */
+/** Texts from files, SQL and stack traces, which no response may contain. */
 const INTERNALS =
   /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
 
@@ -127,7 +127,7 @@ describe("mutated requests to the service", function () {
     });
   }
 
-  /** @returns a description of the answer's fault; undefined if there is none */
+  /** @returns a description of the response's fault; undefined if there is none */
   function judge({ path }: FuzzRequest, { status, text }: Reply): string | undefined {
     if (status >= 500) return "a 5xx";
     const answer = JSON.parse(text) as Record<string, unknown>;

@@ -120,7 +120,7 @@ describe("POST /settle holds the request of a client that follows only the inter
     }, away).finally(() => node.close());
   });
 
-  it("unless the client prefers an asynchronous answer, which the response confirms", () =>
+  it("unless the client prefers an asynchronous response, which names this preference", () =>
     withService(async (service, pass) => {
       const request = await verified(service);
       const { status, headers, body } = await settle(service, request, "respond-async");

@@ -57,7 +57,7 @@ describe("an outage", function () {
     }
   });
 
-  it("of the database stops reservations and answers", async () => {
+  it("of the database stops reservations and responses", async () => {
     const postgres = await startPostgres();
     const service = await openService({ SOTTO_STORE: await postgres.database() });
     try {

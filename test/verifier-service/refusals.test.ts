@@ -1,4 +1,4 @@
-// HTTP answers of a service that is busy, shutting down, or waiting for the chain.
+// HTTP responses of a service that is busy, shutting down, or waiting for the chain.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -58,7 +58,7 @@ describe("a service", function () {
       socket.on("error", () => undefined).on("close", () => resolve(said));
     });
     const { pathname } = new URL(service.url);
-    // A complete request precedes it; after the answer, the beginning of the next request has arrived too.
+    // A complete request precedes it; after the response, the beginning of the next request has arrived too.
     const begun = `GET ${pathname}/circuits HTTP/1.1\r\nhost: ${hostname}\r\n`;
     socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\n\r\n${begun}`);
     await once(socket, "data");

@@ -144,7 +144,7 @@ describe("POST /deposit", function () {
     try {
       const body = await sign();
       const { body: answer } = await send(body, mean);
-      // A repeated request gets the same answer and does not count against the quota.
+      // A repeated request gets the same response and does not count against the quota.
       expect((await send(body, mean)).body).to.deep.equal(answer);
       expect(answer["status"]).to.equal("success");
       expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);

@@ -51,7 +51,7 @@ describe("POST /settle", function () {
     expect(await isSpent(paymentSignals(bundle.publicSignals).nullifier)).to.equal(true);
   });
 
-  it("gives the same answer for the same token, and sends one transaction", async () => {
+  it("gives the same response for the same token, and sends one transaction", async () => {
     const { token, request } = await verified();
     const answers = await Promise.all([settle(request), settle(request), settle(request)]);
     const later = await settle(request);

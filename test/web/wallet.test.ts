@@ -206,7 +206,7 @@ describe("the wallet page", function () {
     "resumes a payment after the page was closed in the middle of it, and pays once",
     during(async () => {
       await wallet.ask(`${resourceServer.url}/chapter/2`);
-      // The service settles it, but the page never receives the answer.
+      // The service settles it, but the page never receives the response.
       const settled = new Promise<void>((resolve, reject) => {
         void context.route("**/zk/settle", async (route) => {
           await route.fetch({ timeout: STEP_MS }).then(() => resolve(), reject);

@@ -116,7 +116,7 @@ describe("mutated payments of x402", function () {
       const wrongs = almostRight(accepted as unknown as X402Requirements, payload, other, random);
       await each(wrongs, HEADERS, async ({ what, asked, payload: sent }) => {
         const { status } = await show(url, encodeHeader(asked, sent));
-        // 431 is Node's answer to headers that are too long.
+        // 431 is Node's response to headers that are too long.
         expect(status, what).to.be.oneOf([402, 431]);
       });
       expect(server.served()).to.equal(0);

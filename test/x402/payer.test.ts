@@ -1,4 +1,4 @@
-// With the published client, a payer is safe from lost answers, crashes and faulty proxies.
+// With the published client, a payer is safe from lost responses, crashes and faulty proxies.
 
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
 import type { SottoScheme } from "@sotto/x402/client";
@@ -109,7 +109,7 @@ describe("a payer with the published @x402/fetch", function () {
       server.handler = (_request, response) => void response.json({ report: "paid" });
       expect((await pay(url)).status).to.equal(200);
       expect(wallet.history().length).to.equal(1);
-      // After an answer, the next request is a new purchase.
+      // After a response, the next request is a new purchase.
       expect((await pay(url)).status).to.equal(200);
       expect(await spent(wallet)).to.equal(2n * PRICE);
     });

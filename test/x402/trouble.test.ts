@@ -72,7 +72,7 @@ describe("a paid request while parts fail", function () {
     expect((await show(url, header)).status).to.equal(402);
   });
 
-  it("treats a 4xx answer as final", async () => {
+  it("treats a 4xx response as final", async () => {
     const header = await paid();
     server.handler = (_request, response) => void response.status(404).json({ error: "no such report" });
     const [first, second] = [await show(url, header), await show(url, header)];
@@ -88,7 +88,7 @@ describe("a paid request while parts fail", function () {
     expect((await show(url, header)).status).to.equal(200);
   });
 
-  it("serves once if the answer of a settlement was lost", async () => {
+  it("serves once if the response to a settlement was lost", async () => {
     const header = await paid();
     between.trouble = async (_path, answer) => {
       await answer();
@@ -104,7 +104,7 @@ describe("a paid request while parts fail", function () {
     expect(runs).to.equal(1);
   });
 
-  it("serves nothing for success: false with any other fields, or for malformed answers", async () => {
+  it("serves nothing for success: false with any other fields, or for malformed responses", async () => {
     const network = `eip155:${world.chainId}`;
     const transaction = `0x${"ab".repeat(32)}`;
     const lies = [

@@ -10,7 +10,7 @@ import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 13 * i + 1);
 
-/** The world's chain, with some changed answers. */
+/** The world's chain, with some changed responses. */
 const changed = ({ chain }: World, changes: Partial<ChainSource>): ChainSource => nodeOf(chain, changes);
 
 const logsWhere = (world: World, edit: (logs: Log[]) => Log[]): Partial<ChainSource> => ({

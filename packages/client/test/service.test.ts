@@ -103,7 +103,7 @@ describe("SottoService", () => {
     expect(seen).to.deep.equal(["7", "7"]);
   });
 
-  it("submits again if a pending answer has no id", async () => {
+  it("submits again if a pending response has no id", async () => {
     answers.push([200, { status: "pending", txSignature: "0x" }], [200, success("2")]);
     expect((await service.deposit(request)).txSignature).to.equal(HASH("2"));
     expect(asked[0]).to.equal(asked[1]);
@@ -204,7 +204,7 @@ describe("SottoService", () => {
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
   });
 
-  it("rejects answers outside the interface", async () => {
+  it("rejects responses outside the interface", async () => {
     const long = "x".repeat(5_000);
     for (const answer of [
       "",
@@ -250,7 +250,7 @@ describe("SottoService", () => {
     expect((await rejection(service.deposit(request))).code).to.equal("NOT_SETTLED");
   });
 
-  it("passes on only a code and one line of an error answer", async () => {
+  it("passes on only a code and one line of an error response", async () => {
     answers.push([400, { code: "x\ny", message: `a\r\nb\u001b[31m${"c".repeat(900)}` }]);
     const error = await rejection(service.verify(bundle));
     expect(error.details).to.deep.include({ status: 400, reason: "NO_CODE" });

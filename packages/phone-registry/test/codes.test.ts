@@ -129,7 +129,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect((await verify(1, own)).mapping.binding.wallet).to.equal(wallet(1));
   });
 
-  it("that could not be sent are invalid, and the answer says to retry", async () => {
+  it("that could not be sent are invalid, and the response says to retry", async () => {
     const logged: unknown[] = [];
     const log = { info: () => undefined, warn: (...line: unknown[]) => logged.push(line), error: () => undefined };
     const registry = await world.open({ log });

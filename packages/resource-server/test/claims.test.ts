@@ -23,7 +23,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(results.filter((result) => result === "IN_USE").length).to.equal(11);
     });
 
-    it("are consumed by any answer below 500", async () => {
+    it("are consumed by any response below 500", async () => {
       for (const status of [200, 204, 302, 404, 499]) {
         const request = payment();
         await (await acquired(request, server)).finish(status);

@@ -77,7 +77,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       // It cannot release a claim that another handler has acquired,
       expect(await again.store.release(request.id, "stalled")).to.equal(false);
       expect(await acquire(request, server)).to.equal("IN_USE");
-      // and the second handler's failure does not undo the first one's answer.
+      // and the second handler's failure does not undo the first one's response.
       await again.store.consume(request.id);
       await second.finish(500);
       expect(await acquire(request, server)).to.equal("USED");
@@ -85,7 +85,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       servers.errors.splice(0);
     });
 
-    it("are held and consumed later if the store is unavailable at the answer", async () => {
+    it("are held and consumed later if the store is unavailable at the response", async () => {
       const request = payment();
       const claim = await acquired(request, server);
       const { consume } = server.store;

@@ -45,7 +45,7 @@ describe("the wallet's worker", () => {
       }
     });
 
-    it("refuses a 402 without terms, except as the answer to a proof", async () => {
+    it("refuses a 402 without terms, except as the response to a proof", async () => {
       body = { error: "Invalid payment proof" };
       await expectRejected("NOT_PAYABLE", () => fetchForMerchant(wallet)(url));
       const headers = { "X-Payment-Proof": "{}" };

@@ -6,7 +6,7 @@ import { type CliWorld, listen, type Server } from "./world.ts";
 export interface ResourceServer extends Server {
   /** Number of paid requests that the handler served. */
   sold(): number;
-  /** Called before each answer. If it resolves to false, the server never answers the request. */
+  /** Called before each response. If it resolves to false, the server never answers the request. */
   onRequest: (paying: boolean) => Promise<boolean>;
 }
 

@@ -18,7 +18,7 @@ export interface ClientTask {
 }
 
 export interface ClientReport {
-  /** The body of each answer, or the code of the error. */
+  /** The body of each response, or the code of the error. */
   readonly answers: string[];
 }
 

@@ -1,4 +1,4 @@
-// A proxy in front of the real service. A test can replace its answers or drop its connections.
+// A proxy in front of the real service. A test can replace its responses or drop its connections.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +9,7 @@ export interface Forwarded {
   forward(): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** Returns the answer to give instead of the service's. undefined: the service's answer; "hang up": no answer. */
+/** Returns the response to send instead of the service's. undefined: the service's response; "hang up": none. */
 type Lie = (request: Forwarded) => Promise<{ status: number; body: unknown } | "hang up" | undefined>;
 
 export class ServiceProxy {

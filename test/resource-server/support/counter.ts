@@ -8,7 +8,7 @@ import type { MerchantWorld, Settled } from "./world.ts";
 /** The body that the interface prescribes for a payment that fails a check. */
 export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };
 
-/** A server that counts its sales, with expectations about its answers. */
+/** A server that counts its sales, with expectations about its responses. */
 export class Counter {
   readonly server: ResourceServer;
   readonly #paywall: Paywall;
@@ -43,7 +43,7 @@ export class Counter {
   }
 
   /**
-   * Expects that the handler does not run, and that the answer does not reveal which check failed.
+   * Expects that the handler does not run, and that the response does not reveal which check failed.
    *
    * @param reason the check that must fail, as the paywall reports it to the operator
    */

@@ -1,4 +1,4 @@
-// A proxy that can be shut: it drops every request while shut, and otherwise forwards requests and answers unchanged.
+// A proxy that can be shut: it drops every request while shut, and otherwise forwards requests and responses unchanged.
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends the bytes of a request, and reads the answer until the server closes the connection. */
+/** Sends the bytes of a request, and reads the response until the server closes the connection. */
 export function rawRequest(url: string, lines: readonly string[], body = ""): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const named = lines.some((line) => /^host:/i.test(line));

@@ -1,4 +1,4 @@
-// Reads and runs the examples of docs/api.md: pairs of code blocks, a request and its answer.
+// Reads and runs the examples of docs/api.md: pairs of code blocks, a request and its response.
 import { expect } from "chai";
 
 export interface Example {
@@ -41,7 +41,7 @@ export function fill(text: string, values: ReadonlyMap<string, unknown>): string
   });
 }
 
-/** Compares an answer; `<name>` matches any value the first time, and the same value afterwards. */
+/** Compares a response; `<name>` matches any value the first time, and the same value afterwards. */
 export function expectLike(actual: unknown, expected: unknown, values: Map<string, unknown>): void {
   const name = typeof expected === "string" ? /^<(\w+)>$/.exec(expected)?.[1] : undefined;
   if (name === "message") return void expect(actual).to.be.a("string").and.not.equal("");

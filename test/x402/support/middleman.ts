@@ -1,4 +1,4 @@
-// A proxy in front of a server or a facilitator that can lose, delay or change the answers.
+// A proxy in front of a server or a facilitator that can lose, delay or change the responses.
 import { createServer, type Server } from "node:http";
 
 /** Handles a request; the target receives it only if `answer` is called. */

@@ -78,7 +78,7 @@ export class MemoryChain implements ChainSource {
   }
 }
 
-/** `chain` with some of its answers changed, as a node shows it. */
+/** `chain` with some of its responses changed, as a node shows it. */
 export const nodeOf = (chain: MemoryChain, changes: Partial<ChainSource> = {}): ChainSource => ({
   chainId: () => chain.chainId(),
   head: () => chain.head(),

@@ -19,7 +19,7 @@ const COLUMNS = [
 const FORMULA = /^[\s\uFEFF]*[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /**
- * One cell by RFC 4180. Resource URLs are chosen by strangers, so a value that a spreadsheet would run as a formula is
+ * One cell by RFC 4180. Resource URLs are chosen by payers and merchants, so a value that a spreadsheet would run as a formula is
  * prefixed with an apostrophe.
  */
 function cell(value: string): string {

@@ -1,6 +1,6 @@
 import { type ChainSource, isNodeFault } from "@sotto/chain";
 
-/** A node of this chain with some changed answers. */
+/** A node of this chain with some changed responses. */
 export const nodeOf = (chain: ChainSource, changes: Partial<ChainSource> = {}): ChainSource => ({
   chainId: () => chain.chainId(),
   head: () => chain.head(),

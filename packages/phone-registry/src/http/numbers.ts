@@ -41,7 +41,7 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
   // Digits without the country's trunk prefix (0 in Germany) are not how its local numbers are written, so they do not compete.
   const rivals = asLocal?.national === plain && asInternational?.number !== asLocal.number;
   if (asInternational !== undefined && rivals)
-    // A wrong guess would pay a stranger.
+    // A wrong guess would pay another person.
     throw new PhoneError(
       "AMBIGUOUS_PHONE_NUMBER",
       "these digits can be two different numbers; write the number with + and its country code",

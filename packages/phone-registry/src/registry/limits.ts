@@ -9,10 +9,10 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * Strangers have at most 50 guesses a day at a number's codes (10 codes with 5 tries each): a chance of 1 in 20,000. The wallet that
- * a number is linked to has its own limit, so that strangers cannot exhaust it. All clients together learn at most 2,000 unknown
- * numbers a day of a range of 10,000. Network addresses, wallets and numbers are cheap, so only the limit of all codes bounds the
- * operator's cost.
+ * Other wallets have at most 50 guesses a day at a number's codes (10 codes with 5 tries each): a chance of 1 in 20,000. The
+ * wallet that a number is linked to has its own limit, so that other wallets cannot exhaust it. All clients together learn at
+ * most 2,000 unknown numbers a day of a range of 10,000. Network addresses, wallets and numbers are cheap, so only the limit
+ * of all codes bounds the operator's cost.
  */
 export const DEFAULT_LIMITS: RegistryLimits = {
   codes: {

@@ -76,7 +76,7 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
 }
 
-/** Counts a code. For strangers it counts the same whether the number is linked or not. */
+/** Counts a code. For other wallets it counts the same whether the number is linked or not. */
 async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked: boolean): Promise<void> {
   const { ring, limits, options, clock } = context;
   try {

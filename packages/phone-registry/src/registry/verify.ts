@@ -29,7 +29,7 @@ export async function verify(context: Context, request: VerifyRequest): Promise<
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const done = await attempt(context, db, request);
     const outcome = "result" in done ? "ok" : done.refused;
-    // Tries without a code belong to no link, and would let strangers fill the log.
+    // Tries without a code belong to no link, and would let any client fill the log.
     if (outcome !== "CODE_EXPIRED")
       await audit(db, ring, { action: "verify", outcome, phone, wallet, client }, clock());
     return done;

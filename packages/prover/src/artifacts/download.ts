@@ -65,7 +65,7 @@ export async function download(options: Download): Promise<Downloaded> {
       const bytes = received.bytes();
       if (await accept(bytes)) return { bytes, accepted: true };
       if (size !== undefined && bytes.length < size) throw new Broken("the connection was closed early");
-      // One answer has all these bytes, so the server has another file. Otherwise a part was wrong: once more, from 0.
+      // One response has all these bytes, so the server has another file. Otherwise a part was wrong: once more, from 0.
       if (whole) return { bytes, accepted: false };
       received.clear();
       throw new Broken("the parts are not of one file");
@@ -83,7 +83,7 @@ export async function download(options: Download): Promise<Downloaded> {
 /**
  * One request.
  * @param end when the whole download times out, ms
- * @returns whether its answer has the whole file, not the rest of one
+ * @returns whether its response has the whole file, not the rest of one
  * @throws Broken; SottoError
  */
 async function attempt(received: Received, { url, fetch, redirect, size, signal, onBytes }: Download, end: number) {
@@ -123,7 +123,7 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
   }
 }
 
-/** Checks status and range of an answer. @returns whether it begins with the file's first byte */
+/** Checks status and range of a response. @returns whether it begins with the file's first byte */
 function begin(response: Response, received: Received, url: string): boolean {
   const { status, ok, headers, body } = response;
   if (status === 404 || status === 410) throw missing(url, `status ${status}`);

@@ -1,7 +1,7 @@
 /** Sizes of a service's files, for progress and to notice a connection that was closed early. */
 import { readBody } from "@sotto/protocol";
 
-/** Maximum bytes of the answer; a usual one has 10,000. */
+/** Maximum bytes of the response; a usual one has 10,000. */
 const MAX_RESPONSE_BYTES = 1 << 18;
 const TIMEOUT_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a test does with a request in place of the usual answer; false: answer as usual. */
+/** What a test does with a request in place of the usual response; false: respond as usual. */
 type Hook = (request: IncomingMessage, response: ServerResponse, bytes: Buffer) => boolean;
 
 /** Serves files by their hash with ranges, as a service does (docs/api.md). */

@@ -1,5 +1,5 @@
 // How long a request for a settlement waits, and how many requests wait at once. A payment that is queued may still be
-// settled, so the answer `pending` is for clients that can ask again. Three values decide:
+// settled, so the response `pending` is for clients that can ask again. Three values decide:
 //
 // - `Prefer: respond-async, wait=S` (the client's): answer `pending` after S seconds, or at once without `wait`. Without
 //   `respond-async` a client gets the outcome of its payment, even if that takes until its deadline is confirmed.
@@ -46,7 +46,7 @@ const TOTAL = "total";
 
 /** A request that may wait. */
 export interface Hold {
-  /** Whether `pending` may be the answer. */
+  /** Whether `pending` may be the response. */
   readonly mayAnswerPending: boolean;
   /** How long to wait for an operation that can be mined until `validUntil` (seconds), ms. */
   waitMs(validUntil: number): number;

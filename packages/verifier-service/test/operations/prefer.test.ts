@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { parsePreferences } from "../../src/operations/prefer.ts";
 
 describe("the header Prefer", () => {
-  it("asks for an answer without a wait, alone, with seconds, and among others", () => {
+  it("asks for a response without a wait, alone, with seconds, and among others", () => {
     for (const [header, respondAsync, wait] of [
       [undefined, false, undefined],
       ["", false, undefined],

@@ -86,7 +86,7 @@ export class Tabs {
     else await this.#lose();
   }
 
-  /** The field `name` of the first answer that has it. */
+  /** The field `name` of the first response that has it. */
   #ask(question: Message, name: string, timeoutMs: number): Promise<unknown> {
     return new Promise((resolve) => {
       const done = (value: unknown) => {

@@ -59,7 +59,7 @@ export async function deposit(
 /** Continues deposits that were signed before the page was closed. Each is executed once. */
 export async function resumeDeposits({ wallet, refresh }: Context): Promise<void> {
   for (const { id } of await wallet.unfinishedDeposits()) {
-    // Without an answer, the deposit stays unfinished; the next opening tries again.
+    // Without a response, the deposit stays unfinished; the next opening tries again.
     await wallet.resumeDeposit(id).catch(() => undefined);
     await refresh();
   }

@@ -15,7 +15,7 @@ interface View {
   readonly status: ServiceStatus | undefined;
   readonly metrics: readonly Sample[] | undefined;
   readonly failure: Failure | undefined;
-  /** Time of the last answer, ms. */
+  /** Time of the last response, ms. */
   readonly at: number | undefined;
 }
 
