@@ -1,14 +1,14 @@
 // Thousands of almost valid requests, the same ones in each run. The registry answers each with its error, links, verifies
 // and unlinks nothing, and repeats no number.
 
-import { Agent, request as httpRequest } from "node:http";
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { SERVER_ERRORS, statusOf } from "@sotto/server";
 import { expect } from "chai";
+import { FuzzClient, INTERNALS, type Reply } from "../kit/fuzz-http.ts";
 import { fuzzSize } from "../kit/fuzz-size.ts";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
-import { Random } from "../kit/random.ts";
+import type { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
 import {
   account,
@@ -25,47 +25,19 @@ import {
 const REQUESTS = fuzzSize(500, 50_000);
 const LOOKUPS = fuzzSize(200, 10_000);
 const AT_A_TIME = 8;
-const INTERNALS =
-  /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
 const ERRORS = { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS };
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
-
-function send(url: string, method: string, { type, body }: Pick<FuzzRequest, "type" | "body">): Promise<Reply> {
-  const headers = { "content-length": body.length, ...(type === undefined ? {} : { "content-type": type }) };
-  return new Promise((resolve, reject) => {
-    // The unchanged path, because URL would normalize it.
-    const { hostname, port, origin } = new URL(registryUrl);
-    const path = url.slice(origin.length);
-    const sent = httpRequest({ hostname, port, path, method, agent, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => {
-        text += part;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-      response.on("error", reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-let registryUrl = "";
 
 describe("mutated requests to the phone registry", function () {
   slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
+  let client: FuzzClient;
   let samples: Sample[];
   const people: [Signer, string][] = [];
   const secrets: string[] = [];
 
   before(async () => {
     registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "100" });
-    registryUrl = registry.url;
+    client = new FuzzClient(registry.url, AT_A_TIME);
     for (let index = 0; index < 4; index += 1) people.push([account(), newNumber()]);
     const [one, two, three, four] = people as [[Signer, string], [Signer, string], [Signer, string], [Signer, string]];
     // Two numbers are unverified, two are verified.
@@ -93,7 +65,7 @@ describe("mutated requests to the phone registry", function () {
     registry.codes.length = 0;
   });
   after(async () => {
-    agent.destroy();
+    client.close();
     await registry.close();
   });
 
@@ -108,40 +80,18 @@ describe("mutated requests to the phone registry", function () {
     return statusOf(ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
   }
 
-  async function run(
-    count: number,
-    one: (random: Random) => Promise<string | undefined>,
-    seed: string,
-  ): Promise<string[]> {
-    const random = new Random(seed);
-    const faults: string[] = [];
-    let left = count;
-    const lane = async () => {
-      while (left-- > 0) {
-        const fault = await one(random);
-        if (fault !== undefined) faults.push(fault);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, lane));
-    return faults;
-  }
-
   it("are rejected, each with a reason", async () => {
     const codes = new Map<string, number>();
-    const faults = await run(
-      REQUESTS,
-      async (random) => {
-        let request = mutate(samples, random);
-        // Another spelling of the same number or signature is the same request, and so not a mutation.
-        while (isRight(request)) request = mutate(samples, random);
-        const reply = await send(`${registry.url}${request.path}`, "POST", request);
-        const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
-        codes.set(code, (codes.get(code) ?? 0) + 1);
-        const fault = judge(reply);
-        return fault && `${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`;
-      },
-      "phone fuzz",
-    );
+    const faults = await client.faults(REQUESTS, "phone fuzz", async (random) => {
+      let request = mutate(samples, random);
+      // Another spelling of the same number or signature is the same request, and so not a mutation.
+      while (isRight(request)) request = mutate(samples, random);
+      const reply = await client.send(request);
+      const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+      const fault = judge(reply);
+      return fault && `${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`;
+    });
     expect(faults.slice(0, 20)).to.deep.equal([]);
     // The requests reach every layer.
     for (const code of ["INVALID_REQUEST", "INVALID_JSON", "INVALID_PHONE_NUMBER", "INVALID_SHIELDED_ADDRESS"])
@@ -151,28 +101,21 @@ describe("mutated requests to the phone registry", function () {
   });
 
   it("resolve no number from mutated paths", async () => {
-    const faults = await run(
-      LOOKUPS,
-      async (random) => {
-        const [, phone] = random.pick(people);
-        const path = spoil(phone, random);
-        const { status, text } = await send(`${registry.url}/phone/resolve/${path}`, "GET", {
-          type: undefined,
-          body: Buffer.alloc(0),
-        });
-        if (status === 200) {
-          const { wallet, phoneNumber } = JSON.parse(text) as Record<string, unknown>;
-          const [written = ""] = path.split("?");
-          // Many people write +49 (0)151...
-          const asked = `+${decodeURIComponent(written).replace(/\D/g, "").replace(/^490/, "49")}`;
-          const [owner] = people.find(([, number]) => number === asked) ?? [];
-          return phoneNumber === asked && wallet === owner?.address ? undefined : `${path}: ${text}`;
-        }
-        const fault = judge({ status, text });
-        return fault && `${path}: ${fault}: ${status} ${text.slice(0, 200)}`;
-      },
-      "paths",
-    );
+    const faults = await client.faults(LOOKUPS, "paths", async (random) => {
+      const [, phone] = random.pick(people);
+      const path = spoil(phone, random);
+      const { status, text } = await client.send({ method: "GET", path: `/phone/resolve/${path}` });
+      if (status === 200) {
+        const { wallet, phoneNumber } = JSON.parse(text) as Record<string, unknown>;
+        const [written = ""] = path.split("?");
+        // Many people write +49 (0)151...
+        const asked = `+${decodeURIComponent(written).replace(/\D/g, "").replace(/^490/, "49")}`;
+        const [owner] = people.find(([, number]) => number === asked) ?? [];
+        return phoneNumber === asked && wallet === owner?.address ? undefined : `${path}: ${text}`;
+      }
+      const fault = judge({ status, text });
+      return fault && `${path}: ${fault}: ${status} ${text.slice(0, 200)}`;
+    });
     expect(faults.slice(0, 20)).to.deep.equal([]);
   });
 

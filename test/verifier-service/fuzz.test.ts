@@ -1,7 +1,6 @@
 // Thousands of almost valid requests, the same ones in each run. The service answers each with its error, and reserves,
 // queues and pays nothing.
 
-import { Agent, request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { randomField } from "@sotto/protocol";
@@ -9,6 +8,7 @@ import { statusOf } from "@sotto/server";
 import { ROUTE_ERRORS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { FuzzClient, INTERNALS, type Reply } from "../kit/fuzz-http.ts";
 import { fuzzSize } from "../kit/fuzz-size.ts";
 import { claimsOf, post } from "../kit/http.ts";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
@@ -21,37 +21,11 @@ import { depositBody } from "./support/deposits.ts";
 
 const REQUESTS = fuzzSize(1_000, 100_000);
 const AT_A_TIME = 12;
-/** Texts from files, SQL and stack traces, which no response may contain. */
-const INTERNALS =
-  /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
-
-function send(url: string, { path, type, body }: FuzzRequest): Promise<Reply> {
-  const headers = { "content-length": body.length, ...(type === undefined ? {} : { "content-type": type }) };
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => {
-        text += part;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-      response.on("error", reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
 describe("mutated requests to the service", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
+  let client: FuzzClient;
   let samples: Sample[];
   let now: number | undefined;
   /** Values that only their sender may see. */
@@ -62,6 +36,7 @@ describe("mutated requests to the service", function () {
     // The service's clock stands still during the test, so that no sample expires.
     const clock = () => now ?? Date.now();
     service = await openService({}, clock);
+    client = new FuzzClient(service.url, AT_A_TIME);
     const root = world.root;
     now = Date.now();
     const bundles = [0, 1].map((index) =>
@@ -103,7 +78,7 @@ describe("mutated requests to the service", function () {
     ];
   });
   after(async () => {
-    agent.destroy();
+    client.close();
     await service.close();
   });
 
@@ -140,21 +115,14 @@ describe("mutated requests to the service", function () {
   }
 
   it("are rejected, each with a reason", async () => {
-    const random = new Random("fuzz");
     const counts = new Map<number, number>();
-    const faults: string[] = [];
-    let left = REQUESTS;
-    const one = async (): Promise<void> => {
-      while (left-- > 0) {
-        const request = mutate(samples, random);
-        const reply = await send(service.url, request);
-        const fault = judge(request, reply);
-        counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
-        if (fault !== undefined)
-          faults.push(`${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, one));
+    const faults = await client.faults(REQUESTS, "fuzz", async (random) => {
+      const request = mutate(samples, random);
+      const reply = await client.send(request);
+      const fault = judge(request, reply);
+      counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
+      return fault && `${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`;
+    });
     expect(faults.slice(0, 20)).to.deep.equal([]);
     // The requests reach every layer: bodies, decoding, tokens, proofs.
     for (const status of [200, 400, 401, 409, 413, 415, 422])

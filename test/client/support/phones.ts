@@ -6,7 +6,7 @@ import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@so
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import { PATIENT } from "../../world/patient.ts";
+import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import type { World } from "../../world/wallets.ts";
 
 /** A person with an account, a wallet and a number to link. */
@@ -14,13 +14,6 @@ export interface Person<A extends LookupSigner = HDNodeWallet> {
   readonly account: A;
   readonly wallet: Wallet;
 }
-
-/** No rate limits, because all requests of the tests come from one address. */
-const NO_LIMITS = Object.fromEntries(
-  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_RANGE"]
-    .concat("LOOKUPS_CLIENT_RANGE")
-    .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
-);
 
 /** How many numbers the tests have used, at all registries together. */
 let numbers = 0;
@@ -42,14 +35,7 @@ export class Phones {
     const folder = mkdtempSync(join(tmpdir(), "sotto-phones-"));
     const codes: CodeMessage[] = [];
     const config = readRegistryConfig({
-      SOTTO_PORT: "0",
-      SOTTO_CHAIN_ID: String(world.chainId),
-      SOTTO_POOL: world.pool,
-      SOTTO_RPC_URLS: world.node.url,
-      SOTTO_RATE_LIMIT: "1000000",
-      ...PATIENT,
-      SOTTO_PHONE_STORE: "sqlite::memory:",
-      SOTTO_PHONE_SENDER: "file",
+      ...registryEnvironment(world),
       ...NO_LIMITS,
       SOTTO_PHONE_KEYS: join(folder, "keys.json"),
       ...settings,

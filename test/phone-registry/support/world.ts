@@ -23,18 +23,12 @@ import {
 import { createLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { type Answer, call, post } from "../../kit/http.ts";
-import { PATIENT } from "../../world/patient.ts";
+import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import { openWorld, type World } from "../../world/service.ts";
 
 export { call, post } from "../../kit/http.ts";
+export { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 export { closeWorld, openWorld, type World } from "../../world/service.ts";
-
-/** Settings without effective rate limits, for tests of other behaviour. */
-export const NO_LIMITS: Record<string, string> = Object.fromEntries(
-  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_CALLER"]
-    .concat(["LOOKUPS_RANGE", "LOOKUPS_CLIENT_RANGE"])
-    .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
-);
 
 export interface TestRegistry extends RunningRegistry {
   readonly logged: string[];
@@ -90,18 +84,6 @@ export async function openTestRegistry(
     resolve: (phone: string) => call(resolveUrl(running, phone)),
   });
 }
-
-/** Settings of a registry; the caller chooses the sender of the codes. */
-export const registryEnvironment = (world: World): Record<string, string> => ({
-  SOTTO_PORT: "0",
-  SOTTO_CHAIN_ID: String(world.chainId),
-  SOTTO_POOL: world.pool,
-  SOTTO_RPC_URLS: world.node.url,
-  SOTTO_RATE_LIMIT: "1000000",
-  ...PATIENT,
-  SOTTO_PHONE_STORE: "sqlite::memory:",
-  SOTTO_PHONE_SENDER: "file",
-});
 
 /** A signer of typed data: an account, or the owner of a contract wallet. */
 export interface Signer {
