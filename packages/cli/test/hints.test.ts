@@ -7,22 +7,9 @@ import { CliError } from "../src/frame/errors.ts";
 import { nearest } from "../src/frame/nearest.ts";
 import { asTypedHere } from "../src/frame/typed-command.ts";
 import type { Config } from "../src/home/config.ts";
-import { DeadHome } from "./support/run.ts";
+import { DEAD_CONFIG, DeadHome } from "./support/run.ts";
 
-const config: Config = {
-  chainId: 31337n,
-  rpc: "http://127.0.0.1:9",
-  pool: `0x${"12".repeat(20)}`,
-  token: `0x${"34".repeat(20)}`,
-  deploymentBlock: 0,
-  set: "development",
-  decimals: 6,
-  symbol: "USDC",
-  service: "http://127.0.0.1:9/zk",
-  artifacts: undefined,
-  finality: 0,
-  limits: {},
-};
+const config: Config = { ...DEAD_CONFIG, chainId: 31337n, artifacts: undefined, limits: {} };
 const BASE = { ...config, chainId: 8453n };
 const NPM = { npm_lifecycle_event: "sotto", npm_config_user_agent: "npm/10.9.2 node/v24.21.0 linux x64" };
 const PNPM = { ...NPM, npm_config_user_agent: "pnpm/12.21.0 npm/? node/v24.21.0 linux x64" };

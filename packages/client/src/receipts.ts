@@ -6,5 +6,5 @@ export { proveTotals, type TotalsOptions } from "./receipts/totals/prove.ts";
 export { calldataSignals, type SignalSource } from "./receipts/totals/signals.ts";
 export type { HiddenPayment, SharedPoint, TotalsStatement } from "./receipts/totals/statement.ts";
 export { paymentsCsv } from "./wallet/payment-csv.ts";
-export type { PaymentEntry, PaymentsOptions } from "./wallet/payment-list.ts";
+export { type PaymentEntry, type PaymentsOptions, receivedEntry } from "./wallet/payment-list.ts";
 export type { ReceiptOptions } from "./wallet/receipt.ts";

@@ -176,7 +176,8 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("pays from another note after another device spent the first and nothing else can settle", async () => {
+  /** Loses the response to a settlement, and spends the purchase's note elsewhere. */
+  async function replaceNote(): Promise<void> {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
     const device = await world.wallet({ seed: SEED });
@@ -185,6 +186,10 @@ describe("a purchase", () => {
     world.settle(await device.pay({ ...request, amount: 700n }));
     await world.append();
     service.before = () => undefined;
+  }
+
+  it("pays from another note after another device spent the first and nothing else can settle", async () => {
+    await replaceNote();
     const paid = await buy();
     expect(await received()).to.equal(1_700n);
     expect(payer.history().map(({ state }) => state)).to.deep.equal(["failed", "settled"]);
@@ -192,13 +197,7 @@ describe("a purchase", () => {
   });
 
   it("resumes its second payment, not the submitted first one", async () => {
-    service.before = (path) => (path === "settle" ? AWAY() : undefined);
-    expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
-    const device = await world.wallet({ seed: SEED });
-    await device.scan();
-    world.settle(await device.pay({ ...request, amount: 700n }));
-    await world.append();
-    service.before = () => undefined;
+    await replaceNote();
     // Proving the second payment fails, after the payment was stored.
     world.prover.before = () => {
       throw new Error("the prover died");

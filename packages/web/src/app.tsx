@@ -68,7 +68,7 @@ function Topbar({ network }: { readonly network: string | undefined }) {
   const [path] = useLocation();
   const state = useEngine();
   const lost = state.phase === "failed" || (state.phase === "open" && state.wallet.problem !== undefined);
-  const live = state.phase === "open" ? "live" : undefined;
+  const live = state.phase === "open" ? "good" : undefined;
   return (
     <>
       <button type="button" className="skip button" onClick={() => document.getElementById("content")?.focus()}>
@@ -97,7 +97,7 @@ function Topbar({ network }: { readonly network: string | undefined }) {
             ))}
           </nav>
           {network !== undefined && (
-            <span className="network" data-state={lost ? "lost" : live}>
+            <span className="state network" data-tone={lost ? "bad" : live}>
               {network}
               {state.phase === "open" && <span className="number">block {state.wallet.height}</span>}
             </span>

@@ -12,6 +12,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** config.json of a wallet whose node and service do not respond. */
+export const DEAD_CONFIG = {
+  chainId: "31337",
+  rpc: "http://127.0.0.1:9",
+  pool: `0x${"12".repeat(20)}`,
+  token: `0x${"34".repeat(20)}`,
+  deploymentBlock: 0,
+  set: "development",
+  decimals: 6,
+  symbol: "USDC",
+  service: "http://127.0.0.1:9/zk",
+  finality: 0,
+} as const;
+
 /** A wallet whose node and service do not respond. */
 export class DeadHome {
   readonly folder = mkdtempSync(join(tmpdir(), "sotto-dead-"));
@@ -20,19 +34,7 @@ export class DeadHome {
 
   constructor() {
     mkdirSync(this.home, { mode: 0o700 });
-    const config = {
-      chainId: "31337",
-      rpc: "http://127.0.0.1:9",
-      pool: `0x${"12".repeat(20)}`,
-      token: `0x${"34".repeat(20)}`,
-      deploymentBlock: 0,
-      set: "development",
-      decimals: 6,
-      symbol: "USDC",
-      service: "http://127.0.0.1:9/zk",
-      finality: 0,
-    };
-    this.write("home/config.json", JSON.stringify(config));
+    this.write("home/config.json", JSON.stringify(DEAD_CONFIG));
     this.write("home/seed", this.words);
   }
 

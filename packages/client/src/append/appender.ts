@@ -18,7 +18,7 @@ export interface NoteAppenderOptions extends PoolOptions {
 
 /** An append ready to be sent. */
 export interface PreparedNoteAppend {
-  /** For `appendCall`. */
+  /** The arguments of the contract's `append`; `appendCall` encodes them. */
   append: AppendCall;
   /** Number of leaves that it moves into the tree. */
   count: number;

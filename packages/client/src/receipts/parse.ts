@@ -33,7 +33,7 @@ export function parseChainId(value: unknown, what: string): bigint {
   return BigInt(value);
 }
 
-/** A block number. */
+/** @throws ReceiptError if `value` is not an integer of 0 or more */
 export function parseBlock(value: unknown, name: string, what: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
     throw malformed(what, `${name} is not a block number`);

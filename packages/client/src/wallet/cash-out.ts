@@ -49,7 +49,7 @@ export interface CashedOut {
   amount: bigint;
   /** Hash of the transaction that executed it. */
   transaction: string;
-  /** Its block. */
+  /** Number of the transaction's block. */
   block: number;
   /** The account that paid the gas, as the submitter says; undefined if it was on chain when it was resumed. */
   gasPaidBy: string | undefined;

@@ -18,7 +18,7 @@ export interface PoolOptions {
   chainId: bigint | number;
   /** Address of the ShieldedPool. */
   pool: string;
-  /** Block of the deployment. */
+  /** The wallet reads the pool's events from this block on. */
   deploymentBlock: number;
   /** Expected token of the pool. Default: any. */
   token?: string | undefined;

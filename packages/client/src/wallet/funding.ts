@@ -57,7 +57,7 @@ export interface Funded {
   id: string;
   /** Hash of the transaction that deposited the notes. */
   transaction: string;
-  /** Its block. */
+  /** Number of the transaction's block. */
   block: number;
   /** Base units of each note. */
   amounts: bigint[];

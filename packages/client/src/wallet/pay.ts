@@ -16,7 +16,7 @@ export interface Payment {
   id: string;
   /** The body of the verify request. */
   bundle: WireBundle;
-  /** For `settleCall`. */
+  /** One payment of the contract's `settle`; `settleCall` encodes several. */
   settle: PaymentCall;
   /** Last second in which it can settle. */
   validUntil: number;

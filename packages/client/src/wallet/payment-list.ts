@@ -1,6 +1,7 @@
 import { formatDecimalAmount } from "@sotto/protocol";
 import type { WalletCore } from "./core.ts";
 import { type PaymentState, statusOf } from "./state.ts";
+import type { Received } from "./viewing.ts";
 
 /** A payment that the wallet made or received. */
 export interface PaymentEntry {
@@ -33,20 +34,36 @@ export interface PaymentsOptions {
   direction?: "out" | "in" | undefined;
 }
 
-type Entry = Omit<PaymentEntry, "decimal">;
+/** A received payment as an entry of the list. @param decimals of the token, 0 to 77 */
+export function receivedEntry(payment: Omit<Received, "origin">, decimals: number): PaymentEntry {
+  const { transactionHash, leafIndex, amount, confirmed, blockNumber, timestamp } = payment;
+  return {
+    id: `${transactionHash}:${leafIndex}`,
+    direction: "in",
+    state: confirmed ? "settled" : "pending",
+    amount,
+    decimal: formatDecimalAmount(amount, decimals),
+    recipientWallet: "",
+    recipientAddress: "",
+    resource: "",
+    transaction: transactionHash,
+    block: blockNumber,
+    begun: "",
+    settled: timeOf(timestamp),
+  };
+}
 
 /**
  * All payments of a wallet as of the last scan, oldest first. Outgoing ones come from the journal, which a wallet restored
  * from its seed lacks. Incoming ones come from the chain. The node is not queried, because it would learn their blocks.
  */
 export async function paymentEntries(core: WalletCore, options: PaymentsOptions): Promise<PaymentEntry[]> {
+  const { decimals, direction } = options;
   const entries = [
-    ...(options.direction === "in" ? [] : outgoing(core)),
-    ...(options.direction === "out" ? [] : incoming(core)),
+    ...(direction === "in" ? [] : outgoing(core, decimals)),
+    ...(direction === "out" ? [] : incoming(core, decimals)),
   ];
-  return entries
-    .map((entry) => ({ ...entry, decimal: formatDecimalAmount(entry.amount, options.decimals) }))
-    .sort((a, b) => compare(a.begun || a.settled, b.begun || b.settled));
+  return entries.sort((a, b) => compare(a.begun || a.settled, b.begun || b.settled));
 }
 
 function compare(a: string, b: string): number {
@@ -58,17 +75,19 @@ function timeOf(timestamp: number | undefined): string {
   return timestamp === undefined ? "" : new Date(timestamp * 1000).toISOString();
 }
 
-function outgoing({ journal, view }: WalletCore): Entry[] {
+function outgoing({ journal, view }: WalletCore, decimals: number): PaymentEntry[] {
   return [...journal.spends.values()].flatMap((record) => {
     if (record.kind !== "payment") return [];
     const { state, transactionHash = "", blockNumber, timestamp } = statusOf(record, view);
     // If another device spent the note, the status names that device's transaction.
     const own = state === "settled";
-    const entry: Entry = {
+    const amount = BigInt(record.amount);
+    const entry: PaymentEntry = {
       id: record.id,
       direction: "out",
       state,
-      amount: BigInt(record.amount),
+      amount,
+      decimal: formatDecimalAmount(amount, decimals),
       recipientWallet: record.recipient.wallet,
       recipientAddress: record.recipient.shieldedAddress,
       resource: record.resourceUrl,
@@ -81,21 +100,8 @@ function outgoing({ journal, view }: WalletCore): Entry[] {
   });
 }
 
-function incoming(core: WalletCore): Entry[] {
-  return core
+const incoming = (core: WalletCore, decimals: number): PaymentEntry[] =>
+  core
     .notes()
     .filter(({ origin }) => origin === "payment")
-    .map(({ amount, state, transactionHash, leafIndex, blockNumber, timestamp }) => ({
-      id: `${transactionHash}:${leafIndex}`,
-      direction: "in",
-      state: state === "pending" ? "pending" : "settled",
-      amount,
-      recipientWallet: "",
-      recipientAddress: "",
-      resource: "",
-      transaction: transactionHash,
-      block: blockNumber,
-      begun: "",
-      settled: timeOf(timestamp),
-    }));
-}
+    .map((note) => receivedEntry({ ...note, confirmed: note.state !== "pending" }, decimals));

@@ -24,7 +24,7 @@ const CLOCK_LEAD = 30;
 /** A proved withdrawal or merge that anyone may submit. */
 export interface Withdrawal {
   id: string;
-  /** For `withdrawCall`. */
+  /** The argument of the contract's `withdraw`; `withdrawCall` encodes it. */
   withdraw: WithdrawalCall;
   /** Last second in which it can be executed. */
   validUntil: number;

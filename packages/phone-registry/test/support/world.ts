@@ -21,7 +21,7 @@ export const key = (id: string): RegistryKey => ({ id, key: randomBytes(32) });
 const freshKeys = (): RegistryKeys => ({ master: [key("m1")], index: [key("i1")] });
 export const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, "a")}`;
 export const shielded = (n: number): string => `0x${n.toString(16).padStart(128, "b")}`;
-/** The slot of NOW. */
+/** Unix seconds of the slot that NOW is in; `offset` slots later. */
 export const slot = (offset = 0): number => (Math.floor(NOW / 300_000) + offset) * 300;
 
 const digestOf = (...fields: readonly (string | number)[]): string =>

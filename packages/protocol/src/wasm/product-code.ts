@@ -106,5 +106,4 @@ function squaring(): FunctionCode {
 /** After nine rows eight columns are left; carrying fills the ninth. */
 const lastColumn = (column: number): Code => [...const64(0n), ...set(column + LIMBS - 1)];
 
-/** Products. */
 export const PRODUCT_FUNCTIONS: readonly FunctionCode[] = [multiplication(), squaring(), twoProducts()];

@@ -17,7 +17,7 @@ export interface CachedGas {
 }
 
 interface Schema extends DBSchema {
-  /** By `from`. */
+  /** Under the number of a page's first block. */
   pages: { key: number; value: CachedPage };
   /** By transaction hash. A hash has one receipt on one chain; the cache is cleared with its pages if the chain changes. */
   gas: { key: string; value: CachedGas };
