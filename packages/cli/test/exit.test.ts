@@ -159,7 +159,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "SIGNAL_RANGE",
   ],
   interrupted: ["ABORTED"],
-  busy: ["DEPOSIT_IN_PROGRESS"],
+  busy: ["DEPOSIT_IN_PROGRESS", "WITHDRAWAL_IN_PROGRESS"],
   failed: [
     "ARTIFACT_CACHE_FAILED",
     "CLOCK_BEHIND",
