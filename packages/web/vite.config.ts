@@ -1,9 +1,23 @@
 // Builds static files that any web server can serve from any path.
 import { defineConfig } from "vite";
+import { META_CONTENT_POLICY } from "./src/content-policy.ts";
+
+/** Adds the content policy before everything that loads something. */
+const contentPolicy = {
+  name: "content-policy",
+  transformIndexHtml: () => [
+    {
+      tag: "meta",
+      attrs: { "http-equiv": "Content-Security-Policy", content: META_CONTENT_POLICY },
+      injectTo: "head-prepend" as const,
+    },
+  ],
+};
 
 export default defineConfig({
   // Relative addresses: the service serves the app below its own path.
   base: "./",
+  plugins: [contentPolicy],
   build: {
     outDir: "dist",
     // No browser that runs the prover is older.

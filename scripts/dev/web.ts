@@ -2,21 +2,8 @@
 import { createReadStream, realpathSync, statSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { extname, join, sep } from "node:path";
+import { CONTENT_POLICY } from "@sotto/web/content-policy";
 import { sendJson } from "./http.ts";
-
-/** The wallet pays any https URL, and servers of this machine. */
-export const CONTENT_POLICY = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "worker-src 'self'",
-  "connect-src 'self' https: http://127.0.0.1:* http://localhost:*",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 const HEADERS = {
   "content-security-policy": CONTENT_POLICY,

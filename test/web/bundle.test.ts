@@ -3,8 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { CONTENT_POLICY } from "@sotto/web/content-policy";
 import { expect } from "chai";
 
+const README = join(import.meta.dirname, "..", "..", "packages", "web", "README.md");
 const DIST = join(import.meta.dirname, "..", "..", "packages", "web", "dist");
 const MAX_FIRST_BYTES = 150_000;
 
@@ -34,5 +36,19 @@ describe("the first view of the web app", () => {
     const code = files.map((file) => readFileSync(join(DIST, file), "utf8")).join("\n");
     expect(code).to.include("createRoot");
     for (const marker of ["Groth16", "snarkjs", "ethers/", "BIP-39"]) expect(code).not.to.include(marker);
+  });
+});
+
+describe("the content policy of the web app", () => {
+  it("is in index.html before everything that loads something, except for the part that only a header can have", () => {
+    const page = readFileSync(join(DIST, "index.html"), "utf8");
+    const [, found = ""] = /^.*?<meta http-equiv="Content-Security-Policy" content="([^"]*)"/s.exec(page) ?? [];
+    const policy = found.replaceAll("&#39;", "'");
+    expect(`${policy}; frame-ancestors 'none'`).to.equal(CONTENT_POLICY);
+    expect(page.indexOf("Content-Security-Policy")).to.be.lessThan(page.search(/<(script|link)/));
+  });
+
+  it("is the one that the README recommends to hosts", () => {
+    expect(readFileSync(README, "utf8").replaceAll(/\s+/g, " ")).to.include(CONTENT_POLICY);
   });
 });

@@ -1,15 +1,20 @@
 // The pages pool, merchant and service in a real browser, with a real chain and a real service.
 import { readFileSync } from "node:fs";
 import { type Wallet, wrapFetch } from "@sotto/client";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { expect } from "chai";
+import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
-import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
+import { closeWorld, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { assertAccessible, assertFits } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
-import { type Host, openHost } from "./support/host.ts";
+import { fillStorage } from "./support/fill-storage.ts";
+import { createPlainHost, type Host, listen, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 
@@ -28,6 +33,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   let context: BrowserContext;
   let page: Page;
   const said: string[] = [];
+  let replacement: LocalNode | undefined;
 
   before(async () => {
     browser = await launchChromium();
@@ -38,16 +44,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     payer = await payerWith(world, [1_000_000n, 1_000_000n]);
     node = await NodeProxy.open(world.node.url);
     host = await openHost({ chain: world.node.url, token: world.token });
-    const { version, network, set, chainId, pool, token, deploymentBlock } = world;
-    const { smallestDeposit, contracts, verificationKeys } = world;
-    const place = { version, network, set, chainId, pool, token, deploymentBlock };
-    host.config = {
-      name: "Test chain",
-      deployment: { ...place, smallestDeposit, contracts, verificationKeys },
-      nodes: [node.url],
-      service: world.serviceUrl,
-      merchants: [{ name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" }],
-    };
+    host.config = configFor(world);
     context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-US" });
     page = await context.newPage();
     page.setDefaultTimeout(STEP_MS);
@@ -60,9 +57,39 @@ describe("the pages of the pool, the merchant and the service", function () {
     await node?.close();
     await resourceServer?.close();
     await small?.close();
+    await replacement?.stop();
     await closeWorld();
   });
 
+  function configFor({ version, network, set, chainId, pool, token, deploymentBlock, ...rest }: DeploymentManifest) {
+    const { smallestDeposit, contracts, verificationKeys } = rest;
+    const place = { version, network, set, chainId, pool, token, deploymentBlock };
+    return {
+      name: "Test chain",
+      deployment: { ...place, smallestDeposit, contracts, verificationKeys },
+      nodes: [node.url],
+      service: world.serviceUrl,
+      merchants: [{ name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" }],
+    };
+  }
+  async function openTab(from = context): Promise<Page> {
+    const tab = await from.newPage();
+    tab.setDefaultTimeout(STEP_MS);
+    return tab;
+  }
+  const openKey = async (tab: Page) => {
+    await tab.goto(`${host.url}/#/merchant`);
+    const field = tab.getByLabel("Viewing key", { exact: true });
+    const close = tab.getByRole("button", { name: "Close and forget the key" });
+    await field.or(close).waitFor();
+    if (await close.isVisible()) await close.click();
+    const { viewingKey, shieldedAddress } = merchant.exportViewingKey();
+    const key = `0x${viewingKey.toString(16).padStart(64, "0")}`;
+    const { chainId, pool } = world;
+    const text = { type: "sotto-viewing-key", version: 1, viewingKey: key, shieldedAddress, pool };
+    await field.fill(JSON.stringify({ ...text, chainId: String(chainId) }));
+    await tab.getByRole("button", { name: "Open", exact: true }).click();
+  };
   const during = (steps: () => Promise<void>) => () =>
     browser.during(steps).catch(async (error: Error) => {
       const shown = await page
@@ -73,8 +100,8 @@ describe("the pages of the pool, the merchant and the service", function () {
       throw error;
     });
   const go = (route: string) => page.goto(`${host.url}/#${route}`);
-  const figure = (name: string, value: string) =>
-    page.locator(".figure", { has: page.getByText(name, { exact: true }) }).filter({ hasText: value });
+  const figure = (name: string, value: string, tab = page) =>
+    tab.locator(".figure", { has: tab.getByText(name, { exact: true }) }).filter({ hasText: value });
   const checkLayouts = async (what: string) => {
     for (const width of [360, 1280])
       for (const colorScheme of ["light", "dark"] as const) {
@@ -215,8 +242,223 @@ describe("the pages of the pool, the merchant and the service", function () {
     }),
   );
 
+  it(
+    "says whether a server is down or allows no pages to read it",
+    during(async () => {
+      const server = await listen((_, response) => void response.end("no page may read this"));
+      await go("/merchant");
+      await page.getByLabel("Resource").fill(server.url);
+      await page.getByRole("button", { name: "Request it" }).click();
+      await page.locator('[data-code="PAGE_BLOCKED"]').getByText("The server answers, but").waitFor();
+      await server.close();
+      await page.getByRole("button", { name: "Request it" }).click();
+      await page.locator('[data-code="PAGE_UNREACHABLE"]').getByText("Check the address").waitFor();
+    }),
+  );
+
+  it(
+    "opens a viewing key as soon as a node answers, and keeps the payments while none does",
+    during(async () => {
+      node.down = true;
+      await openKey(page);
+      await page.getByText("Waiting for the node").waitFor();
+      await page.locator('[data-code="NODE_UNREACHABLE"]').getByText("The app keeps trying").waitFor();
+      node.down = false;
+      await figure("Confirmed, all time", "0.012345").waitFor();
+      expect(await page.locator("[data-code=NODE_UNREACHABLE]").count()).to.equal(0);
+      node.down = true;
+      await page.getByText("the page shows what it has read before").waitFor();
+      expect(await figure("Confirmed, all time", "0.012345").count()).to.equal(1);
+      await assertAccessible(page, "the merchant page without a node");
+      node.down = false;
+      await page.locator("[data-code=NODE_UNREACHABLE]").waitFor({ state: "detached" });
+    }),
+  );
+
+  it(
+    "reads the contracts as soon as a node answers, with one message until then",
+    during(async () => {
+      node.down = true;
+      const tab = await openTab(await browser.browser.newContext());
+      await tab.goto(`${host.url}/#/pool`);
+      await tab.locator('[data-code="NODE_UNREACHABLE"]').waitFor();
+      expect(await tab.locator("[data-code]").count()).to.equal(1);
+      node.down = false;
+      await tab.getByText("the chain has the code of the manifest").waitFor();
+      await figure("Notes", "4", tab).waitFor();
+      await tab.context().close();
+    }),
+  );
+
+  it(
+    "shows the pool without room for it in the browser, and says so",
+    during(async () => {
+      const tab = await openTab(await browser.browser.newContext());
+      const session = await tab.context().newCDPSession(tab);
+      await session.send("Storage.overrideQuotaForOrigin", { origin: host.url, quotaSize: 500_000 });
+      await tab.goto(`${host.url}/#/service`);
+      await tab.evaluate(fillStorage);
+      await openKey(tab);
+      await figure("Confirmed, all time", "0.012345", tab).waitFor();
+      for (const route of ["pool", "observer"]) {
+        await tab.goto(`${host.url}/#/${route}`);
+        await tab.locator('[data-code="POOL_NOT_KEPT"]').getByText("You can continue.").waitFor();
+      }
+      await tab.goto(`${host.url}/#/pool`);
+      await figure("Notes", "4", tab).waitFor();
+      await assertAccessible(tab, "the pool page in a full browser");
+      await tab.context().close();
+    }),
+  );
+
+  it(
+    "shows a page that failed, and the others, until a reload",
+    during(async () => {
+      const tab = await openTab();
+      await tab.route("**/assets/pool-page-*.js", (route) => route.abort());
+      await tab.goto(`${host.url}/#/pool`);
+      await tab.getByRole("heading", { name: "This page stopped working" }).waitFor();
+      await tab.getByText("Nothing is lost").waitFor();
+      await assertAccessible(tab, "a page that failed");
+      await tab.getByRole("link", { name: "Merchant" }).click();
+      await tab.getByRole("heading", { name: "Merchant", exact: true }).waitFor();
+      await tab.getByRole("link", { name: "Pool" }).click();
+      await tab.unroute("**/assets/pool-page-*.js");
+      await tab.getByRole("button", { name: "Reload" }).click();
+      await tab.getByRole("heading", { name: "Pool" }).waitFor();
+      await tab.close();
+    }),
+  );
+
+  it(
+    "shows an error of the app itself instead of an empty page",
+    during(async () => {
+      const tab = await openTab();
+      // What the bar at the top calls to render.
+      await tab.addInitScript(() => {
+        const { startsWith } = String.prototype;
+        String.prototype.startsWith = function (this: string, text: string, at?: number) {
+          if (text === "/service") throw new Error("broken on purpose");
+          return startsWith.call(this, text, at);
+        };
+      });
+      await tab.goto(`${host.url}/#/pool`);
+      await tab.getByRole("heading", { name: "This page stopped working" }).waitFor();
+      await tab.locator('[data-code="APP_FAILED"]').getByRole("button", { name: "Reload" }).waitFor();
+      await tab.close();
+    }),
+  );
+
+  it(
+    "draws charts in a browser whose language is no language tag",
+    during(async () => {
+      const tab = await openTab();
+      await tab.addInitScript(() => {
+        Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true });
+      });
+      await tab.goto(`${host.url}/#/pool`);
+      await tab.locator(".chart canvas").nth(1).waitFor();
+      expect(await tab.locator("[data-code]").count()).to.equal(0);
+      await tab.close();
+    }),
+  );
+
+  it(
+    "shows two tabs the same pool",
+    during(async () => {
+      await go("/pool");
+      await figure("Notes", "4").waitFor();
+      const second = await openTab();
+      await second.goto(`${host.url}/#/pool`);
+      await second.getByText("Another tab keeps what is read of this pool.").waitFor();
+      await figure("Notes", "4", second).waitFor();
+      await second.close();
+    }),
+  );
+
+  it(
+    "says that the chain replaced blocks which the page had read",
+    during(async () => {
+      const ownNode = await NodeProxy.open(world.node.url);
+      host.config = { ...configFor(world), nodes: [ownNode.url] };
+      const tab = await openTab();
+      await openKey(tab);
+      await figure("Confirmed, all time", "0.012345", tab).waitFor();
+      const { provider } = world;
+      const snapshot = await provider.send("evm_snapshot", []);
+      await provider.send("hardhat_mine", ["0x2"]);
+      await figure("Block", String(await provider.getBlockNumber())).waitFor();
+      const { looks } = ownNode;
+      // The look after the next one begins when the next one has ended.
+      await until(async () => ownNode.looks >= looks + 2);
+      await provider.send("evm_revert", [snapshot]);
+      // Otherwise the new blocks could have the hashes of the old ones.
+      await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
+      await provider.send("hardhat_mine", ["0x3"]);
+      for (const each of [page, tab]) await each.getByText("The chain replaced its last").waitFor();
+      expect(await figure("Confirmed, all time", "0.012345", tab).count()).to.equal(1);
+      expect(await figure("Notes", "4").count()).to.equal(1);
+      host.config = configFor(world);
+      await tab.close();
+      await ownNode.close();
+    }),
+  );
+
+  it(
+    "shows a chain that was started again, and the pool that its host names then",
+    during(async () => {
+      await openKey(page);
+      await figure("Confirmed, all time", "0.012345").waitFor();
+      const pool = await openTab();
+      await pool.goto(`${host.url}/#/pool`);
+      await figure("Notes", "4", pool).waitFor();
+      replacement = await startNode();
+      await deployLocal(replacement.url);
+      node.target = replacement.url;
+      for (const tab of [page, pool]) await tab.getByText("The chain was started again").waitFor();
+      await figure("Confirmed, all time", "0.00").waitFor();
+      await figure("Notes", "0", pool).waitFor();
+      await pool.getByText("the chain has the code of the manifest").waitFor();
+      // Another pool, and none at the old address.
+      host.config = configFor(await deployLocal(replacement.url));
+      await rpc(replacement.url, "hardhat_setCode", [world.pool, "0x"]);
+      await rpc(replacement.url, "hardhat_mine", ["0x1"]);
+      await pool.locator('[data-code="HOST_CHANGED"]').waitFor();
+      await assertAccessible(pool, "the pool page of a host that names another pool");
+      await pool.getByRole("button", { name: "Reload" }).click();
+      await pool.getByText("the chain has the code of the manifest").waitFor();
+      await figure("Notes", "0", pool).waitFor();
+      await pool.close();
+    }),
+  );
+
+  it(
+    "runs no script of others on a host that sends no headers",
+    during(async () => {
+      const files = await listen(createPlainHost());
+      const tab = await openTab();
+      await tab.goto(files.url);
+      await tab.getByRole("button", { name: "Connect" }).waitFor();
+      const ran = await tab.evaluate(() => {
+        const script = document.createElement("script");
+        script.textContent = "globalThis.injected = true";
+        document.head.append(script);
+        return "injected" in globalThis;
+      });
+      expect(ran).to.equal(false);
+      await tab.close();
+      await files.close();
+    }),
+  );
+
   it("kept to the content policy, and no script failed", () => {
     const wrong = said.filter((line) => /content security|^error: (?!Failed to load resource)/i.test(line));
     expect(wrong).to.deep.equal([]);
   });
 });
+
+async function rpc(url: string, method: string, params: readonly unknown[]): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(await response.json()).not.to.have.property("error");
+}

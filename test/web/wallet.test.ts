@@ -17,6 +17,7 @@ import { openResourceServer, type ResourceServer } from "../world/resource-serve
 import { closeWorld, openWorld, type World } from "../world/wallets.ts";
 import { assertAccessible, assertFits } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { fillStorage } from "./support/fill-storage.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { assertPainted } from "./support/painted.ts";
@@ -582,25 +583,6 @@ async function dumpDatabases(): Promise<string> {
     database.close();
   }
   return texts.join("\n");
-}
-
-/** Runs in the page: writes to a database of its own until the origin has no room for one more byte. */
-async function fillStorage(): Promise<void> {
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open("filling", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore("parts", { autoIncrement: true });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  const write = (bytes: number) =>
-    new Promise<boolean>((resolve) => {
-      const transaction = database.transaction("parts", "readwrite");
-      transaction.objectStore("parts").add(crypto.getRandomValues(new Uint8Array(bytes)));
-      transaction.oncomplete = () => resolve(true);
-      transaction.onabort = () => resolve(false);
-    });
-  for (const bytes of [65_536, 4_096, 256, 1]) while (await write(bytes));
-  database.close();
 }
 
 /** Runs in the page: announces an Ethereum wallet (EIP-6963) whose account signs in the test. */

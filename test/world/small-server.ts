@@ -62,7 +62,8 @@ export class SmallServer {
   challenges = 0;
   /** Number of requests with a proof. */
   shown = 0;
-  readonly account: HDNodeWallet;
+  /** Its wallet, which signs the address that is paid. */
+  account: HDNodeWallet;
   readonly #world: World;
   readonly #owner: Wallet;
   readonly #viewing: ViewingWallet;

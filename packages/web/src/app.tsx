@@ -1,6 +1,7 @@
 import { Suspense, useEffect, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { ConfigForm } from "./components/config-form.tsx";
+import { ErrorBoundary, PageFailed } from "./components/error-boundary.tsx";
 import { ErrorMessage } from "./components/error-message.tsx";
 import { type HostConfig, loadConfig } from "./config.ts";
 import { engine, useEngine } from "./engine/page.ts";
@@ -53,16 +54,23 @@ const Loading = ({ what }: { readonly what: string }) => (
   </div>
 );
 
-const Pages = () => (
-  <Suspense fallback={<Loading what="the page" />}>
-    <Switch>
-      {PAGES.map(({ path, Page }) => (
-        <Route key={path} path={`${path}/*?`} component={Page} />
-      ))}
-      <Redirect to={PAGES[0]!.path} />
-    </Switch>
-  </Suspense>
-);
+function Pages() {
+  const [location] = useLocation();
+  // A page that failed does not take the others with it.
+  const page = PAGES.find(({ path }) => location.startsWith(path))?.path;
+  return (
+    <ErrorBoundary key={page} fallback={(error) => <PageFailed error={error} />}>
+      <Suspense fallback={<Loading what="the page" />}>
+        <Switch>
+          {PAGES.map(({ path, Page }) => (
+            <Route key={path} path={`${path}/*?`} component={Page} />
+          ))}
+          <Redirect to={PAGES[0]!.path} />
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
 
 function Topbar({ network }: { readonly network: string | undefined }) {
   const [path] = useLocation();

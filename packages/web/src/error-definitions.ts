@@ -25,13 +25,26 @@ export const WEB_ERRORS = {
     means: "This browser has no room left for the wallet's data.",
     remedy: "Free disk space, or remove the data of other sites. Nothing was paid without being recorded.",
   },
+  POOL_NOT_KEPT: {
+    means: "This browser does not keep what the page reads of the pool, for example because it has no room left.",
+    remedy: "You can continue. After a reload, the page reads everything again; free disk space to avoid that.",
+  },
+  HOST_CHANGED: {
+    means: "The host of this page names another pool or chain than when you opened the page.",
+    remedy: "Reload the page to see the new one.",
+  },
   NOT_PAYABLE: {
     means: "The address does not ask for a payment that this wallet can make.",
     remedy: "Check the address.",
   },
   PAGE_UNREACHABLE: {
-    means: "The address does not answer, or does not allow web pages to read its responses (CORS).",
-    remedy: "Check the address and the connection. The operator allows pages with the option `cors`.",
+    means: "The address does not answer.",
+    remedy: "Check the address and your connection, and that its server is running.",
+  },
+  PAGE_BLOCKED: {
+    means: "The server answers, but does not allow web pages to read its responses (CORS).",
+    remedy:
+      "Ask its operator to allow web pages: a resource server with the option `cors`, a service with `SOTTO_CORS_ORIGINS`.",
   },
   VIEWING_KEY_INVALID: {
     means: "The text is not a viewing key for this pool.",

@@ -26,3 +26,8 @@ function isFailure(value: unknown): value is Failure {
   const { code, message, details } = Object(value) as Record<string, unknown>;
   return typeof code === "string" && typeof message === "string" && typeof details === "object";
 }
+
+/** Why the browser does not keep public data that it has read. */
+export function uncachedBecause(error: unknown): Failure {
+  return { code: "POOL_NOT_KEPT", message: error instanceof Error ? error.message : String(error), details: {} };
+}

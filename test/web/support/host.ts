@@ -1,7 +1,8 @@
 // A host of the web app and a faucet, as `npm run dev` starts them.
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { createFaucet, type FaucetOptions } from "../../../scripts/dev/faucet.ts";
 import { createWebHost } from "../../../scripts/dev/web.ts";
 
@@ -31,7 +32,19 @@ export async function openHost(faucet: FaucetOptions): Promise<Host> {
   return Object.assign(host, { url: web.url, faucetUrl: minting.url, close });
 }
 
-async function listen(handler: RequestListener) {
+/** Serves the app's files without any header, and no sotto.json. */
+export const createPlainHost = (): RequestListener => (request, response) => {
+  const path = new URL(request.url ?? "/", "http://host").pathname;
+  const file = join(DIST, path === "/" ? "index.html" : path);
+  if (!existsSync(file)) return void response.writeHead(404).end();
+  const type = TYPES[extname(file)];
+  response.writeHead(200, type === undefined ? {} : { "content-type": type }).end(readFileSync(file));
+};
+
+const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+
+/** Listens on a free port. */
+export async function listen(handler: RequestListener) {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {

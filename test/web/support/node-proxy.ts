@@ -8,6 +8,8 @@ export class NodeProxy {
   target: string;
   /** Drops every connection. */
   down = false;
+  /** Requests for block 0 so far: a page begins each look at the chain with one. */
+  looks = 0;
   readonly #server: Server;
 
   static async open(target: string): Promise<NodeProxy> {
@@ -27,6 +29,7 @@ export class NodeProxy {
       try {
         let body = "";
         for await (const chunk of request) body += chunk;
+        if (body.includes('"0x0",false')) this.looks += 1;
         const json = { "content-type": "application/json" };
         const answer = await fetch(this.target, { method: "POST", headers: json, body });
         response.writeHead(answer.status, { ...headers, ...json }).end(await answer.text());

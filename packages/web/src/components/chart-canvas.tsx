@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import "./valid-language.ts";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatShort } from "../lib/age.ts";

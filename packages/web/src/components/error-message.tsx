@@ -21,10 +21,14 @@ export function ErrorMessage({ error, tone = "bad", children }: Properties) {
   const [help, setHelp] = useState<Help>();
   useEffect(() => {
     let current = true;
-    void import("../lib/help.ts").then(({ explain }) => {
-      const found = explain(failure.code);
-      if (current) setHelp(found === undefined ? undefined : { code: failure.code, ...found });
-    });
+    void import("../lib/help.ts").then(
+      ({ explain }) => {
+        const found = explain(failure.code);
+        if (current) setHelp(found === undefined ? undefined : { code: failure.code, ...found });
+        // Without the help's file, the message itself is shown.
+      },
+      () => undefined,
+    );
     return () => {
       current = false;
     };

@@ -198,7 +198,7 @@ export interface Engine {
   /** After CHAIN_REPLACED: deletes what is known of the old chain, and reads the new one. */
   startFresh(config: HostConfig): Promise<void>;
 
-  /** Asks for a resource without paying. @throws PAGE_UNREACHABLE, NOT_PAYABLE, the client's FetchErrors */
+  /** Asks for a resource without paying. @throws PAGE_UNREACHABLE, PAGE_BLOCKED, NOT_PAYABLE, the client's FetchErrors */
   ask(url: string): Promise<Answer>;
   /**
    * Pays what `quote` shows, at most its price, and requests the resource with the proof.

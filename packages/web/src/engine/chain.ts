@@ -2,6 +2,7 @@
 import { type Chain, connectChain } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { HostConfig } from "../config.ts";
+import { WebError } from "../errors.ts";
 
 /** Milliseconds between two looks at the chain. A local chain mines a block per transaction. */
 const LOOK_MS = 4_000;
@@ -23,4 +24,11 @@ export const connect = ({ nodes, deployment }: Pick<HostConfig, "nodes" | "deplo
 export function pauseMs(chainId: number, failures: number): number {
   const usual = LOCAL_CHAIN_IDS.includes(BigInt(chainId)) ? LOCAL_LOOK_MS : LOOK_MS;
   return Math.min(usual * 2 ** failures, Math.max(usual, MAX_PAUSE_MS));
+}
+
+/** The hash of block 0: a local chain that is started again may have the same id, pool and height. */
+export async function readGenesis(chain: Chain): Promise<string> {
+  const block = await chain.block(0);
+  if (block === undefined) throw new WebError("CHAIN_REPLACED", "the node has no block 0");
+  return block.hash;
 }

@@ -1,9 +1,7 @@
 // A resource's 402 response, as clients read it.
 import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
-
-/** No cookies: they would say who asks. */
-export const ANONYMOUS: RequestInit = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+import { ANONYMOUS, unreadable } from "../lib/unreadable.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 const CHALLENGE_MS = 30_000;
@@ -18,11 +16,10 @@ export function urlOf(typed: string): URL {
   throw new WebError("NOT_PAYABLE", "this is not an http or https address");
 }
 
-/** @throws WebError PAGE_UNREACHABLE */
+/** @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED */
 export async function request(url: URL): Promise<Response> {
-  return fetch(url, ANONYMOUS).catch((cause: unknown) => {
-    const message = `${url.host} does not answer, or does not allow web pages to read its responses`;
-    throw new WebError("PAGE_UNREACHABLE", message, { host: url.host }, { cause });
+  return fetch(url, ANONYMOUS).catch(async (cause: unknown) => {
+    throw await unreadable(url, cause);
   });
 }
 

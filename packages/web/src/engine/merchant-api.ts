@@ -4,6 +4,7 @@ import type { CheckedReceipt } from "@sotto/client/receipts";
 import type { PaymentInstructions } from "@sotto/protocol";
 import type { HostConfig } from "../config.ts";
 import type { Failure } from "../errors.ts";
+import type { Reorganization } from "./pool-feed-api.ts";
 
 export interface MerchantState {
   /** `closed`: no key. `reading`: the first look at the chain. */
@@ -15,8 +16,12 @@ export interface MerchantState {
   readonly received: readonly Received[];
   /** Sum of the confirmed ones, base units. */
   readonly total: bigint;
-  /** Why the last look at the chain failed. */
+  /** Why the last look at the chain failed. The worker keeps trying, and the payments stay. */
   readonly problem: Failure | undefined;
+  /** The last reorganization. */
+  readonly reorganized: Reorganization | undefined;
+  /** When the worker noticed that the chain was started again (ms), and began anew. */
+  readonly restarted: number | undefined;
 }
 
 export const CLOSED: MerchantState = {
@@ -26,6 +31,8 @@ export const CLOSED: MerchantState = {
   received: [],
   total: 0n,
   problem: undefined,
+  reorganized: undefined,
+  restarted: undefined,
 };
 
 /** The worker's interface. Each method rejects with a `Failure`. */
@@ -33,8 +40,9 @@ export interface MerchantDesk {
   /** Calls `listener` with the state now, and whenever it changes. */
   subscribe(listener: (state: MerchantState) => void): Promise<void>;
   /**
-   * Reads the payments to the address of a viewing key.
+   * Reads the payments to the address of a viewing key, and retries as long as no node answers.
    * @param text the JSON that `sotto export --viewing-key` writes
+   * @throws VIEWING_KEY_INVALID
    */
   open(config: HostConfig, text: string): Promise<void>;
   /** As `open`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */

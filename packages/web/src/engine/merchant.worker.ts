@@ -1,16 +1,16 @@
 // The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
-import { MemoryStore, ViewingWallet } from "@sotto/client";
+import { type Chain, MemoryStore, ViewingWallet } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
 import { defaultFinality } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
-import { connect, pauseMs } from "./chain.ts";
+import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { instructionsOf, request, urlOf } from "./instructions.ts";
 import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
 import { isSameReceived } from "./received.ts";
-import { parseViewingKey, type ViewingKey } from "./viewing-key.ts";
+import { parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 const MAX_RECEIPT_CHARACTERS = 64 * 1024;
@@ -39,34 +39,62 @@ class Desk implements MerchantDesk {
   }
 
   async #follow(config: HostConfig, key: ViewingKey): Promise<void> {
+    viewerOf(key);
     await this.close();
     const open = new AbortController();
     this.#open = open;
-    const wallet = await openWallet(config, key);
-    if (open.signal.aborted) return;
     this.#set({ ...CLOSED, phase: "reading", shieldedAddress: key.shieldedAddress });
-    void this.#look(config, key, wallet, open.signal);
+    void this.#look(config, key, open.signal);
   }
 
   /** Looks again and again until the signal aborts. Never rejects. */
-  async #look(config: HostConfig, key: ViewingKey, first: ViewingWallet, signal: AbortSignal): Promise<void> {
-    let wallet = first;
+  async #look(config: HostConfig, key: ViewingKey, signal: AbortSignal): Promise<void> {
+    const chain = connect(config);
+    let wallet: ViewingWallet | undefined;
+    let genesis: string | undefined;
     let failures = 0;
+    /** Whether the chain had none of the blocks that were read, although it is the same chain. */
+    let replaced = false;
     while (!signal.aborted) {
       try {
-        await wallet.scan({ signal, onProgress: (progress) => this.#progress(signal, progress) });
+        const found = await readGenesis(chain);
+        if (genesis !== undefined && genesis !== found) {
+          wallet = undefined;
+          replaced = false;
+          this.#restart(signal);
+        }
+        genesis = found;
+        wallet ??= await openWallet(config, chain, key);
+        const { rolledBack } = await wallet.scan({
+          signal,
+          onProgress: (progress) => this.#progress(signal, progress),
+        });
         failures = 0;
+        if (rolledBack > 0 || replaced) this.#reorganize(signal, replaced ? undefined : rolledBack);
+        replaced = false;
         this.#show(signal, wallet);
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
         const problem = failureOf(error);
         this.#set({ ...this.#state, problem });
-        // A chain that was started again has none of the blocks that this wallet read: a new wallet begins anew.
-        if (problem.code === "NODE_INCONSISTENT") wallet = await openWallet(config, key).catch(() => wallet);
+        if (problem.code === "NODE_INCONSISTENT") {
+          // A new wallet reads everything again.
+          replaced ||= wallet !== undefined;
+          wallet = undefined;
+        }
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs(config.deployment.chainId, failures)));
     }
+  }
+
+  #restart(signal: AbortSignal): void {
+    const { shieldedAddress } = this.#state;
+    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", shieldedAddress, restarted: Date.now() });
+  }
+
+  #reorganize(signal: AbortSignal, blocks: number | undefined): void {
+    if (!signal.aborted) this.#set({ ...this.#state, reorganized: { at: Date.now(), blocks } });
   }
 
   #progress(signal: AbortSignal, progress: { block: number; height: number }): void {
@@ -118,11 +146,11 @@ class Desk implements MerchantDesk {
   }
 }
 
-function openWallet(config: HostConfig, key: ViewingKey): Promise<ViewingWallet> {
+function openWallet(config: HostConfig, chain: Chain, key: ViewingKey): Promise<ViewingWallet> {
   const { chainId, pool, token, deploymentBlock, set, finality } = config.deployment;
   return ViewingWallet.open({
     ...key,
-    chain: connect(config),
+    chain,
     chainId,
     pool,
     token,

@@ -1,12 +1,12 @@
 // The observer's worker: reads calldata, and decrypts payments with a viewing key. It knows no wallet.
 import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
-import { BASE8, decodeShieldedAddress, multiplyPoint, scanNotes, type Viewer } from "@sotto/protocol";
+import { scanNotes, type Viewer } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { WebError } from "../errors.ts";
 import { connect } from "./chain.ts";
 import type { Observer, SettleTransaction } from "./observer-api.ts";
-import { parseViewingKey, type ViewingKey } from "./viewing-key.ts";
+import { parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 /** Transactions that are kept. */
@@ -77,22 +77,6 @@ class ChainObserver implements Observer {
     if (key === undefined) return events.map(() => undefined);
     return scanNotes(key.viewer, events).map((note) => note?.amount);
   }
-}
-
-/** @throws WebError VIEWING_KEY_INVALID; other keys would read nothing, without an error */
-function viewerOf({ viewingKey, shieldedAddress }: ViewingKey): Viewer {
-  const invalid = (message: string, cause?: unknown) => new WebError("VIEWING_KEY_INVALID", message, {}, { cause });
-  let address: ReturnType<typeof decodeShieldedAddress>;
-  try {
-    address = decodeShieldedAddress(shieldedAddress);
-  } catch (cause) {
-    throw invalid("its shielded address is malformed", cause);
-  }
-  const { x, y } = multiplyPoint(BASE8, viewingKey);
-  const { encryptionKey, ownerTag } = address;
-  if ((viewingKey & 1n) === 0n || x !== encryptionKey.x || y !== encryptionKey.y)
-    throw invalid("the viewing key does not belong to its shielded address");
-  return { viewingKey, ownerTag };
 }
 
 const observer: Observer = new ChainObserver();

@@ -112,6 +112,12 @@ export interface PoolSummary {
   readonly checkpoints: readonly PendingCheckpoint[];
 }
 
+/** When a reorganization was seen (ms), and how many blocks were read again; undefined if that was everything. */
+export interface Reorganization {
+  readonly at: number;
+  readonly blocks: number | undefined;
+}
+
 export interface FeedState {
   /** `reading` until everything up to the newest block is known once; then `live`. */
   readonly phase: "starting" | "reading" | "live";
@@ -120,12 +126,14 @@ export interface FeedState {
   readonly height: number | undefined;
   /** Why the last look at the chain failed. The feed keeps trying, and the summary stays. */
   readonly problem: Failure | undefined;
-  /** The last reorganization: when it was seen (ms), and how many blocks were rolled back. */
-  readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
+  /** The last reorganization. */
+  readonly reorganized: Reorganization | undefined;
   /** When the feed noticed that the chain was started again (ms), and began anew. */
   readonly restarted: number | undefined;
   /** Why this browser does not keep what was read; it is read again after a reload. */
   readonly uncached: Failure | undefined;
+  /** Whether another tab keeps what is read. This tab began with it, and reads what is new itself. */
+  readonly shared: boolean;
 }
 
 export const STARTING: FeedState = {
@@ -136,6 +144,7 @@ export const STARTING: FeedState = {
   reorganized: undefined,
   restarted: undefined,
   uncached: undefined,
+  shared: false,
 };
 
 /** Where a search text was found. */

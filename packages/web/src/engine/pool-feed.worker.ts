@@ -2,8 +2,8 @@
 import { type CaughtUp, type Chain, PoolFollower } from "@sotto/chain";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
-import { type Failure, failureOf, WebError } from "../errors.ts";
-import { connect, pauseMs } from "./chain.ts";
+import { type Failure, failureOf, uncachedBecause } from "../errors.ts";
+import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { PoolCache } from "./pool-cache.ts";
 import { type FeedState, type GasPoint, type PoolFeed, STARTING } from "./pool-feed-api.ts";
 import { PoolPages } from "./pool-pages.ts";
@@ -87,18 +87,16 @@ class Feed implements PoolFeed {
     }
   }
 
-  /** A local chain that is started again may have the same id, pool and height. */
   async #checkGenesis(): Promise<void> {
-    const genesis = (await this.#chain!.block(0))?.hash;
-    if (genesis === undefined) throw new WebError("CHAIN_REPLACED", "the node has no block 0");
+    const genesis = await readGenesis(this.#chain!);
     if (this.#genesis === genesis) return;
     const known = this.#genesis;
     this.#genesis = genesis;
     if (known === undefined) return;
-    await this.#cache?.reset(genesis);
-    await this.#pages?.rollBack(-1);
+    await this.#pages?.restart(genesis);
     this.#gas.clear();
-    this.#set({ restarted: Date.now(), phase: "reading", summary: undefined, height: undefined });
+    const nothing = { summary: undefined, height: undefined, reorganized: undefined };
+    this.#set({ ...nothing, restarted: Date.now(), phase: "reading" });
   }
 
   async #open(): Promise<PoolPages> {
@@ -113,10 +111,11 @@ class Feed implements PoolFeed {
         if ((await this.#cache.genesis()) === this.#genesis) pages = await this.#cache.pages();
         this.#cache.close();
         this.#cache = undefined;
+        this.#set({ shared: true });
       } else if ((await this.#cache.genesis()) === this.#genesis) pages = await this.#cache.pages();
       else await this.#cache.reset(this.#genesis!);
     } catch (error) {
-      uncached = failureOf(error);
+      uncached = uncachedBecause(error);
       this.#cache = undefined;
     }
     const created = PoolPages.create(this.#cache, pages, (page) => {

@@ -1,6 +1,6 @@
 // The follower's sink: pages in memory and in the cache.
 import type { BlockRef, PageSink, PoolPage, QueueCounts } from "@sotto/chain";
-import { type Failure, failureOf } from "../errors.ts";
+import { type Failure, uncachedBecause } from "../errors.ts";
 import type { CachedPage, PoolCache } from "./pool-cache.ts";
 import { PoolHistory } from "./pool-history.ts";
 
@@ -91,14 +91,25 @@ export class PoolPages implements PageSink {
     return this.rollBack(-1);
   }
 
-  async #write(from: number): Promise<void> {
+  /** Removes everything: the chain was started again, with another block 0. */
+  async restart(genesis: string): Promise<void> {
+    await this.#change((cache) => cache.reset(genesis));
+    await this.rollBack(-1);
+  }
+
+  #write(from: number): Promise<void> {
+    const changed = this.#pages.filter((page) => page.from >= from);
+    return this.#change((cache) => cache.replace(from, changed));
+  }
+
+  /** Changes the cache, until that fails once. */
+  async #change(change: (cache: PoolCache) => Promise<void>): Promise<void> {
     if (this.#cache === undefined) return;
     try {
-      const changed = this.#pages.filter((page) => page.from >= from);
-      await this.#cache.replace(from, changed);
+      await change(this.#cache);
     } catch (error) {
       // Public data that can be read again: the feed continues without the cache.
-      this.uncached = failureOf(error);
+      this.uncached = uncachedBecause(error);
       this.#cache = undefined;
     }
   }

@@ -2,14 +2,15 @@
 import { wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
+import { ANONYMOUS } from "../lib/unreadable.ts";
 import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
 import { type Context, isCode } from "./context.ts";
-import { ANONYMOUS, assertResource, fetchForMerchant, instructionsOf, request, urlOf } from "./instructions.ts";
+import { assertResource, fetchForMerchant, instructionsOf, request, urlOf } from "./instructions.ts";
 import { stageText } from "./stages.ts";
 
 const MAX_TEXT_BYTES = 1 << 20;
 
-/** Requests a resource without paying. @throws WebError PAGE_UNREACHABLE, NOT_PAYABLE */
+/** Requests a resource without paying. @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, NOT_PAYABLE */
 export async function ask(context: Context, spentToday: bigint, typed: string): Promise<Answer> {
   const url = urlOf(typed);
   const response = await request(url);
@@ -83,7 +84,9 @@ export async function pay(
     return { ...delivery, transaction, price: paid };
   } catch (error) {
     if (isCode(error, "REQUEST_LIMIT_EXCEEDED") && within)
-      throw new WebError("TERMS_CHANGED", "the merchant asks for a higher price than it showed; nothing was paid");
+      throw new WebError("TERMS_CHANGED", "the merchant asks for a higher price than it showed; nothing was paid", {
+        offeredPrice: error.details["price"] ?? "",
+      });
     throw error;
   } finally {
     void context.refresh();

@@ -23,7 +23,7 @@ import type { HostConfig, Limits } from "../config.ts";
 import { type Failure, failureOf, WebError } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
 import type { OnProgress, Paid, WalletView } from "./api.ts";
-import { connect, pauseMs } from "./chain.ts";
+import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { type Context, createServices, recordedFetch } from "./context.ts";
 import { historyOf, unfinishedOf } from "./history.ts";
 import { continueNumber, phoneKeyOf } from "./phone.ts";
@@ -76,9 +76,7 @@ export interface SessionOptions {
 }
 
 async function readKnownChain(chain: Chain, { deployment }: HostConfig): Promise<KnownChain> {
-  const genesis = await chain.block(0);
-  if (genesis === undefined) throw new WebError("CHAIN_REPLACED", "the node has no block 0");
-  return { chainId: deployment.chainId, pool: deployment.pool, genesis: genesis.hash };
+  return { chainId: deployment.chainId, pool: deployment.pool, genesis: await readGenesis(chain) };
 }
 
 /** @throws WebError CHAIN_REPLACED */

@@ -1,4 +1,4 @@
-import type { DeploymentManifest } from "@sotto/protocol";
+import { BASE8, type DeploymentManifest, decodeShieldedAddress, multiplyPoint, type Viewer } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 
 export interface ViewingKey {
@@ -31,4 +31,20 @@ export function parseViewingKey(
   if (fields["chainId"] !== String(chainId) || fields["pool"] !== pool)
     throw invalid(`the key is for another pool, expected ${pool} on chain ${chainId}`);
   return { viewingKey: BigInt(viewingKey), shieldedAddress };
+}
+
+/** @throws WebError VIEWING_KEY_INVALID; other keys would read nothing, without an error */
+export function viewerOf({ viewingKey, shieldedAddress }: ViewingKey): Viewer {
+  const invalid = (message: string, cause?: unknown) => new WebError("VIEWING_KEY_INVALID", message, {}, { cause });
+  let address: ReturnType<typeof decodeShieldedAddress>;
+  try {
+    address = decodeShieldedAddress(shieldedAddress);
+  } catch (cause) {
+    throw invalid("its shielded address is malformed", cause);
+  }
+  const { x, y } = multiplyPoint(BASE8, viewingKey);
+  const { encryptionKey, ownerTag } = address;
+  if ((viewingKey & 1n) === 0n || x !== encryptionKey.x || y !== encryptionKey.y)
+    throw invalid("the viewing key does not belong to its shielded address");
+  return { viewingKey, ownerTag };
 }

@@ -1,6 +1,9 @@
 import { useEffect, useState } from "react";
 import { type Failure, failureOf } from "../errors.ts";
 
+/** Pause before a question that failed is asked again. */
+const RETRY_MS = 3_000;
+
 export interface Answer<T> {
   /** The last answer; an older one stays until the next arrives. */
   readonly value: T | undefined;
@@ -8,7 +11,7 @@ export interface Answer<T> {
 }
 
 /**
- * Asks a worker, and asks again whenever `question` changes. Answers that were overtaken are dropped.
+ * Asks a worker, and asks again whenever `question` changes, or after a failure. Answers that were overtaken are dropped.
  * @param ask must depend on nothing but `question`
  */
 export function useAnswer<T>(question: string | undefined, ask: () => Promise<T>): Answer<T> {
@@ -17,12 +20,20 @@ export function useAnswer<T>(question: string | undefined, ask: () => Promise<T>
   useEffect(() => {
     if (question === undefined) return undefined;
     let current = true;
-    ask().then(
-      (value) => current && setAnswer({ value, failure: undefined }),
-      (error: unknown) => current && setAnswer(({ value }) => ({ value, failure: failureOf(error) })),
-    );
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = () =>
+      ask().then(
+        (value) => current && setAnswer({ value, failure: undefined }),
+        (error: unknown) => {
+          if (!current) return;
+          setAnswer(({ value }) => ({ value, failure: failureOf(error) }));
+          timer = setTimeout(read, RETRY_MS);
+        },
+      );
+    void read();
     return () => {
       current = false;
+      clearTimeout(timer);
     };
   }, [question]);
   return answer;

@@ -2,6 +2,7 @@
 import { readBody } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { parseMetrics, type Sample } from "./metrics.ts";
+import { ANONYMOUS, unreadable } from "./unreadable.ts";
 
 export interface ServiceCheck {
   readonly name: string;
@@ -25,14 +26,12 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 async function read(url: string, maxBytes: number): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const init: RequestInit = { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer", signal };
   try {
-    const response = await fetch(url, init);
+    const response = await fetch(url, { ...ANONYMOUS, signal });
     const bytes = await readBody(response, maxBytes, signal);
     return { status: response.status, text: new TextDecoder().decode(bytes) };
   } catch (cause) {
-    const { host } = new URL(url);
-    throw new WebError("PAGE_UNREACHABLE", `${host} does not answer, or does not allow this page`, { host }, { cause });
+    throw await unreadable(new URL(url), cause);
   }
 }
 
@@ -58,7 +57,7 @@ export function parseStatus(text: string): Omit<ServiceStatus, "elapsed"> {
   return { ready, checks: found };
 }
 
-/** @param service base address @throws WebError PAGE_UNREACHABLE, SERVICE_STATUS_INVALID */
+/** @param service base address @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, SERVICE_STATUS_INVALID */
 export async function readStatus(service: string): Promise<ServiceStatus> {
   const start = performance.now();
   const { text } = await read(`${service.replace(/\/$/, "")}/readyz`, MAX_STATUS_BYTES);

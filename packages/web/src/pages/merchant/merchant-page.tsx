@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { Button } from "../../components/button.tsx";
-import { ErrorMessage } from "../../components/error-message.tsx";
+import { ChainNotices } from "../../components/chain-notices.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
 import "../../styles/views.css";
@@ -13,7 +13,7 @@ import { RouteCheck } from "./route-check.tsx";
 
 export default function MerchantPage() {
   const state = useMerchant();
-  const { phase, shieldedAddress, problem, progress } = state;
+  const { phase, shieldedAddress, problem, reorganized, restarted, progress } = state;
   // The key is forgotten when the merchant leaves the page.
   useEffect(() => () => void merchantDesk().close(), []);
   return (
@@ -34,12 +34,12 @@ export default function MerchantPage() {
         )}
       </div>
       <div className="stack loose">
-        {problem !== undefined && <ErrorMessage error={problem} tone="warn" />}
+        <ChainNotices {...{ problem, reorganized, restarted }} stale={phase === "open"} />
         {phase === "closed" && <OpenKey />}
         {phase === "reading" && (
           <div className="card stack tight" role="status">
             <p>
-              <span className="spinner" /> Reading the pool
+              <span className="spinner" /> {problem === undefined ? "Reading the pool" : "Waiting for the node"}
             </p>
             {progress !== undefined && (
               <progress max={progress.height} value={progress.block} aria-label="Blocks that were read" />

@@ -1,5 +1,5 @@
-import { useState } from "react";
-import { ErrorMessage } from "../../components/error-message.tsx";
+import { useEffect, useState } from "react";
+import { PoolNotices } from "../../components/pool-notices.tsx";
 import type { Quote } from "../../engine/api.ts";
 import { ChainValues } from "./chain-values.tsx";
 import { Crowd } from "./crowd.tsx";
@@ -19,6 +19,10 @@ export default function ObserverPage() {
   const { payments, feed } = seen;
   const newest = payments.find(({ own }) => own !== undefined) ?? payments[0];
   const shown = payments.find(({ id }) => id === selected) ?? newest;
+  // A payment that this page made is not on a chain that was started again.
+  useEffect(() => {
+    if (feed.restarted !== undefined) setDraft(undefined);
+  }, [feed.restarted]);
   const pay = ({ price, merchant, url }: Quote) => {
     select(undefined);
     setDraft({ amount: price, at: Date.now(), counterparty: merchant, resource: url });
@@ -34,7 +38,7 @@ export default function ObserverPage() {
           </p>
         </div>
       </div>
-      {feed.problem !== undefined && <ErrorMessage error={feed.problem} />}
+      <PoolNotices state={feed} />
       <div className="columns observer-top">
         <PaymentList
           payments={payments}

@@ -163,7 +163,8 @@ const NoWallet = ({ phase }: { readonly phase: EngineState["phase"] }) => (
     {phase === "locked" && "The wallet of this browser is locked. "}
     {phase === "empty" && "This browser has no wallet. "}
     {phase === "elsewhere" && "The wallet is open in another tab. "}
-    {!["locked", "empty", "elsewhere"].includes(phase) && "The wallet is not open. "}
+    {phase === "replaced" && "The wallet of this browser belongs to the chain before it was started again. "}
+    {!["locked", "empty", "elsewhere", "replaced"].includes(phase) && "The wallet is not open. "}
     <Link href="/wallet">{phase === "locked" ? "Unlock it" : "Go to the wallet"}</Link> to see what a payer knows.
   </>
 );

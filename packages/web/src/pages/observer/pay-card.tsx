@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
+import { PayFailure } from "../../components/pay-failure.tsx";
 import type { EngineState, Paid, Quote } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -55,20 +56,27 @@ function nextStep({ phase }: EngineState): [text: string, link: string] {
       "This browser has no wallet yet. Creating one takes a minute; on a test chain, money is free.",
       "Create a wallet",
     ];
-  return ["The wallet is not open at the moment.", "Go to the wallet"];
+  if (phase === "replaced")
+    return [
+      "The wallet belongs to the chain before it was started again. On its page, you can start fresh on the new one.",
+      "Go to the wallet",
+    ];
+  if (phase === "failed") return ["The wallet cannot be opened at the moment; its page says why.", "Go to the wallet"];
+  return ["The wallet is being opened.", "Go to the wallet"];
 }
 
 function PayMerchant({ onPay, onFail }: Omit<Properties, "state">) {
   const { merchants } = useConfig();
   const [quote, setQuote] = useState<Quote>();
   const { busy, failure, run } = useAction();
-  if (quote !== undefined)
-    return <Confirm quote={quote} onPay={onPay} onFail={onFail} onEnd={() => setQuote(undefined)} />;
   const ask = (url: string) =>
     run(async () => {
+      setQuote(undefined);
       const answer = await engine().ask(url);
       if (answer.kind === "quote") setQuote(answer.quote);
     });
+  const again = { onAsk: () => quote !== undefined && ask(quote.url), onEnd: () => setQuote(undefined) };
+  if (quote !== undefined) return <Confirm quote={quote} onPay={onPay} onFail={onFail} {...again} />;
   return (
     <>
       {merchants.length === 0 ? (
@@ -98,19 +106,21 @@ function PayMerchant({ onPay, onFail }: Omit<Properties, "state">) {
 
 interface ConfirmProperties extends Omit<Properties, "state"> {
   readonly quote: Quote;
+  /** Asks the merchant for its terms again. */
+  onAsk(): void;
   onEnd(): void;
 }
 
-function Confirm({ quote, onPay, onFail, onEnd }: ConfirmProperties) {
+function Confirm({ quote, onPay, onFail, onAsk, onEnd }: ConfirmProperties) {
   const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
   const heading = useRef<HTMLParagraphElement>(null);
   // The button that was pressed is gone.
   useEffect(() => heading.current?.focus(), []);
-  const pay = () => {
+  const pay = (accepted?: string) => {
     onPay(quote);
     run((name, onProgress) =>
       engine()
-        .pay(name, quote, undefined, onProgress)
+        .pay(name, quote, accepted, onProgress)
         .catch((error: unknown) => {
           onFail();
           throw error;
@@ -128,7 +138,7 @@ function Confirm({ quote, onPay, onFail, onEnd }: ConfirmProperties) {
           <span className="spinner" /> {stages.at(-1)?.stage ?? "Beginning"}
         </p>
       )}
-      {failure !== undefined && <ErrorMessage error={failure} />}
+      {failure !== undefined && <PayFailure failure={failure} quote={quote} onAsk={onAsk} onPay={pay} />}
       {result !== undefined && (
         <div className="notice" data-tone="good" role="status">
           <p>
@@ -138,14 +148,14 @@ function Confirm({ quote, onPay, onFail, onEnd }: ConfirmProperties) {
       )}
       <div className="row">
         {!begun && failure === undefined && (
-          <Button kind="primary" onClick={pay} data-testid="pay">
+          <Button kind="primary" onClick={() => pay()} data-testid="pay">
             Pay <Amount value={quote.price} />
           </Button>
         )}
-        {running ? <Button onClick={cancel}>Stop waiting</Button> : <Button onClick={onEnd}>{endText(begun)}</Button>}
+        {running ? <Button onClick={cancel}>Stop waiting</Button> : <Button onClick={onEnd}>{endText(result)}</Button>}
       </div>
     </>
   );
 }
 
-const endText = (begun: boolean): string => (begun ? "Pay again" : "Cancel");
+const endText = (result: Paid | undefined): string => (result === undefined ? "Cancel" : "Pay again");

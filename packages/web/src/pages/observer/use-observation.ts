@@ -53,7 +53,9 @@ export function useObservation(draft: Draft | undefined): Observation {
   const wallet = state.phase === "open" ? state.wallet : undefined;
   const requests = useRequests(wallet !== undefined);
   const known = wallet?.history ?? NO_HISTORY;
-  const history = useMemo(() => withDraft(known, draft, requests), [known, draft, requests]);
+  // Without the wallet, its history cannot say that a payment is complete.
+  const making = wallet === undefined ? undefined : draft;
+  const history = useMemo(() => withDraft(known, making, requests), [known, making, requests]);
   const transactions = useTransactions(feed, known);
   const payments = useMemo(() => seenPayments(transactions, history), [transactions, history]);
   const key = useKey(payments);

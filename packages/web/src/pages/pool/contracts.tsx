@@ -5,11 +5,18 @@ import { poolFeed } from "../../engine/pool-feed.ts";
 import { useAnswer } from "../../hooks/use-answer.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 
+interface Properties {
+  /** When the chain was started again; then the contracts are read again. */
+  readonly chain: number | undefined;
+  /** Whether the page already says that the chain cannot be read. */
+  readonly quiet: boolean;
+}
+
 /** Code, constants and keys on chain beside the manifest's. */
-export function Contracts() {
+export function Contracts({ chain, quiet }: Properties) {
   const config = useConfig();
   const { deployment } = config;
-  const { value, failure } = useAnswer(deployment.pool, () => poolFeed().checkContracts(config));
+  const { value, failure } = useAnswer(`${deployment.pool} ${chain}`, () => poolFeed().checkContracts(config));
   const same = value?.contracts.every(({ expected, found }) => expected === found);
   return (
     <section className="card card-flush">
@@ -26,7 +33,7 @@ export function Contracts() {
           This page compares the code on chain with its host's manifest. A verifier's code contains its verification
           key. Wallets check the circuits' files that they download against the hashes of their own version.
         </p>
-        {failure !== undefined && <ErrorMessage error={failure} tone="warn" />}
+        {failure !== undefined && !quiet && <ErrorMessage error={failure} tone="warn" />}
       </div>
       <Table caption="Contracts and keys" columns={["Name", "Address or value", "Hash", "Result"]}>
         {value?.contracts.map(({ name, address, expected, found }) => (

@@ -17,8 +17,14 @@ function medianOf(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
+interface Properties {
+  readonly summary: PoolSummary;
+  /** Whether the page already says that the chain cannot be read. */
+  readonly quiet: boolean;
+}
+
 /** Gas that each settled payment cost, by the receipts of the last transactions. */
-export function GasChart({ summary }: { readonly summary: PoolSummary }) {
+export function GasChart({ summary, quiet }: Properties) {
   // Payments, not the revision: a new block without payments has no new receipts.
   const { value: points = NO_POINTS, failure } = useAnswer(`${summary.history} ${summary.payments}`, () =>
     poolFeed().gas(TRANSACTIONS),
@@ -36,7 +42,7 @@ export function GasChart({ summary }: { readonly summary: PoolSummary }) {
       <header>
         <h2>Gas per payment</h2>
       </header>
-      {failure !== undefined && <ErrorMessage error={failure} tone="warn" />}
+      {failure !== undefined && !quiet && <ErrorMessage error={failure} tone="warn" />}
       {points.length === 0 ? (
         <p className="empty">No payment was settled yet.</p>
       ) : (

@@ -1,9 +1,8 @@
 import { useState } from "react";
-import { ErrorMessage } from "../../components/error-message.tsx";
 import { Figure, Figures } from "../../components/figure.tsx";
 import { Hash } from "../../components/hash.tsx";
-import { Time } from "../../components/time.tsx";
-import { poolFeed, usePoolFeed } from "../../engine/pool-feed.ts";
+import { PoolNotices } from "../../components/pool-notices.tsx";
+import { usePoolFeed } from "../../engine/pool-feed.ts";
 import type { FeedState, PoolSummary } from "../../engine/pool-feed-api.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { useNow } from "../../hooks/use-now.ts";
@@ -37,7 +36,8 @@ export default function PoolPage() {
         <Hash value={config.deployment.pool} name="pool's address" />
       </div>
       <div className="stack loose">
-        <Notices state={state} />
+        <PoolNotices state={state} />
+        <Reading {...state} />
         {summary === undefined ? (
           state.problem === undefined && (
             <div className="empty card" role="status">
@@ -50,51 +50,28 @@ export default function PoolPage() {
             <Search onOpen={setShown} />
             <Activity summary={summary} />
             <div className="halves">
-              <GasChart summary={summary} />
+              <GasChart summary={summary} quiet={state.problem !== undefined} />
               <Queue summary={summary} />
             </div>
             <NoteList summary={summary} onOpen={setShown} />
           </>
         )}
-        <Contracts />
+        <Contracts chain={state.restarted} quiet={state.problem !== undefined} />
       </div>
       {shown !== undefined && <TransactionDialog hash={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }
 
-function Notices({ state }: { readonly state: FeedState }) {
-  const { phase, summary, height, problem, reorganized, restarted, uncached } = state;
+function Reading({ phase, summary, height }: FeedState) {
+  if (phase !== "reading" || summary === undefined || height === undefined) return null;
   return (
-    <>
-      {problem !== undefined && (
-        <ErrorMessage error={problem} tone={summary === undefined ? "bad" : "warn"}>
-          <button type="button" className="button secondary small" onClick={() => void poolFeed().refresh()}>
-            Try again now
-          </button>
-        </ErrorMessage>
-      )}
-      {restarted !== undefined && (
-        <p className="notice" data-tone="warn" role="status">
-          The chain was started again at <Time at={restarted} clock />. This page shows the new chain.
-        </p>
-      )}
-      {reorganized !== undefined && (
-        <p className="notice" role="status">
-          A reorganization replaced the last {reorganized.blocks} blocks at <Time at={reorganized.at} clock />. The
-          numbers below are of the new chain.
-        </p>
-      )}
-      {uncached !== undefined && <ErrorMessage error={uncached} tone="warn" />}
-      {phase === "reading" && summary !== undefined && height !== undefined && (
-        <div className="notice" role="status">
-          <p>
-            Reading block {formatCount(summary.block.number)} of {formatCount(height)}
-          </p>
-          <progress max={height} value={summary.block.number} aria-label="Blocks that were read" />
-        </div>
-      )}
-    </>
+    <div className="notice" role="status">
+      <p>
+        Reading block {formatCount(summary.block.number)} of {formatCount(height)}
+      </p>
+      <progress max={height} value={summary.block.number} aria-label="Blocks that were read" />
+    </div>
   );
 }
 

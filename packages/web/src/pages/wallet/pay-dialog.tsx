@@ -6,6 +6,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
+import { PayFailure } from "../../components/pay-failure.tsx";
 import { Stages } from "../../components/stages.tsx";
 import type { Answer, Delivery, Paid, Quote } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
@@ -100,7 +101,6 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
   const left = limits.maxPerDay > spentToday ? limits.maxPerDay - spentToday : 0n;
   const tooMuch = price > limits.maxPerRequest || price > left;
   const started = running || stages.length > 0;
-  const offered = failure?.code === "RECIPIENT_CHANGED" ? failure.details["offered"] : undefined;
   return (
     <>
       <div className="price">
@@ -156,19 +156,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
           </p>
         </div>
       )}
-      {failure !== undefined && (
-        <ErrorMessage error={failure}>
-          {typeof offered === "string" ? (
-            <Button kind="danger" small onClick={() => pay(offered)}>
-              Pay the new wallet {offered.slice(0, 8)}…
-            </Button>
-          ) : (
-            <Button small onClick={failure.code === "TERMS_CHANGED" ? onAsk : () => pay()}>
-              {failure.code === "TERMS_CHANGED" ? "Ask for the price again" : "Try again"}
-            </Button>
-          )}
-        </ErrorMessage>
-      )}
+      {failure !== undefined && <PayFailure failure={failure} quote={quote} onAsk={onAsk} onPay={pay} />}
       <div className="dialog-actions">
         {running ? (
           <Button onClick={cancel}>Stop waiting</Button>

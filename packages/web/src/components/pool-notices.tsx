@@ -1,0 +1,24 @@
+import { poolFeed } from "../engine/pool-feed.ts";
+import type { FeedState } from "../engine/pool-feed-api.ts";
+import { ChainNotices } from "./chain-notices.tsx";
+import { ErrorMessage } from "./error-message.tsx";
+
+/** What the readers of the pool's feed should know: about the chain, this browser's room, and other tabs. */
+export function PoolNotices({ state }: { readonly state: FeedState }) {
+  const { summary, problem, reorganized, restarted, uncached, shared } = state;
+  return (
+    <>
+      <ChainNotices
+        {...{ problem, reorganized, restarted }}
+        stale={summary !== undefined}
+        onRetry={() => void poolFeed().refresh()}
+      />
+      {uncached !== undefined && <ErrorMessage error={uncached} tone="warn" />}
+      {shared && (
+        <p className="soft small" role="status">
+          Another tab keeps what is read of this pool. You can use both, and close either.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from "react";
+import { type HostConfig, loadConfig } from "../config.ts";
+
+/** Milliseconds until the host is asked again, as long as the chain cannot be read. */
+const PAUSE_MS = 5_000;
+
+const poolOf = ({ deployment: { chainId, pool, deploymentBlock }, nodes }: HostConfig): string =>
+  JSON.stringify([chainId, pool, deploymentBlock, nodes]);
+
+/**
+ * Whether the host names another pool, chain or node than when the page was opened. The page asks the host only if there is
+ * a reason to.
+ * @param restarted when the chain was started again: reason to ask once
+ * @param failing whether the node's chain does not fit: reason to ask until it does
+ */
+export function useHostChange(config: HostConfig, restarted: number | undefined, failing: boolean): boolean {
+  const [changed, setChanged] = useState(false);
+  useEffect(() => {
+    if (restarted === undefined && !failing) return undefined;
+    let current = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      // A host that does not answer says nothing new.
+      const found = await loadConfig().catch(() => undefined);
+      if (!current) return;
+      const differs = found !== undefined && poolOf(found) !== poolOf(config);
+      setChanged(differs);
+      if (failing && !differs) timer = setTimeout(() => void ask(), PAUSE_MS);
+    };
+    void ask();
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [config, restarted, failing]);
+  return changed;
+}
