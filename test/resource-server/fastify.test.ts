@@ -60,7 +60,9 @@ describe("a paywall in Fastify", function () {
   it("answers preflights for its own routes, and charges for no other OPTIONS request", async () => {
     const browser = new ScriptedPaywall();
     browser.answersPreflights = true;
-    browser.judges((request) => (request.method === "OPTIONS" ? PREFLIGHT : browser.paid()));
+    browser.judges((request) =>
+      request.header("access-control-request-method").length > 0 ? PREFLIGHT : browser.paid(),
+    );
     const app = fastify();
     app.get("/lobby", async () => "free");
     await app.register(
@@ -71,6 +73,8 @@ describe("a paywall in Fastify", function () {
         child.put("/report/:id", async () => "paid");
         child.options("/own", async () => "own");
         child.get("/own", async () => "paid");
+        child.get("/later", async () => "paid");
+        child.options("/later", async () => "own");
         child.all("/any", async () => "paid");
         await child.register(async (grandchild) => void grandchild.post("/", async () => "paid"), { prefix: "/below" });
       },
@@ -85,12 +89,14 @@ describe("a paywall in Fastify", function () {
         "/catalog/",
         "/catalog/report/7",
         "/catalog/own",
+        "/catalog/later",
         "/catalog/any",
         "/catalog/below",
       ]) {
         const { statusCode, headers, body } = await options(url, preflight);
         expect([statusCode, headers["access-control-allow-origin"], body], url).to.deep.equal([204, "*", ""]);
       }
+      for (const url of ["/catalog/own", "/catalog/later"]) expect((await options(url)).body, url).to.equal("own");
       const asked = browser.requests.length;
       for (const headers of [{}, { origin: "https://page.example" }])
         expect((await options("/catalog/report/7", headers)).statusCode).to.equal(404);

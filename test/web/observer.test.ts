@@ -1,10 +1,16 @@
 // The observer page in a real browser, with a real chain, a real service and a resource server.
-import { createSeedWords, seedFromWords, type Wallet, wrapFetch } from "@sotto/client";
+import { readFileSync } from "node:fs";
+import { connectChain, createSeedWords, seedFromWords, type Wallet, wrapFetch } from "@sotto/client";
+import { checkReceipt } from "@sotto/client/receipts";
 import { expect } from "chai";
+import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { closeWorld, openWorld, payerWith, type World } from "../world/wallets.ts";
+import { SmallServer } from "../world/small-server.ts";
+import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { assertAccessible, assertFits } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { type Host, openHost } from "./support/host.ts";
@@ -26,6 +32,8 @@ describe("the observer page", function () {
   let context: BrowserContext;
   let page: Page;
   let wallet: WalletPage;
+  let small: SmallServer;
+  let replacement: LocalNode | undefined;
 
   before(async () => {
     browser = await launchChromium();
@@ -33,6 +41,7 @@ describe("the observer page", function () {
     resourceServer = await openResourceServer(world, "0.012345");
     other = await payerWith(world, [1_000_000n, 2_000_000n]);
     await payerWith(world, [3_000_000n], { seed: seedFromWords(words) });
+    small = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     node = await NodeProxy.open(world.node.url);
     host = await openHost({ chain: world.node.url, token: world.token });
     const { version, network, set, chainId, pool, token, deploymentBlock } = world;
@@ -43,7 +52,10 @@ describe("the observer page", function () {
       deployment: { ...place, smallestDeposit, contracts, verificationKeys },
       nodes: [node.url],
       service: world.serviceUrl,
-      merchants: [{ name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" }],
+      merchants: [
+        { name: "Daily", url: `${resourceServer.url}/article`, price: "0.012345" },
+        { name: "Small", url: `${small.url}/news` },
+      ],
     };
     context = await browser.browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-US" });
     page = await context.newPage();
@@ -55,6 +67,8 @@ describe("the observer page", function () {
     await host?.close();
     await node?.close();
     await resourceServer?.close();
+    await small?.close();
+    await replacement?.stop();
     await closeWorld();
   });
 
@@ -180,6 +194,132 @@ describe("the observer page", function () {
       await party("chain").getByText("Encrypted").waitFor();
       node.down = false;
       await page.locator("[data-code]").waitFor({ state: "detached" });
+    }),
+  );
+
+  it(
+    "says that the service does not answer, and resumes the payment when it does",
+    during(async () => {
+      await wallet.go("/wallet");
+      await wallet.unlock();
+      await wallet.go("/observer");
+      await context.route("**/zk/**", (route) => route.abort());
+      await wallet.button("Ask Daily for its price").click();
+      await page.getByTestId("pay").click();
+      await page.locator('[data-code="SERVICE_UNREACHABLE"]').getByText("Check your connection").waitFor();
+      await context.unroute("**/zk/**");
+      await wallet.button("Try again").click();
+      await page.getByText("The columns below show").waitFor();
+      expect(await page.locator("[data-code]").count()).to.equal(0);
+      // With the payment by the other wallet, and this wallet's first one.
+      expect(await resourceServer.received()).to.equal(3n * PRICE);
+    }),
+  );
+
+  it(
+    "shows the old and the new terms if they change while the user decides, and asks again",
+    during(async () => {
+      const changed = page.getByTestId("changed-terms");
+      await wallet.ask(`${small.url}/news`);
+      small.options.price = 2n * PRICE;
+      await wallet.agree();
+      await page.locator('[data-code="TERMS_CHANGED"]').waitFor();
+      expect(await changed.textContent()).to.equal("Price that you saw0.012345 USDCPrice now0.02469 USDC");
+      await assertAccessible(page, "a changed price");
+      await wallet.button("Ask for the price again").click();
+      await page.getByTestId("confirm").getByText("0.02469 USDC").waitFor();
+      const [before, after] = [small.account, Account.createRandom()];
+      small.account = after;
+      await wallet.agree();
+      await page.locator('[data-code="TERMS_CHANGED"]').waitFor();
+      const wallets = [before, after].map(({ address }) => address.toLowerCase());
+      for (const address of wallets) expect(await changed.textContent()).to.include(address);
+      expect(small.shown).to.equal(0);
+      await wallet.button("Ask for the price again").click();
+      await wallet.agree();
+      expect(await wallet.delivered()).to.equal("sold /news ");
+      await wallet.button("Done").click();
+    }),
+  );
+
+  it(
+    "asks before it pays a merchant under another wallet than last time",
+    during(async () => {
+      const before = small.account.address.toLowerCase();
+      small.account = Account.createRandom();
+      await wallet.ask(`${small.url}/more`);
+      await wallet.agree();
+      await page.locator('[data-code="RECIPIENT_CHANGED"]').waitFor();
+      for (const address of [before, small.account.address.toLowerCase()])
+        expect(await page.getByTestId("changed-terms").textContent()).to.include(address);
+      await assertAccessible(page, "a changed recipient");
+      expect(small.sales).to.have.lengthOf(1);
+      await page.getByRole("button", { name: /^Pay the new wallet/ }).click();
+      expect(await wallet.delivered()).to.equal("sold /more ");
+      await wallet.button("Done").click();
+    }),
+  );
+
+  it(
+    "saves a receipt that the chain confirms",
+    during(async () => {
+      await wallet.go("/wallet/history");
+      await page.locator(".entry", { hasText: "/more" }).click();
+      const saved = page.waitForEvent("download");
+      await wallet.button("Save a receipt").click();
+      const receipt: unknown = JSON.parse(readFileSync(await (await saved).path(), "utf8"));
+      const { chainId, pool, node: own } = world;
+      const chain = connectChain({ urls: [own.url], chainId: BigInt(chainId) });
+      const checked = await checkReceipt(receipt, { chain, chainId: BigInt(chainId), pool, confirmations: 1 });
+      expect(checked.amount).to.equal(2n * PRICE);
+      expect(checked.resourceUrl).to.equal(`${small.url}/more`);
+      expect(checked.recipient.wallet).to.equal(small.account.address.toLowerCase());
+    }),
+  );
+
+  it(
+    "says in a second tab that another tab has the wallet, and shows the chain there",
+    during(async () => {
+      const second = await context.newPage();
+      second.setDefaultTimeout(STEP_MS);
+      await second.goto(`${host.url}/#/observer`);
+      await second.getByText("Another tab of this browser uses the wallet.").waitFor();
+      await second.getByTestId("party-payer").getByText("The wallet is open in another tab.").waitFor();
+      await second.getByTestId("party-chain").getByText("Encrypted").waitFor();
+      await second.close();
+    }),
+  );
+
+  it(
+    "says that the chain replaced blocks which it had read",
+    during(async () => {
+      const { provider } = world;
+      await wallet.go("/pool");
+      const snapshot = await provider.send("evm_snapshot", []);
+      await provider.send("hardhat_mine", ["0x2"]);
+      const block = page.locator(".figure", { has: page.getByText("Block", { exact: true }) });
+      await block.filter({ hasText: String(await provider.getBlockNumber()) }).waitFor();
+      await provider.send("evm_revert", [snapshot]);
+      // Otherwise the new blocks could have the hashes of the old ones.
+      await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
+      await provider.send("hardhat_mine", ["0x3"]);
+      await wallet.go("/observer");
+      await page.getByText("The chain replaced its last").waitFor();
+      await party("chain").getByText("Encrypted").waitFor();
+    }),
+  );
+
+  it(
+    "shows nothing of the old chain after the chain was started again, and says what to do with the wallet",
+    during(async () => {
+      replacement = await startNode();
+      await deployLocal(replacement.url);
+      node.target = replacement.url;
+      await page.getByText("The chain was started again").waitFor();
+      await page.getByText("you can start fresh on the new one").waitFor();
+      await party("payer").getByText("belongs to the chain before it was started again").waitFor();
+      await page.getByText("No payment yet.").waitFor();
+      await assertAccessible(page, "the observer page after a restart of the chain");
     }),
   );
 });

@@ -11,10 +11,6 @@ declare module "fastify" {
     /** The payment of this request; undefined if the request is free. */
     payment?: PaidProof | undefined;
   }
-  interface FastifyContextConfig {
-    /** Set on the OPTIONS routes that the paywall added for preflights. */
-    sottoPreflight?: true;
-  }
 }
 
 function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
@@ -24,12 +20,37 @@ function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string
   }
 }
 
+/** Names the constraint of the routes that the paywall adds: the request is a preflight. */
+const PREFLIGHT = "sottoPreflight";
+
+type Storage = ReturnType<Parameters<FastifyInstance["addConstraintStrategy"]>[0]["storage"]>;
+
+/** One handler for each route, because the constraint has one value. */
+function createStorage(): Storage {
+  let stored: ReturnType<Storage["get"]> = null;
+  return {
+    get: () => stored,
+    set: (_preflight, handler) => {
+      stored = handler;
+    },
+  };
+}
+
 /**
- * Adds an OPTIONS route beside each later route, because Fastify answers 404 to a preflight without one. Anything but a
- * preflight still gets that 404, and costs nothing.
+ * Adds an OPTIONS route beside each later route, because Fastify answers 404 to a preflight without one. The routes match
+ * preflights only, so the application can have its own OPTIONS routes, and every other OPTIONS request is routed as without
+ * the paywall.
  */
 function addPreflightRoutes(app: FastifyInstance): void {
-  app.addHook("onRoute", function (this: FastifyInstance, { method, url, routePath, constraints = {} }) {
+  if (!app.hasConstraintStrategy(PREFLIGHT))
+    app.addConstraintStrategy({
+      name: PREFLIGHT,
+      storage: createStorage,
+      validate: () => {},
+      deriveConstraint: (request) => isPreflight(nodeRequest(request, request.url ?? "")) || undefined,
+    });
+  app.addHook("onRoute", function (this: FastifyInstance, { method, url, routePath, constraints: others = {} }) {
+    const constraints = { ...others, [PREFLIGHT]: true };
     // Declaring the OPTIONS route calls this hook again.
     if ([method].flat().includes("OPTIONS") || this.hasRoute({ method: "OPTIONS", url, constraints })) return;
     this.route({
@@ -40,7 +61,6 @@ function addPreflightRoutes(app: FastifyInstance): void {
       constraints,
       // Keeps @fastify/swagger from listing these routes.
       schema: { hide: true } as FastifySchema,
-      config: { sottoPreflight: true },
       handler: (_request, reply) => reply.callNotFound(),
     });
   });
@@ -57,7 +77,6 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   // The earliest hook: Fastify reads no body before the request is paid.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = nodeRequest(request.raw, request.originalUrl);
-    if (request.routeOptions.config.sottoPreflight === true && !isPreflight(asked)) return;
     const decision = await paywall.decide(asked);
     if (decision.kind === "free") {
       if (decision.headers !== undefined) setHeaders(reply, decision.headers);
