@@ -259,6 +259,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   it(
     "reads pool and payments as soon as a node answers, with one message until then",
     during(async () => {
+      await page.reload();
       node.down = true;
       const tab = await openTab(await browser.browser.newContext());
       await tab.goto(`${host.url}/#/pool`);
@@ -417,6 +418,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       for (const tab of [page, pool]) await tab.getByText("The chain was started again").waitFor();
       await figure("Confirmed, all time", "0.00").waitFor();
       await figure("Notes", "0", pool).waitFor();
+      await pool.getByText("Nothing happened in the last 24 hours.").waitFor();
       await pool.getByText("the chain has the code of the manifest").waitFor();
       // The chain is started once more, without the pool, and the host names another node.
       host.config = { ...configFor(world), nodes: [world.node.url] };

@@ -46,17 +46,21 @@ export function ChainNotices({ problem, stale, reorganized, restarted, onRetry }
         </ErrorMessage>
       )}
       {restarted !== undefined && (
-        <p className="notice" data-tone="warn" role="status">
-          The chain was started again at <Time at={restarted} clock />, so everything on the old one is gone. This page
-          shows the new chain.
-        </p>
+        <div className="notice" data-tone="warn" role="status">
+          <p>
+            The chain was started again at <Time at={restarted} clock />, so everything on the old one is gone. This
+            page shows the new chain.
+          </p>
+        </div>
       )}
       {reorganized !== undefined && (
-        <p className="notice" role="status">
-          The chain replaced its last{" "}
-          {reorganized.blocks === undefined ? "blocks" : formatNumberOf(reorganized.blocks, "block")} at{" "}
-          <Time at={reorganized.at} clock />. This page has read the new ones; there is nothing to do.
-        </p>
+        <div className="notice" role="status">
+          <p>
+            The chain replaced its last{" "}
+            {reorganized.blocks === undefined ? "blocks" : formatNumberOf(reorganized.blocks, "block")} at{" "}
+            <Time at={reorganized.at} clock />. This page has read the new ones; there is nothing to do.
+          </p>
+        </div>
       )}
     </>
   );

@@ -2,8 +2,8 @@ import { useEffect, useRef } from "react";
 import "./valid-language.ts";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatShort } from "../lib/age.ts";
 import type { ChartData } from "./chart-data.ts";
+import { areWhole, markOf, xRange, yRange } from "./chart-scale.ts";
 
 const HEIGHT = 180;
 const FONT = "12px system-ui, sans-serif";
@@ -29,7 +29,7 @@ function create(element: HTMLElement, data: ChartData): UPlot {
       cursor: { show: false },
       padding: [8, 8, 0, 0],
       scales: {
-        x: { range: (_, min, max) => xRange(data.times, min, max) },
+        x: { range: (plot) => xRange(plot.data[0]) },
         y: { range: (_, min, max) => yRange(data.series, min, max) },
       },
       axes: [
@@ -37,7 +37,7 @@ function create(element: HTMLElement, data: ChartData): UPlot {
         {
           ...axis,
           size: AXIS_WIDTH,
-          values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? formatShort(mark) : "")),
+          values: (_, marks) => marks.map((mark) => markOf(mark, areWhole(data.series))),
         },
       ],
       series: [
@@ -55,22 +55,10 @@ function create(element: HTMLElement, data: ChartData): UPlot {
   );
 }
 
-/** Half a step of room at both ends, so that no bar is cut. */
-function xRange(times: readonly number[], min: number, max: number): [number, number] {
-  const [first, second] = times;
-  const half = first === undefined || second === undefined ? 1 : Math.max(1, (second - first) / 2);
-  return [min - half, max + half];
-}
-
-/** Bars begin at 0. Points alone use the height for their differences. */
-function yRange(series: ChartData["series"], min: number, max: number): [number, number] {
-  if (series.some(({ kind }) => kind === "bars")) return [0, Math.max(1, max * 1.1)];
-  return [min * 0.9, Math.max(min * 0.9 + 1, max * 1.1)];
-}
-
+/** Zeros are not drawn: a chain that is new has little else. */
 const valuesOf = ({ times, series }: ChartData): UPlot.AlignedData => [
   [...times],
-  ...series.map(({ values }) => [...values]),
+  ...series.map(({ values }) => values.map((value) => (value === 0 ? null : value))),
 ];
 
 /** uPlot on a canvas; it is drawn again when the theme or the width changes. */

@@ -61,7 +61,7 @@ export function Income({ state: { received, total: confirmed } }: { readonly sta
           <Segments label="Period" options={PERIODS} value={period} onChange={setPeriod} />
         </header>
         <p className="soft small">{label}</p>
-        <Chart {...chart} label={label} />
+        {total(sums) > 0n && <Chart {...chart} label={label} />}
         <details className="more">
           <summary>As a table</summary>
           <Table caption={label} columns={["Begins", ">Payments", ">Amount"]}>

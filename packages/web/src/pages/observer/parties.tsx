@@ -196,7 +196,7 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
     if (payment.chain === undefined) return { nothing: "Nothing yet: no proof was sent." };
     return {
       nothing:
-        "The wallet keeps what it sent only until it is locked or the page is reloaded. A new payment is recorded.",
+        "This browser does not keep what it sent: it forgot it when the wallet was locked or the page reloaded. A new payment fills this column.",
     };
   }
   const { bundle, range, signals } = sent.statement;

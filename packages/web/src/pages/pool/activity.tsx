@@ -42,6 +42,7 @@ export function Activity({ summary }: { readonly summary: PoolSummary }) {
       "payment",
     ),
   ];
+  const idle = hours.length > 0 && sum(({ notes, nullifiers }) => notes + nullifiers) === 0;
   const label = `Per hour, in the last ${PERIODS[period]}: ${counts.join(", ")}.`;
   return (
     <section className="card">
@@ -50,8 +51,14 @@ export function Activity({ summary }: { readonly summary: PoolSummary }) {
         <Segments label="Period" options={PERIODS} value={period} onChange={setPeriod} />
       </header>
       {failure !== undefined && <ErrorMessage error={failure} />}
-      <Legend series={chart.series} />
-      <Chart {...chart} label={label} />
+      {idle ? (
+        <p className="empty">Nothing happened in the last {PERIODS[period]}.</p>
+      ) : (
+        <>
+          <Legend series={chart.series} />
+          <Chart {...chart} label={label} />
+        </>
+      )}
       <details className="more">
         <summary>As a table</summary>
         <Table caption={label} columns={["Hour", ">Nullifiers", ">New notes", ">Payments", ">Deposits", ">Appends"]}>
