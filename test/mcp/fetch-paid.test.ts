@@ -5,10 +5,12 @@ import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { openWorld, payerWith, type World } from "../world/wallets.ts";
+import { payerWith, type World } from "../world/wallets.ts";
 import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";
 
 const PRICE = 20_000n;
+
+import { openMcpWorld } from "./support/world.ts";
 
 describe("fetch_paid", function () {
   slow(this, "a chain, a service and proofs");
@@ -18,7 +20,7 @@ describe("fetch_paid", function () {
   let wallet: Wallet;
   let agent: Client;
   before(async () => {
-    world = await openWorld();
+    world = await openMcpWorld();
     merchant = await openResourceServer(world, "0.02");
     wallet = await payerWith(world, [500_000n, 500_000n, 500_000n, 500_000n], { seed });
     agent = await openAgent(world, wallet);

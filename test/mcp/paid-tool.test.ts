@@ -7,7 +7,7 @@ import { SottoScheme } from "@sotto/x402/client";
 import { expect } from "chai";
 import { anyRejection, rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { openWorld, payerWith, type World } from "../world/wallets.ts";
+import { payerWith, type World } from "../world/wallets.ts";
 import { textOf } from "./support/agent.ts";
 import { ORIGIN, openPaidTools, type PaidTools, PRICE } from "./support/tools.ts";
 
@@ -23,6 +23,8 @@ interface Required {
   readonly "x402/payment-response"?: { readonly success: boolean };
 }
 const requiredOf = ({ structuredContent }: CallToolResult) => structuredContent as unknown as Required;
+
+import { openMcpWorld } from "./support/world.ts";
 
 describe("a paid tool", function () {
   slow(this, "a chain, a service and proofs");
@@ -47,7 +49,7 @@ describe("a paid tool", function () {
     retryDelayMs: 10,
   });
   before(async () => {
-    world = await openWorld();
+    world = await openMcpWorld();
     tools = await openPaidTools(world);
     client = await tools.connect();
     wallet = await payerWith(world, [100_000n, 100_000n, 100_000n, 100_000n]);

@@ -12,6 +12,7 @@ import {
   PAYMENT_KEY,
   type PaymentRequired,
   paymentRequiredOf,
+  RESPONSE_KEY,
   RETRY_KEY,
   toolUrl,
 } from "./paid/x402.ts";
@@ -58,6 +59,7 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
       const accepted = required && acceptedBy(required, wallet);
       if (required === undefined || accepted === undefined) return first;
       const call = new ToolCall(params.name, origin, accepted, ask, wallet.now());
+      let transaction = "";
       const pay = wrapFetch((_, init) => call.send(init), wallet, {
         serviceFetch: (input, init) => fetch(input, init),
         ...options,
@@ -66,9 +68,18 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
         method: "POST",
         body: canonicalJson({ name: params.name, arguments: params.arguments ?? {} }),
         signal: requestOptions.signal ?? null,
-        sotto: { key, onProgress },
+        sotto: {
+          key,
+          onProgress: (progress) => {
+            transaction = progress.txSignature ?? transaction;
+            (onProgress ?? options.onProgress)?.(progress);
+          },
+        },
       });
-      return call.result ?? first;
+      const { result = first } = call;
+      // The wallet found this transaction on the chain; the server could name any.
+      const settled = { success: true, transaction, network: x402Network(wallet.pool.chainId) };
+      return { ...result, _meta: { ...result._meta, [RESPONSE_KEY]: settled } };
     },
   };
 }

@@ -1,12 +1,14 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { Home, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli/home";
+import { type Wallet, WalletError } from "@sotto/client";
 import { quoted } from "@sotto/protocol";
 import { SharedWallet } from "./agent/wallet-access.ts";
 import { AgentError } from "./errors.ts";
-import { serveHttp } from "./http/serve.ts";
+import { checkHttpOptions, type HttpOptions, serveHttp } from "./http/serve.ts";
 import { createServers } from "./server.ts";
 import { VERSION } from "./version.ts";
 
@@ -40,8 +42,11 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const satisfies NonNullable<ParseArgsConfig["options"]>;
 
-/** How long the wallet stays open after a call, ms. The command line can use it in between. */
-const IDLE_MS = 10_000;
+/** How long the wallet stays open after a call, ms. The command line waits two seconds for it. */
+const IDLE_MS = 1_000;
+/** How often another program that uses the wallet is waited for; each wait takes two seconds and more. */
+const BUSY_TRIES = 5;
+const BUSY_PAUSE_MS = 500;
 
 export interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -54,9 +59,11 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   const values = parse(args);
   if (values.help === true) return void process.stdout.write(HELP);
   if (values.version === true) return void process.stdout.write(`${VERSION}\n`);
+  const http = values.http === undefined ? undefined : httpOptions(values, values.http, environment);
   const home = new Home(values.home ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
   const config = readConfig(home);
-  const shared = new SharedWallet(() => openHomeWallet(home, config, { environment, onCacheError: logError }), IDLE_MS);
+  const open = () => openHomeWallet(home, config, { environment, onCacheError: logError });
+  const shared = new SharedWallet(() => whenFree(open), IDLE_MS);
   const { decimals, symbol, chainId, service, limits } = config;
   const create = createServers({
     wallet: shared.use,
@@ -71,22 +78,27 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   // A wallet that cannot be opened is reported now, and not only by the first call.
   await shared.use(async () => undefined);
   try {
-    if (values.http === undefined) await serveStdio(create, signal);
+    if (http === undefined) await serveStdio(create, signal);
     else {
-      const { host, port } = parsePlace(values.http);
-      const running = await serveHttp(create, {
-        host,
-        port,
-        token: tokenOf(values["token-file"], environment),
-        allowedHosts: values["allow-host"],
-        allowedOrigins: values["allow-origin"],
-      });
+      const running = await serveHttp(create, http);
       log(`listening on ${running.url}`);
       await aborted(signal);
       await running.close();
     }
   } finally {
     await shared.close();
+  }
+}
+
+/** Opens the wallet, after another program has closed it. @throws WalletError WALLET_BUSY */
+async function whenFree(open: () => Promise<Wallet>): Promise<Wallet> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof WalletError) || error.code !== "WALLET_BUSY" || tries >= BUSY_TRIES) throw error;
+      await sleep(BUSY_PAUSE_MS);
+    }
   }
 }
 
@@ -117,13 +129,25 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** @throws AgentError MCP_OPTION_INVALID */
-function parsePlace(text: string): { host: string | undefined; port: number } {
-  const [, host, digits] = /^(?:(.+):)?([0-9]{1,5})$/.exec(text) ?? [];
+/** @throws AgentError MCP_OPTION_INVALID; CliError KEY_FILE_UNSAFE */
+function httpOptions(
+  values: ReturnType<typeof parse>,
+  place: string,
+  environment: RunOptions["environment"],
+): HttpOptions {
+  const [, host, digits] = /^(?:(.+):)?([0-9]{1,5})$/.exec(place) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535)
     throw new AgentError("MCP_OPTION_INVALID", "--http must be PORT or HOST:PORT");
-  return { host: host?.replace(/^\[(.*)\]$/, "$1"), port };
+  const options = {
+    host: host?.replace(/^\[(.*)\]$/, "$1"),
+    port,
+    token: tokenOf(values["token-file"], environment),
+    allowedHosts: values["allow-host"],
+    allowedOrigins: values["allow-origin"],
+  };
+  checkHttpOptions(options);
+  return options;
 }
 
 /** @throws CliError KEY_FILE_UNSAFE; AgentError MCP_OPTION_INVALID */

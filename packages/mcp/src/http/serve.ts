@@ -28,6 +28,7 @@ export interface RunningHttp {
 }
 
 const PATH = "/mcp";
+const DEFAULT_HOST = "127.0.0.1";
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "localhost", "::1"];
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -44,13 +45,8 @@ interface Session {
   timer: NodeJS.Timeout | undefined;
 }
 
-/**
- * Serves MCP over streamable HTTP at /mcp, one server for each session.
- * @throws AgentError MCP_OPTION_INVALID
- */
-export async function serveHttp(createServerOf: () => McpServer, options: HttpOptions): Promise<RunningHttp> {
-  const host = options.host ?? "127.0.0.1";
-  const { token } = options;
+/** @throws AgentError MCP_OPTION_INVALID */
+export function checkHttpOptions({ host = DEFAULT_HOST, token }: Pick<HttpOptions, "host" | "token">): void {
   if (token === undefined && !LOOPBACK_ADDRESSES.includes(host))
     throw new AgentError(
       "MCP_OPTION_INVALID",
@@ -60,9 +56,17 @@ export async function serveHttp(createServerOf: () => McpServer, options: HttpOp
     throw new AgentError("MCP_OPTION_INVALID", "the token must be printable ASCII without spaces");
   if (token !== undefined && token.length < MIN_TOKEN_CHARACTERS)
     throw new AgentError("MCP_OPTION_INVALID", `the token must have at least ${MIN_TOKEN_CHARACTERS} characters`);
+}
+
+/**
+ * Serves MCP over streamable HTTP at /mcp, one server for each session.
+ * @throws AgentError MCP_OPTION_INVALID
+ */
+export async function serveHttp(createServerOf: () => McpServer, options: HttpOptions): Promise<RunningHttp> {
+  checkHttpOptions(options);
   const door = new Door(createServerOf, options);
   const server = createServer((request, response) => void door.answer(request, response));
-  await listen(server, options.port, host);
+  await listen(server, options.port, options.host ?? DEFAULT_HOST);
   const { port, address, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}${PATH}`,
@@ -102,8 +106,8 @@ class Door {
       const refused = this.#refusal(request);
       if (refused !== undefined) return end(response, ...refused);
       const body = request.method === "POST" ? await readJson(request) : undefined;
-      if (request.method === "POST" && body === undefined)
-        return end(response, 400, "the body must be JSON of at most 1 MiB");
+      if (body === TOO_LARGE) return end(response, 413, `the body has more than ${MAX_BODY_BYTES} bytes`);
+      if (request.method === "POST" && body === undefined) return end(response, 400, "the body must be JSON");
       await this.#handle(request, response, body);
     } catch {
       // The transport reports failures of calls in their results; this one concerns the connection.
@@ -183,7 +187,9 @@ class Door {
   }
 }
 
-/** The parsed body; undefined if it is too large, slow, or not JSON. */
+const TOO_LARGE = Symbol("too large");
+
+/** The parsed body; undefined if it is slow or not JSON. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -191,7 +197,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > MAX_BODY_BYTES) return undefined;
+      if (length > MAX_BODY_BYTES) return TOO_LARGE;
       chunks.push(chunk);
     }
     return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;

@@ -62,12 +62,12 @@ export function parseTarget(text: string): URL {
 }
 
 /** Checks each address that a connection would use: the one in the URL, those of its name, and those of redirects. */
-function publicConnector(): buildConnector.connector {
+function publicConnector(isPrivate: (address: string) => boolean): buildConnector.connector {
   const connect = buildConnector({
     lookup: (host, options, callback) =>
       lookup(host, { ...options, all: true }, (error, found) => {
         if (error !== null) return callback(error, [], 0);
-        if (found.length === 0 || found.some(({ address }) => isPrivateAddress(address)))
+        if (found.length === 0 || found.some(({ address }) => isPrivate(address)))
           return callback(refused(host), [], 0);
         if (options.all === true) return callback(null, found);
         return callback(null, found[0]!.address, found[0]!.family);
@@ -75,7 +75,7 @@ function publicConnector(): buildConnector.connector {
   });
   return (options, callback) => {
     const literal = options.hostname.replace(/^\[(.*)\]$/, "$1");
-    if (isIP(literal) !== 0 && isPrivateAddress(literal)) return callback(refused(literal), null);
+    if (isIP(literal) !== 0 && isPrivate(literal)) return callback(refused(literal), null);
     return connect(options, callback);
   };
 }
@@ -83,9 +83,10 @@ function publicConnector(): buildConnector.connector {
 /**
  * A fetch that reaches public addresses only. Names are resolved once per connection and the resolved address is the one
  * that is connected to, so a name that changes its address gains nothing.
+ * @param isPrivate which addresses are refused
  */
-export function publicFetch(): typeof fetch {
-  const dispatcher = new Agent({ connect: publicConnector() });
+export function publicFetch(isPrivate = isPrivateAddress): typeof fetch {
+  const dispatcher = new Agent({ connect: publicConnector(isPrivate) });
   return (async (input: string, init: RequestInit) => {
     try {
       return await undiciFetch(input, { ...(init as object), dispatcher });

@@ -1,0 +1,67 @@
+// Which addresses an agent may reach.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
+import { isPrivateAddress, parseTarget, publicFetch } from "../src/network/guard.ts";
+
+describe("the network guard", () => {
+  it("knows private addresses in every form", () => {
+    for (const address of [
+      "127.0.0.1",
+      "0.0.0.0",
+      "10.255.0.1",
+      "100.64.0.1",
+      "169.254.169.254",
+      "172.31.255.255",
+      "192.168.1.1",
+      "224.0.0.1",
+      "255.255.255.255",
+      "::1",
+      "::",
+      "::ffff:127.0.0.1",
+      "::ffff:a00:1",
+      "64:ff9b::a00:1",
+      "2002:7f00:1::",
+      "fc00::1",
+      "fe80::1",
+      "ff02::1",
+      "not an address",
+    ])
+      expect(isPrivateAddress(address), address).to.equal(true);
+    for (const address of ["1.1.1.1", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1"])
+      expect(isPrivateAddress(address), address).to.equal(false);
+  });
+
+  it("accepts http and https URLs without a user name", () => {
+    expect(parseTarget("https://data.example/a").host).to.equal("data.example");
+    for (const text of ["ftp://data.example/", "javascript:1", "https://me:word@data.example/", "data.example", ""])
+      expect(() => parseTarget(text), text)
+        .to.throw()
+        .with.property("code", "TARGET_NOT_ALLOWED");
+  });
+
+  it("refuses names of private addresses", async () => {
+    const error = await rejection(publicFetch()("http://localhost:8080/"));
+    expect(error.code).to.equal("TARGET_NOT_ALLOWED");
+  });
+
+  it("refuses a redirect to a private address", async () => {
+    let inside = 0;
+    const server = createServer((request, response) => {
+      if (request.url === "/inside") inside += 1;
+      response.writeHead(302, { location: `http://127.0.0.2:${port}/inside` }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      // No test reaches a public address; 127.0.0.1 takes its place.
+      const send = publicFetch((address) => address !== "127.0.0.1");
+      const error = await rejection(send(`http://127.0.0.1:${port}/`));
+      expect([error.code, inside]).to.deep.equal(["TARGET_NOT_ALLOWED", 0]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,239 @@
+// The program sotto-mcp, as MCP clients start it: over stdio with real proofs, killed and restarted, and over HTTP.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { run } from "@sotto/cli";
+import { Home, openHomeWallet, readConfig } from "@sotto/cli/home";
+import { createServers, type RunningHttp, SharedWallet, serveHttp } from "@sotto/mcp";
+import { parseDeployment } from "@sotto/protocol";
+import { expect } from "chai";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
+import { eventually } from "../kit/eventually.ts";
+import { anyRejection, rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
+import { SmallServer } from "../world/small-server.ts";
+import { TrapdoorProver } from "../world/trapdoor-prover.ts";
+import { fund, openWallet, type World } from "../world/wallets.ts";
+import { approves, call, clientWith } from "./support/agent.ts";
+import { openMcpWorld } from "./support/world.ts";
+
+const BIN = join(import.meta.dirname, "..", "..", "packages", "mcp", "dist", "main.js");
+const PRICE = 10_000n;
+
+describe("sotto-mcp", function () {
+  slow(this, "a chain, a service and proofs");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-mcp-home-"));
+  const home = new Home(join(folder, "home"));
+  let world: World;
+  let server: SmallServer;
+  let words: string;
+
+  const sotto = async (...args: string[]): Promise<string> => {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    let [text, errors] = ["", ""];
+    stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    stderr.on("data", (chunk: Buffer) => {
+      errors += chunk.toString();
+    });
+    stdin.end();
+    const { signal } = new AbortController();
+    const streams = { stdin, stdout, stderr, terminal: false };
+    const code = await run([...args, "--home", home.folder, "--json"], { streams, environment: {}, signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(code, `sotto ${args.join(" ")}: ${errors}`).to.equal(0);
+    return text;
+  };
+  const openHome = () => openHomeWallet(home, readConfig(home), { environment: {}, prover: new TrapdoorProver() });
+
+  before(async () => {
+    world = await openMcpWorld();
+    server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
+    const file = join(folder, "deployment.json");
+    writeFileSync(file, JSON.stringify(parseDeployment(world)));
+    await sotto("init", "--deployment", file, "--rpc", world.node.url, "--service", world.serviceUrl);
+    words = readFileSync(home.key, "utf8").trim();
+    const wallet = await openHome();
+    await fund(world, wallet, [300_000n, 300_000n]);
+    await wallet.close();
+  });
+  after(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts the program as an MCP client does. */
+  const start = async (...args: string[]) => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [BIN, "--home", home.folder, ...args],
+      env: { ...BASE_ENVIRONMENT },
+      stderr: "pipe",
+    });
+    let logged = "";
+    transport.stderr?.on("data", (chunk: Buffer) => {
+      logged += chunk.toString();
+    });
+    const client = clientWith(approves);
+    await client.connect(transport);
+    await client.listTools();
+    return { client, transport, logged: () => logged };
+  };
+
+  it("pays over stdio with a real proof; killed before the answer, it pays once and the next process gets the answer", async () => {
+    const url = `${server.url}/report`;
+    const first = await start();
+    server.options = {
+      price: PRICE,
+      misbehave: (_, __, proof) => {
+        if (proof !== undefined) process.kill(first.transport.pid!, "SIGKILL");
+        return proof !== undefined;
+      },
+    };
+    await anyRejection(call(first.client, "fetch_paid", { url }));
+    expect(await server.received()).to.equal(PRICE);
+    server.options = { price: PRICE };
+
+    const second = await start();
+    const spent = await second.client.readResource({ uri: "sotto://policy" });
+    expect(JSON.stringify(spent.contents)).to.include("1.99");
+    const { report, text } = await call(second.client, "fetch_paid", { url });
+    expect(text).to.include("sold /report");
+    expect(report.paid?.amount).to.equal(String(PRICE));
+    expect(report.limits.left_today?.amount).to.equal("1990000");
+    expect(await server.received()).to.equal(PRICE);
+    const balance = (await second.client.callTool({ name: "balance" })).structuredContent as Record<
+      string,
+      { amount: string }
+    >;
+    expect([balance["total"]?.amount, balance["held"]?.amount]).to.deep.equal([String(600_000n - PRICE), "0"]);
+    const said = first.logged() + second.logged() + text;
+    for (const secret of [words, words.split(" ").slice(0, 4).join(" ")]) expect(said.includes(secret)).to.equal(false);
+    expect(second.logged()).to.equal("");
+    await second.client.close();
+  });
+
+  it("obeys the limits that the wallet's owner sets, and asks over stdio", async () => {
+    await sotto("limits", "--max", "0.009");
+    const limited = await start();
+    const url = `${server.url}/limited`;
+    const refused = await call(limited.client, "fetch_paid", { url });
+    expect(refused.report.error).to.deep.equal({
+      code: "REQUEST_LIMIT_EXCEEDED",
+      message: "the price is 0.01 USDC, but the limit per request is 0.009 USDC",
+    });
+    await limited.client.close();
+    await sotto("limits", "--none", "--approve-above", "0");
+  });
+
+  it("closes the wallet between calls, so that other programs can use it", async () => {
+    const shared = new SharedWallet(openHome, 1);
+    expect(await shared.use(async ({ shieldedAddress }) => shieldedAddress)).to.match(/^0x/);
+    const other = await eventually(() => openHome().catch(() => undefined));
+    await other.close();
+    const uses = [1, 2, 3].map(() => shared.use(async (wallet) => wallet));
+    const [one, two, three] = await Promise.all(uses);
+    expect([two, three]).to.deep.equal([one, one]);
+    await shared.close();
+  });
+
+  describe("over HTTP", () => {
+    const TOKEN = "0123456789abcdef-token";
+    let running: RunningHttp;
+    let shared: SharedWallet;
+    before(async () => {
+      shared = new SharedWallet(openHome, 60_000);
+      const servers = createServers({
+        wallet: shared.use,
+        token: { decimals: 6, symbol: "USDC" },
+        chainId: BigInt(world.chainId),
+        service: world.serviceUrl,
+        limits: { approveAbove: 0n },
+      });
+      running = await serveHttp(servers, {
+        port: 0,
+        token: TOKEN,
+        allowedOrigins: ["https://app.example"],
+        maxSessions: 2,
+      });
+    });
+    after(async () => {
+      await running?.close();
+      await shared?.close();
+    });
+    const connect = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }): Promise<Client> => {
+      const client = clientWith(approves);
+      const transport = new StreamableHTTPClientTransport(new URL(running.url), { requestInit: { headers } });
+      // The SDK's own types disagree about optional members under exactOptionalPropertyTypes.
+      await client.connect(transport as Parameters<Client["connect"]>[0]);
+      return client;
+    };
+    const initialize = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    };
+    /** The status of a request with these headers, `Host` included, which fetch would not send. */
+    const statusOf = (headers: Record<string, string>, body = JSON.stringify(initialize), path = "/mcp") =>
+      new Promise<number>((resolve, reject) => {
+        const { hostname, port } = new URL(running.url);
+        const sent = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
+        const asked = request({ hostname, port, path, method: "POST", headers: sent }, (response) => {
+          response.destroy();
+          resolve(response.statusCode ?? 0);
+        });
+        asked.on("error", reject);
+        asked.end(body);
+      });
+
+    it("pays, and asks the person of the same session", async () => {
+      const client = await connect();
+      const { report } = await call(client, "fetch_paid", { url: `${server.url}/http` });
+      expect(report.paid?.amount).to.equal(String(PRICE));
+      await (client.transport as StreamableHTTPClientTransport).terminateSession();
+      await client.close();
+    });
+
+    it("refuses other hosts, web pages, wrong tokens, other paths, bodies that are too large or no JSON", async () => {
+      const good = { authorization: `Bearer ${TOKEN}` };
+      const { port } = new URL(running.url);
+      expect(await statusOf({ ...good, host: `evil.example:${port}` })).to.equal(403);
+      expect(await statusOf({ ...good, origin: "https://evil.example" })).to.equal(403);
+      expect(await statusOf({ ...good, origin: `http://127.0.0.1:${port}` })).to.equal(403);
+      for (const authorization of ["", "Bearer", `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, TOKEN])
+        expect(await statusOf({ authorization }), authorization).to.equal(401);
+      expect(await statusOf(good, "{}", "/")).to.equal(404);
+      expect(await statusOf(good, "x")).to.equal(400);
+      expect(await statusOf(good, "[]")).to.equal(400);
+      expect(await statusOf({ ...good, "mcp-session-id": "unknown" })).to.equal(404);
+      expect(await statusOf(good, `"${"x".repeat(1024 * 1024)}"`)).to.equal(413);
+    });
+
+    it("limits the number of sessions, and releases those that end", async () => {
+      const clients = [await connect(), await connect()];
+      expect(await statusOf({ authorization: `Bearer ${TOKEN}` })).to.equal(503);
+      for (const client of clients) {
+        await (client.transport as StreamableHTTPClientTransport).terminateSession();
+        await client.close();
+      }
+      const next = await connect({ authorization: `Bearer ${TOKEN}`, origin: "https://app.example" });
+      await (next.transport as StreamableHTTPClientTransport).terminateSession();
+      await next.close();
+    });
+
+    it("opens to other machines only with a token that is long enough", async () => {
+      const servers = () => {
+        throw new Error("no session was asked for");
+      };
+      for (const options of [{ host: "0.0.0.0" }, { token: "short" }, { token: "with a space, and long" }])
+        expect((await rejection(serveHttp(servers, { port: 0, ...options }))).code).to.equal("MCP_OPTION_INVALID");
+    });
+  });
+});

@@ -1,0 +1,24 @@
+// The world of this folder's tests: its service has a phone registry. All files share it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { signPhoneLink, type Wallet } from "@sotto/client";
+import { Wallet as Account } from "ethers";
+import { atEnd } from "../../kit/at-end.ts";
+import { phoneSettings, sentCodes } from "../../world/phone.ts";
+import { openWorld, type World } from "../../world/wallets.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sotto-mcp-"));
+const codes = join(folder, "codes.jsonl");
+atEnd(async () => rmSync(folder, { recursive: true, force: true }));
+
+export const openMcpWorld = (): Promise<World> =>
+  openWorld({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codes, SOTTO_PHONE_KEYS: join(folder, "phone-keys") });
+
+/** Links a number to a wallet of a new account, and proves it. */
+export async function linkPhone({ service, serviceUrl }: World, wallet: Wallet, phone: string): Promise<void> {
+  const link = await signPhoneLink(wallet, Account.createRandom(), { phone, service: serviceUrl });
+  await service.link({ ...link });
+  const { code } = sentCodes(codes).findLast(({ phoneNumber }) => phoneNumber === phone)!;
+  await service.phoneVerify({ phoneNumber: phone, walletAddress: link.walletAddress, code });
+}
