@@ -1,0 +1,205 @@
+// Takes the code of a page, unchanged except for the ports, into a folder of a project outside the checkout, and runs it there.
+//
+// Every block of TypeScript, JavaScript, JSON and shell belongs to a test: it begins with the name of its file
+// (`// pay.ts`), is a shell command, or follows a line that says why it does not run here: `<!-- not run here: why -->`.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { BASE_ENVIRONMENT } from "../kit/environment.ts";
+import { freePort } from "../kit/ports.ts";
+import { install, type World } from "./world.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const run = promisify(execFile);
+const BLOCK = /(?:^<!-- not run here: (.+) -->\n\n)?^```(ts|js|json|sh)\n([\s\S]*?)^```$/gm;
+const NAME = /^\/\/ ([\w-]+\.[tj]s)\b/;
+/** The first port of `npm run dev`, and the one that the servers of the pages listen on. */
+const USUAL_PORT = 4020;
+const SERVER_PORT = 3000;
+
+/** What the pages import, in the versions of the checkout. */
+const FOREIGN = [
+  "@hono/node-server",
+  "@types/express",
+  "@types/node",
+  "ethers",
+  "express",
+  "fastify",
+  "hono",
+  "typescript",
+];
+const OWN = ["@sotto/client", "@sotto/protocol", "@sotto/resource-server"];
+
+let project: Promise<string> | undefined;
+
+/** Installs the packages of all pages into a project, once. @returns its folder */
+async function createProject(world: World): Promise<string> {
+  const folder = join(world.folder, "guides");
+  mkdirSync(folder);
+  const { version, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly version: string;
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
+  const dependencies = Object.fromEntries([
+    ...OWN.map((name) => [name, version]),
+    ...FOREIGN.map((name) => [name, devDependencies[name]]),
+  ]);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }));
+  writeFileSync(join(folder, ".npmrc"), `@sotto:registry=${world.registry.url}/\n`);
+  await install(folder);
+  return folder;
+}
+
+export class Guide {
+  readonly folder: string;
+  /** Blocks that are neither named, nor shell commands, nor marked. */
+  readonly unnamed: readonly string[];
+  /** The environment that the page's shell commands have exported. */
+  environment: Record<string, string> = {};
+  /** The port of the page's servers. */
+  readonly #port: number;
+  readonly #files = new Map<string, string>();
+  readonly #commands: string[] = [];
+  readonly #used = new Set<string>();
+
+  /**
+   * @param page path in the checkout
+   * @param suffix of the folder, for a second copy of a page
+   */
+  static async open(world: World, page: string, suffix = ""): Promise<Guide> {
+    project ??= createProject(world);
+    const folder = join(await project, page.replaceAll(/[/.]/g, "-") + suffix);
+    return new Guide(world, folder, page, await freePort());
+  }
+
+  private constructor(world: World, folder: string, page: string, port: number) {
+    this.#port = port;
+    this.folder = folder;
+    mkdirSync(folder);
+    const text = readFileSync(join(root, page), "utf8")
+      .replaceAll(/127\.0\.0\.1:402([0-5])\b/g, (_, offset) => `127.0.0.1:${world.port + Number(offset)}`)
+      .replaceAll(`127.0.0.1:${SERVER_PORT}`, `127.0.0.1:${port}`);
+    if (world.port !== USUAL_PORT && text.includes(`127.0.0.1:${USUAL_PORT}`))
+      throw new Error("a port was not replaced");
+    const unnamed: string[] = [];
+    for (const [, reason, language, code = ""] of text.matchAll(BLOCK)) {
+      const name = NAME.exec(code)?.[1];
+      if (reason !== undefined) continue;
+      if (language === "sh") this.#commands.push(code);
+      else if (name === undefined) unnamed.push(code);
+      else this.write(name, code);
+    }
+    this.unnamed = unnamed;
+  }
+
+  /** The named files of the page, and those that a test added. */
+  get names(): readonly string[] {
+    return [...this.#files.keys()];
+  }
+
+  write(name: string, text: string): void {
+    this.#files.set(name, text);
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  /** Adds a file that is not a program of the page. */
+  provide(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  /** Named files that no program that ran has imported. */
+  unused(): string[] {
+    return this.names.filter((name) => !this.#used.has(name));
+  }
+
+  #use(name: string): void {
+    if (this.#used.has(name)) return;
+    this.#used.add(name);
+    for (const [, other = ""] of (this.#files.get(name) ?? "").matchAll(/ from "\.\/([\w-]+\.[tj]s)"/g))
+      this.#use(other);
+  }
+
+  /** @returns the compiler's errors; an empty string if there are none */
+  async complaints(): Promise<string> {
+    const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2023", skipLibCheck: true };
+    const more = { allowImportingTsExtensions: true, types: ["node"], lib: ["es2023", "dom"] };
+    const files = this.names.filter((name) => name.endsWith(".ts"));
+    const config = JSON.stringify({ compilerOptions: { ...compilerOptions, ...more }, files });
+    writeFileSync(join(this.folder, "tsconfig.json"), config);
+    const compiler = join(this.folder, "..", "node_modules", ".bin", "tsc");
+    return run(compiler, ["-p", this.folder]).then(
+      () => "",
+      (error: { stdout: string }) => error.stdout,
+    );
+  }
+
+  /** Runs the page's shell commands in one shell, in their order, and keeps the variables that they export. */
+  async runCommands(): Promise<void> {
+    const script = `set -eu\n${this.#commands.join("\n")}\nenv -0 > .environment`;
+    for (const name of this.names) if (this.#commands.some((command) => command.includes(name))) this.#use(name);
+    await run("bash", ["-c", script], this.#options());
+    const entries = readFileSync(join(this.folder, ".environment"), "utf8").split("\0").filter(Boolean);
+    this.environment = Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)));
+  }
+
+  #options() {
+    // Its home is where downloaded files are cached.
+    const env = { ...BASE_ENVIRONMENT, HOME: join(this.folder, ".."), ...this.environment };
+    return { cwd: this.folder, env };
+  }
+
+  /** Runs a file that ends by itself. */
+  async attempt(name: string): Promise<{ code: number; output: string }> {
+    this.#use(name);
+    return run(process.execPath, [name], this.#options()).then(
+      ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+        code,
+        output: stdout + stderr,
+      }),
+    );
+  }
+
+  /** @returns its output @throws with its output if it fails */
+  async run(name: string): Promise<string> {
+    const { code, output } = await this.attempt(name);
+    if (code !== 0) throw new Error(`${name} ended with ${code}:\n${output}`);
+    return output;
+  }
+
+  /** Runs a file that serves at PORT, until `use` has finished. */
+  async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
+    this.#use(name);
+    const { cwd, env } = this.#options();
+    const stdio = ["ignore", "ignore", "inherit"] as const;
+    const child = spawn(process.execPath, [name], {
+      cwd,
+      env: { ...env, PORT: String(this.#port) },
+      stdio: [...stdio],
+    });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    try {
+      const url = `http://127.0.0.1:${this.#port}`;
+      await answering(child, url);
+      return await use(url);
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
+  }
+}
+
+/** Waits until something answers at a URL. @throws Error if the program ends before */
+async function answering(child: ChildProcess, url: string): Promise<void> {
+  for (;;) {
+    const answers = await fetch(url).then(
+      async (response) => response.text().then(() => true),
+      () => false,
+    );
+    if (answers) return;
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    await sleep(50);
+  }
+}

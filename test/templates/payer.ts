@@ -1,0 +1,25 @@
+// A wallet with notes, which pays the servers of the guides.
+import { createSeedWords, MemoryStore, type PayingFetch, wrapFetch } from "@sotto/client";
+import { openWallet } from "@sotto/client/node";
+import { parseDeployment } from "@sotto/protocol";
+import { Wallet as Account } from "ethers";
+import { buildFolder } from "../../scripts/circuits/paths.ts";
+import type { World } from "./world.ts";
+
+export interface Payer {
+  readonly pay: PayingFetch;
+  close(): Promise<void>;
+}
+
+/** @param payments how many it can make at once, each of at most 0.1 USDC */
+export async function openPayer({ environment }: World, payments: number): Promise<Payer> {
+  const { SOTTO_SERVICE: service = "", SOTTO_NODE: nodes = "", SOTTO_FAUCET: faucet = "" } = environment;
+  const deployment = parseDeployment(await (await fetch(`${service}/deployment`)).json());
+  const account = Account.createRandom();
+  await fetch(faucet, { method: "POST", body: JSON.stringify({ address: account.address }) });
+  const options = { deployment, words: createSeedWords(), nodes, service, store: new MemoryStore() };
+  const wallet = await openWallet({ ...options, artifacts: { folder: buildFolder } });
+  await wallet.fund({ amounts: Array<bigint>(payments).fill(100_000n), account });
+  const pay = wrapFetch(fetch, wallet, { services: [service], maxPerRequest: 100_000n });
+  return { pay, close: () => wallet.close() };
+}

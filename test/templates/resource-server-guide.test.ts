@@ -1,0 +1,126 @@
+// docs/resource-server.md and the servers in the package's README: they charge, and are paid, outside the checkout.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
+import { Guide } from "./guide.ts";
+import { openPayer, type Payer } from "./payer.ts";
+import { openWorld, type World } from "./world.ts";
+
+const README_SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
+/** What one request costs with the page's price functions. */
+const PRICES = {
+  "GET /": "10000",
+  "GET /reports/7": "250000",
+  "GET /Reports/7/": "250000",
+  "GET /archive/1": "2000000",
+  "HEAD /archive/1": "2000000",
+  "PUT /archive/1": "10000",
+  "GET /search?deep=yes": "50000",
+  "GET /search": "5000",
+  "GET /health": "free",
+  "POST /health": "10000",
+  "GET /Health": "10000",
+  "GET /terms/of/use": "free",
+  "GET /webhook": "10000",
+  "POST /webhook": "free",
+  "GET //": 400,
+  "GET /%68ealth": 400,
+};
+/** Opens a paywall with all options of the page, and asks it for prices. */
+const CHECK_OPTIONS = `
+import { createPaywall } from "@sotto/resource-server";
+import { cors } from "./cors.ts";
+import { discovery } from "./discovery.ts";
+import { options } from "./options.ts";
+import { page } from "./page.ts";
+import { prices } from "./prices.ts";
+
+const paywall = await createPaywall({ ...options, ...prices, page, cors, discovery });
+const asked: Record<string, string | number> = {};
+for (const request of ${JSON.stringify(Object.keys(PRICES))}) {
+  const [method = "", target = ""] = request.split(" ");
+  const decision = await paywall.decide({ method, target, header: () => [] });
+  const body = decision.kind === "refused" ? (decision.body as { payment?: { amountBaseUnits: string } }) : undefined;
+  asked[request] = decision.kind === "refused" ? (body?.payment?.amountBaseUnits ?? decision.status) : decision.kind;
+}
+console.log(JSON.stringify(asked));
+await paywall.close();
+`;
+
+describe("guides for resource servers", function () {
+  slow(this, "packages are packed and installed, and payments proved");
+  let world: World;
+  let payer: Payer;
+  before(async () => {
+    world = await openWorld();
+    payer = await openPayer(world, 1 + README_SERVERS.length);
+  });
+  after(() => payer?.close());
+
+  const serves = async (url: string) => {
+    expect((await fetch(`${url}/report`)).status).to.equal(402);
+    // A missing page costs nothing.
+    expect((await fetch(`${url}/missing`)).status).to.equal(404);
+    const response = await payer.pay(`${url}/report`);
+    expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${url}/report`]);
+  };
+
+  describe("docs/resource-server.md", () => {
+    let guide: Guide;
+    before(async () => {
+      guide = await Guide.open(world, "docs/resource-server.md");
+    });
+
+    it("has only blocks that run, or that say why they do not", () => {
+      expect(guide.unnamed).to.deep.equal([]);
+      expect(guide.names).to.include.members(["server.ts", "options.ts", "sign.ts"]);
+    });
+
+    it("leads from words and an account to a server that is paid for its report", async () => {
+      const client = await Guide.open(world, "docs/client.md", "for-servers");
+      await client.runCommands();
+      guide.environment = client.environment;
+      await guide.runCommands();
+      await guide.serving("server.ts", serves);
+    });
+
+    it("type-checks", async () => {
+      guide.write("check-options.ts", CHECK_OPTIONS);
+      expect(await guide.complaints()).to.equal("");
+    });
+
+    it("has options and price functions that work as documented", async () => {
+      expect(JSON.parse(await guide.run("check-options.ts"))).to.deep.equal(PRICES);
+    });
+
+    it("ran each of its programs", () => {
+      expect(guide.unused()).to.deep.equal([]);
+    });
+  });
+
+  describe("packages/resource-server/README.md", () => {
+    let guide: Guide;
+    before(async () => {
+      guide = await Guide.open(world, "packages/resource-server/README.md");
+      const other = (name: string) => readFileSync(join(guide.folder, "..", "docs-resource-server-md", name), "utf8");
+      for (const name of ["deployment.json", "recipient.json"]) guide.provide(name, other(name));
+    });
+
+    it("has only blocks that run, or that say why they do not", () => {
+      expect(guide.unnamed).to.deep.equal([]);
+      expect(guide.names).to.deep.equal(["options.ts", ...README_SERVERS]);
+    });
+
+    it("type-checks", async () => {
+      expect(await guide.complaints()).to.equal("");
+    });
+
+    for (const name of README_SERVERS)
+      it(`${name} is paid for its report`, () =>
+        guide.serving(name, async (url) => {
+          expect(await (await fetch(`${url}/health`)).text()).to.equal("free");
+          await serves(url);
+        }));
+  });
+});
