@@ -49,7 +49,7 @@ template Withdrawal(depth, inputs) {
 
     for (var i = 1; i < inputs; i++) {
         // [C:withdrawal.enabled_boolean] With another flag, a note worth 0 could show any number as its nullifier and
-        // so block somebody else's note.
+        // so block another owner's note.
         enabled[i] * (enabled[i] - 1) === 0;
     }
 
