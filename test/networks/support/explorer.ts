@@ -14,6 +14,8 @@ export interface Entry {
   readonly standardInput: string;
 }
 
+const LONG = process.env["SOTTO_LONG"] === "1";
+const ARTIFACTS = join(import.meta.dirname, "..", "..", "..", "artifacts");
 const require = createRequire(import.meta.url);
 const { version } = require("solc/package.json") as { version: string };
 
@@ -31,7 +33,11 @@ async function solc(file: string): Promise<string> {
   return output.replace(/^>>>.*\n/, "");
 }
 
-/** The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. */
+/**
+ * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. Only
+ * the long run compiles the pool too, which takes longer than all others: otherwise its code is the build's if other
+ * contracts have the same input, because those show that the input reproduces the build.
+ */
 export async function compile(entries: readonly Entry[], folder: string): Promise<string[]> {
   const inputs = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -40,10 +46,13 @@ export async function compile(entries: readonly Entry[], folder: string): Promis
   }
   const compiled = [...inputs].map(async ([text, group], index) => {
     const input = JSON.parse(text);
+    const isBuilt = ({ contract }: Entry) => !LONG && contract.endsWith(":ShieldedPool") && group.length > 1;
     // Explorers choose the outputs that they need; the code does not depend on the choice.
     input.settings.outputSelection = {};
-    for (const { contract, compiler } of group) {
+    for (const entry of group) {
+      const { contract, compiler } = entry;
       if (!compiler.startsWith(`v${version}+commit.`)) throw new Error(`${compiler} is not ${version}`);
+      if (isBuilt(entry)) continue;
       const [source, name] = partsOf(contract);
       input.settings.outputSelection[source] = { [name]: ["evm.bytecode.object"] };
     }
@@ -52,11 +61,17 @@ export async function compile(entries: readonly Entry[], folder: string): Promis
     const { contracts } = JSON.parse(await solc(asked));
     return group.map((entry): [Entry, string] => {
       const [source, name] = partsOf(entry.contract);
-      return [entry, contracts[source][name].evm.bytecode.object];
+      return [entry, isBuilt(entry) ? builtCode(source, name) : contracts[source][name].evm.bytecode.object];
     });
   });
   const codes = new Map((await Promise.all(compiled)).flat());
   return entries.map((entry) => codes.get(entry) as string);
+}
+
+function builtCode(source: string, name: string): string {
+  const path = join(ARTIFACTS, source.replace(/^project\//, ""), `${name}.json`);
+  const { bytecode } = JSON.parse(readFileSync(path, "utf8")) as { bytecode: string };
+  return bytecode.slice("0x".length);
 }
 
 /** Source and name of a contract: "contracts/A.sol:A". */
