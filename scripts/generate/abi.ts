@@ -23,7 +23,7 @@ export async function generateAbi(): Promise<GeneratedFile> {
     );
   const { abi } = JSON.parse(readFileSync(ARTIFACT, "utf8")) as { abi: unknown[] };
   const entries = abi.map((entry) => `  ${JSON.stringify(withoutInternalTypes(entry))},\n`).join("");
-  const content = `${header("contracts/ShieldedPool.sol")}\nexport const shieldedPoolAbi = [\n${entries}] as const;\n`;
+  const content = `${header("contracts/ShieldedPool.sol")}\n/** The ABI of ShieldedPool. */\nexport const shieldedPoolAbi = [\n${entries}] as const;\n`;
   return { path: join(root, "packages", "protocol", "src", "generated", "shielded-pool-abi.ts"), content };
 }
 

@@ -45,7 +45,7 @@ function signalsType(circuit: CircuitEntry): string {
   const fields = namedSignals(circuit).map(
     ({ name, size }) => `  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
   );
-  return `export interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
+  return `/** The public signals of ${circuit.template}. */\nexport interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
 }
 
 function tableEntry(name: string, circuit: CircuitEntry): string {
@@ -72,7 +72,7 @@ export async function generateCircuits(): Promise<GeneratedFile> {
     ...constants,
     "/** Each circuit's public signals in wire order; `offset` is the position of a signal's first element. */\n" +
       `export const CIRCUITS = {\n${circuits.map(([name, circuit]) => tableEntry(name, circuit)).join("")}} as const;\n`,
-    "export type CircuitName = keyof typeof CIRCUITS;\n",
+    "/** The name of a circuit. */\nexport type CircuitName = keyof typeof CIRCUITS;\n",
     "/** Position of each public signal in wire order; of an array, the position of its first element. */\n" +
       `export const SIGNAL_POSITIONS = {\n${circuits.map(([name, circuit]) => positions(name, circuit)).join("")}} as const;\n`,
     ...circuits.map(([, circuit]) => signalsType(circuit)),

@@ -2,9 +2,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { Application } from "typedoc";
 import { entryPoints, root } from "../../docs/site/exports.ts";
 import { addressOf, GROUPS, pageOf, referenceOf } from "../../docs/site/pages.ts";
 import { SITE } from "../../docs/site/serve.ts";
+import { undocumented } from "../../docs/site/undocumented.ts";
 import { attributes, type BuiltPage, builtPages, idsOf } from "./support/built-site.ts";
 
 /** The built page of a Markdown file of the repository. */
@@ -45,6 +47,19 @@ describe("the documentation's site", () => {
       const { html } = pages.get(builtFrom(referenceOf(name))) ?? { html: "no page" };
       expect(/<h1[^>]*>([^<]*)/.exec(html)?.[1]?.trim(), name).to.equal(name);
     }
+  });
+
+  it("refuses exports without a docstring, or with tags alone", async () => {
+    const folder = join(import.meta.dirname, "support", "undocumented");
+    const app = await Application.bootstrap({
+      entryPoints: [join(folder, "index.ts")],
+      tsconfig: join(root, "docs", "site", "tsconfig.reference.json"),
+      entryPointStrategy: "resolve",
+      alwaysCreateEntryPointModule: true,
+      logLevel: "None",
+    });
+    const project = (await app.convert())!;
+    expect(undocumented(project)).to.have.members(["index: onlyReturns", "index: Undocumented"]);
   });
 
   it("gives every page its own title, and one heading of the first level", () => {

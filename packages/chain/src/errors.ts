@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { CHAIN_ERRORS } from "./error-definitions.ts";
 
+/** The codes of a {@link ChainError}. */
 export type ChainErrorCode = keyof typeof CHAIN_ERRORS;
 
 /** An error of a node, or of a call of the chain. */

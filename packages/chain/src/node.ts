@@ -22,6 +22,7 @@ import {
 } from "./rpc/values.ts";
 import { type ChainSource, inconsistent, type LogQuery } from "./source.ts";
 
+/** A block by its number, or the newest one. */
 export type BlockTag = number | "latest";
 
 const tagOf = (block: BlockTag): string => (block === "latest" ? block : hexNumber(block));

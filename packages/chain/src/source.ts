@@ -1,6 +1,7 @@
 import { ChainError } from "./errors.ts";
 import type { Block, Call, Log } from "./rpc/values.ts";
 
+/** The events that are asked for. */
 export interface LogQuery {
   /** The contract, lower case. */
   readonly address: string;
@@ -58,7 +59,7 @@ export function inconsistent(node: ChainSource, what: string, cause?: unknown): 
   return new ChainError("NODE_INCONSISTENT", `${name} ${what}`, { node: name }, { cause });
 }
 
-/** @throws ChainError WRONG_CHAIN */
+/** Checks that a node is on the chain. @throws ChainError WRONG_CHAIN */
 export async function assertChainId(chain: ChainSource, chainId: bigint): Promise<void> {
   const found = await chain.chainId();
   if (found !== chainId)

@@ -14,6 +14,7 @@ import { asTypedHere } from "./frame/typed-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { Home } from "./home/home.ts";
 
+/** What a command reads and writes. */
 export interface RunOptions {
   streams: Streams;
   environment: Environment;

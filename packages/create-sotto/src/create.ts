@@ -12,6 +12,7 @@ const DOT_FILES = ["gitignore", "dockerignore", "env.example", "mcp.json"];
 /** What npm accepts as a package's name, without a scope. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,213}$/;
 
+/** The project to create. */
 export interface NewProject {
   readonly template: Template;
   /** Absolute path. */

@@ -15,6 +15,7 @@ const server = (framework: string): Template => {
   return { name, what, folders: ["node", "resource-server", name], commands: ["npm install", "npm start"] };
 };
 
+/** All templates, in the order of the choice. */
 export const TEMPLATES: readonly Template[] = [
   server("Express"),
   server("Fastify"),

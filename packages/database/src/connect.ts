@@ -8,6 +8,7 @@ import pg from "pg";
 import { DatabaseError } from "./errors.ts";
 import { NodeSqliteDialect } from "./sqlite-dialect.ts";
 
+/** A connection to a database, with transactions under locks. */
 export interface Connection<Schema> {
   readonly kind: "sqlite" | "postgres";
   readonly db: Kysely<Schema>;
@@ -28,6 +29,7 @@ export interface Connection<Schema> {
   scrub(): Promise<void>;
 }
 
+/** The database to connect to. */
 export interface ConnectOptions {
   /** `sqlite:PATH` (created if it does not exist, readable only by its owner), `sqlite::memory:`, or `postgres://..`. */
   url: string;

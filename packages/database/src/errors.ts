@@ -1,6 +1,7 @@
 import { createErrorClass, SottoError } from "@sotto/protocol";
 import type { DATABASE_ERRORS } from "./error-definitions.ts";
 
+/** The codes of a {@link DatabaseError}. */
 export type DatabaseErrorCode = keyof typeof DATABASE_ERRORS;
 
 /** An error of the database. */

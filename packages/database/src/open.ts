@@ -3,12 +3,14 @@ import { type Connection, type ConnectOptions, connect } from "./connect.ts";
 import { DatabaseError, isUnavailable } from "./errors.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 
+/** The database to open, and its migrations. */
 export interface OpenOptions extends ConnectOptions {
   /** Prefix of the two tables that record migrations: 1 to 32 characters of a-z and _. */
   name: string;
   migrations: Migrations;
 }
 
+/** An open and migrated database. */
 export interface Database<Schema> extends Connection<Schema> {
   /** @throws DatabaseError STORE_UNAVAILABLE */
   ping(): Promise<void>;

@@ -27,6 +27,7 @@ export interface PayingClientOptions extends Omit<WrapOptions, "bodyLimit"> {
   readonly server: string;
 }
 
+/** An MCP client that pays for tools. */
 export interface PayingClient {
   /** Like `Client.callTool`. If the tool asks for a payment, pays it within the limits and returns the tool's result. */
   callTool(

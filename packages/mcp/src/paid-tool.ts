@@ -124,6 +124,7 @@ type Parsed<In extends Input> = In extends ZodRawShapeCompat
     ? SchemaOutput<In>
     : Record<string, never>;
 
+/** A paid tool: its price, and what an unpaid tool declares too. */
 export interface PaidToolConfig<In extends Input> {
   readonly paywall: ToolPaywall;
   /** Whole tokens as decimal text, base units as a bigint, or a function of the arguments. */
@@ -135,7 +136,7 @@ export interface PaidToolConfig<In extends Input> {
   readonly annotations?: ToolAnnotations;
 }
 
-/** @param payment undefined if the price function said "free" */
+/** Runs a paid tool. @param payment undefined if the price function said "free" */
 export type PaidToolHandler<In extends Input> = (
   args: Parsed<In>,
   extra: Extra,

@@ -19,6 +19,7 @@ import { lookupCheck } from "./signatures/lookups.ts";
 
 const SWEEP_MS = 60_000;
 
+/** What a registry within a service needs. */
 export interface PhoneOptions {
   readonly config: PhoneConfig;
   /** Public base URL, which wallets sign; equal to `config.service` if that is set. */
@@ -34,6 +35,7 @@ export interface PhoneOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** A registry as a part of a service. */
 export interface Phone {
   readonly registry: PhoneRegistry;
   /** Registers the routes below the app's prefix. */

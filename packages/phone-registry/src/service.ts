@@ -24,6 +24,7 @@ import type { PhoneRegistry } from "./registry/phone-registry.ts";
 import { assertSomeNode, chainCall, openSignatureChain } from "./signatures/chain.ts";
 import { LOOKUP_HEADERS } from "./signatures/lookups.ts";
 
+/** A registry that runs alone. */
 export interface RunningRegistry {
   /** Base URL, with the base path. */
   readonly url: string;
@@ -34,6 +35,7 @@ export interface RunningRegistry {
   close(): Promise<void>;
 }
 
+/** Parts of a registry that a program brings. */
 export interface RegistryParts {
   /** Sends codes; by default the configured sender. */
   readonly sender?: CodeSender | undefined;

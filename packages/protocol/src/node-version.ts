@@ -6,6 +6,7 @@ const MIN_MAJOR = 22;
 const MIN_MINOR = 13;
 
 /**
+ * Checks that this Node is new enough for the packages.
  * @param version `process.versions.node`
  * @returns the problem and its solution in one line, or undefined if this Node is new enough
  */

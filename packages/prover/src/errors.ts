@@ -1,6 +1,7 @@
 import { createErrorClass, type ErrorDetails } from "@sotto/protocol";
 import type { PROVER_ERRORS } from "./error-definitions.ts";
 
+/** The codes of a {@link ProverError}. */
 export type ProverErrorCode = keyof typeof PROVER_ERRORS;
 
 /** An error of artifacts, witnesses, proofs or their verification. */

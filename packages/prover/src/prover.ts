@@ -7,8 +7,10 @@ import { encodeProof } from "./proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
 import type { CircuitInput } from "./witness/input.ts";
 
+/** A stage of proving. */
 export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 
+/** Options of one proof. */
 export interface ProveOptions {
   /** Aborts with the code ABORTED: while files are loaded at once, otherwise after the running stage. */
   signal?: AbortSignal | undefined;
@@ -22,6 +24,7 @@ export interface Proof {
   publicSignals: string[];
 }
 
+/** What a prover proves with. */
 export interface ProverOptions {
   artifacts: Artifacts;
   /** Default: the fast engine if the machine supports it, else snarkjs. */
@@ -30,6 +33,7 @@ export interface ProverOptions {
   selfCheck?: boolean | undefined;
 }
 
+/** Proves statements of the circuits. */
 export interface Prover {
   readonly artifacts: Artifacts;
   readonly engine: ProvingEngine;
@@ -46,7 +50,10 @@ export interface Prover {
   close(): Promise<void>;
 }
 
-/** @param from artifacts, or options that include them */
+/**
+ * Creates a prover. It loads the files of a circuit before the first proof of that circuit.
+ * @param from artifacts, or options that include them
+ */
 export function createProver(from: Artifacts | ProverOptions): Prover {
   const { artifacts, engine = defaultEngine(), selfCheck = true } = "artifacts" in from ? from : { artifacts: from };
   let calculators = new WeakMap<Uint8Array, Promise<WitnessCalculator>>();

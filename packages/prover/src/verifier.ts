@@ -8,6 +8,7 @@ import { parseVerificationKey, type VerificationKey } from "./proof/verification
 /** Verification keys by circuit: objects in snarkjs's format, as read from JSON. */
 export type VerificationKeys = { readonly [circuit: string]: unknown };
 
+/** The keys that a verifier uses. */
 export interface VerifierOptions {
   /** Artifacts with the keys, which are checked against the lock. Give exactly one of `artifacts` and `vkeys`. */
   artifacts?: Artifacts | undefined;
@@ -17,6 +18,7 @@ export interface VerifierOptions {
   engine?: ProvingEngine | undefined;
 }
 
+/** Verifies proofs strictly. */
 export interface Verifier {
   /**
    * @param proof eight decimal strings in the wire's order

@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { PAYWALL_ERRORS } from "./error-definitions.ts";
 
+/** The codes of a {@link PaywallError}. */
 export type PaywallErrorCode = keyof typeof PAYWALL_ERRORS;
 
 /** A paywall cannot open. */

@@ -39,6 +39,7 @@ import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
 
+/** A running service. */
 export interface RunningService {
   /** Base URL, with the base path. */
   readonly url: string;

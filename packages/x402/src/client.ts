@@ -18,6 +18,7 @@ import type { Frozen, Json, Network, PaymentPayload, PaymentRequirements, Settle
 export { X402_SCHEME_ERRORS } from "./error-definitions.ts";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
+/** Options of the scheme's client. */
 export interface SottoClientOptions {
   readonly wallet: Wallet;
   /** Base URLs of the services that may see payments. Requirements that name another service are refused. */
@@ -35,6 +36,7 @@ const FUNDS_TIMEOUT_MS = 60_000;
 /** Pause before a retry if the settlement is pending, ms. */
 const PENDING_PAUSE_MS = 1_000;
 
+/** The client of the scheme `sotto`: pays what a resource server requires, with the notes of a wallet. */
 export class SottoScheme {
   readonly scheme = X402_SCHEME;
   readonly schemeHooks: { onPaymentResponse: (response: PaymentResponse) => Promise<{ recovered: true } | undefined> };

@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { X402_SCHEME_ERRORS } from "./error-definitions.ts";
 
+/** The codes of an {@link X402SchemeError}. */
 export type X402SchemeErrorCode = keyof typeof X402_SCHEME_ERRORS;
 
 /** An error of the scheme's client, resource server or facilitator. */

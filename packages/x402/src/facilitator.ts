@@ -22,6 +22,7 @@ import type {
 
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
+/** Options of the scheme's facilitator. */
 export interface SottoFacilitatorOptions {
   /** Base URL of the service. */
   readonly service: string;
@@ -32,6 +33,7 @@ export interface SottoFacilitatorOptions {
 
 const TIMEOUT_MS = 90_000;
 
+/** The facilitator of the scheme `sotto`: verifies and settles payments through the service. */
 export class SottoScheme {
   readonly scheme = X402_SCHEME;
   readonly caipFamily = "eip155:*";

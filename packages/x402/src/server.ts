@@ -32,6 +32,7 @@ export { bothFormats, type HttpResourceServer, type PaywallChallenge, x402Challe
 export { MemoryUses } from "./server/payment-uses.ts";
 export type { SottoRecipient } from "./server/recipient.ts";
 
+/** Options of the scheme's resource server. */
 export interface SottoServerOptions {
   /** Public origin, e.g. https://data.example. Payments are bound to it; it is never taken from a request. */
   readonly origin: string;
@@ -62,6 +63,7 @@ interface RequiredContext {
   readonly paymentRequiredResponse: PaymentRequired;
 }
 
+/** The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements. */
 export class SottoScheme {
   readonly scheme = X402_SCHEME;
   readonly defaultAssetTransferMethod = "default";

@@ -9,6 +9,7 @@ const TOO_LARGE = /range|too many|limit|more than|exceed|response size|-32005/i;
 const UNREACHABLE =
   /NODE_UNREACHABLE|ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch failed|socket hang up|network/i;
 
+/** How often a request is retried. */
 export interface EthersChainOptions {
   /** Maximum attempts per request; default 4. */
   attempts?: number | undefined;

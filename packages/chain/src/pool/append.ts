@@ -29,6 +29,7 @@ export interface AppendProver {
   ): Promise<{ proof: string[]; publicSignals: string[] }>;
 }
 
+/** What the proof of an append is made from. */
 export interface AppendOptions {
   chain: ChainSource;
   chainId: bigint;

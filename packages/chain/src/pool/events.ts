@@ -61,6 +61,7 @@ export interface AppendedEvent extends EventPosition {
   count: number;
 }
 
+/** An event of the pool that changes its notes. */
 export type PoolEvent = DepositedEvent | SettledEvent | WithdrawnEvent | AppendedEvent;
 
 /** The event of a log of the pool; undefined for events that change no note (a skipped payment). @throws ChainError POOL_MISMATCH */

@@ -34,6 +34,7 @@ export interface PageSink {
   discardUnchecked?(): Promise<void>;
 }
 
+/** The pool that a follower reads, and how it reads. */
 export interface FollowerOptions<Newest extends Block = Block> {
   chain: Omit<ChainSource, "head"> & { head(): Promise<Newest> };
   /** Lower case. */
@@ -60,6 +61,7 @@ export interface FollowerOptions<Newest extends Block = Block> {
   canReset: boolean;
 }
 
+/** The result of a catch-up. */
 export interface CaughtUp<Newest extends Block = Block> {
   /** The newest block when the catch-up began. Everything up to it is in the sink. */
   head: Newest;

@@ -29,6 +29,11 @@ export interface PoolViews {
   queue(block?: number): Promise<QueueState>;
 }
 
+/**
+ * Reads the state of a pool.
+ * @param source the chain
+ * @param pool address of the ShieldedPool
+ */
 export function poolViews(source: ChainSource, pool: Address): PoolViews {
   const one = async (name: string, values: readonly bigint[], block?: number) =>
     (await readWords(source, { to: pool, data: poolCalldata(name, values), name }, 1, block))[0]!;

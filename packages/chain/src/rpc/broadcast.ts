@@ -5,6 +5,7 @@ import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
 /** After a refusal the other nodes have a tenth of the request timeout to accept. */
 const GRACE_PART = 10;
 
+/** Whether the nodes took a transaction. */
 export interface Broadcast {
   /** Whether a node accepted the transaction or had it already. */
   readonly accepted: boolean;

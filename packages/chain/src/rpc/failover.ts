@@ -8,6 +8,7 @@ export interface ChainLog {
   warn(fields: object, message: string): void;
 }
 
+/** The nodes of a chain, and the limits of requests to them. */
 export interface ChainOptions {
   /** URLs of JSON-RPC nodes, in order of preference. */
   urls: readonly string[];

@@ -1,6 +1,7 @@
 // Parses results of nodes. Nodes are not trusted, so every malformed result is rejected here.
 import { ChainError } from "../errors.ts";
 
+/** The header of a block. */
 export interface Block {
   number: number;
   hash: string;
@@ -8,6 +9,7 @@ export interface Block {
   timestamp: number;
 }
 
+/** The newest block. */
 export interface Head extends Block {
   /** Wei per unit of gas. */
   baseFee: bigint;
@@ -20,6 +22,7 @@ export interface FeeHistory {
   tips: bigint[];
 }
 
+/** An event in the log of a contract. */
 export interface Log {
   address: string;
   topics: readonly string[];
@@ -32,6 +35,7 @@ export interface Log {
   timestamp?: number | undefined;
 }
 
+/** A transaction that a node knows. */
 export interface Transaction {
   hash: string;
   /** The sender. */
@@ -42,6 +46,7 @@ export interface Transaction {
   data: string;
 }
 
+/** The result of an included transaction. */
 export interface Receipt {
   transactionHash: string;
   /** The sender, which paid the gas. */

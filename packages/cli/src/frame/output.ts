@@ -17,6 +17,7 @@ export interface Sink {
   write(chunk: string | Uint8Array): unknown;
 }
 
+/** The streams of a command. */
 export interface Streams {
   stdin: Input;
   stdout: Sink;
@@ -25,6 +26,7 @@ export interface Streams {
   terminal: boolean;
 }
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Characters that control a terminal, or that change how other characters are shown. */

@@ -47,7 +47,7 @@ const isCount = (value: unknown, max: number): value is number =>
 const isHttp = (value: unknown): value is string =>
   isText(value) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
-/** @throws CliError CONFIG_MISSING, CONFIG_INVALID */
+/** Reads the config file of a home. @throws CliError CONFIG_MISSING, CONFIG_INVALID */
 export function readConfig(home: Home): Config {
   if (!existsSync(home.config))
     throw new CliError("CONFIG_MISSING", `there is no wallet in ${home.folder}; create one with \`sotto init\``);

@@ -21,6 +21,7 @@ export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chain
     retries: RETRIES,
   });
 
+/** How the wallet of a home is opened. */
 export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover"> {
   readonly environment: Environment;
   /** Default: the chain of the config. */

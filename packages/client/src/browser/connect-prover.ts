@@ -14,6 +14,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** The files that a prover in a worker uses, and callbacks for their download. */
 export interface ConnectOptions {
   /** Where a worker that runs `serveProver(self)` gets the circuits' files. Not needed if it passes a prover. */
   source?: ProverSource | undefined;

@@ -7,6 +7,7 @@ import { connectProver, type ProverWorker } from "./connect-prover.ts";
 import { holdLock } from "./hold-lock.ts";
 import type { ProverSource } from "./messages.ts";
 
+/** Options of opening a wallet in a browser. */
 export interface OpenWalletOptions extends OpenOptions {
   /**
    * The wallet's own store, or the name of an IndexedDB database, which one tab at a time can use. Default:

@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { FETCH_ERRORS } from "../error-definitions.ts";
 
+/** The codes of a {@link FetchError}. */
 export type FetchErrorCode = keyof typeof FETCH_ERRORS;
 
 /** A request was not paid for. */

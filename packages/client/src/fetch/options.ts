@@ -10,6 +10,7 @@ import type { ConfirmPayment } from "./offer.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
+/** Limits and callbacks of a paying fetch. */
 export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   /** Base URLs of the services that may see payments. A 402 that names another service is refused. */
   services: readonly string[];
@@ -62,6 +63,7 @@ export interface PayingInit extends RequestInit {
   };
 }
 
+/** A `fetch` that pays for 402 responses. */
 export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
 
 /** The checked options of a paying fetch. */

@@ -15,6 +15,7 @@ export interface RecipientChange {
   offered: string;
 }
 
+/** Decides whether a resource server may be paid at a new address. Anything but `true` refuses it. */
 export type ConfirmRecipient = (change: RecipientChange) => boolean | Promise<boolean>;
 
 /**

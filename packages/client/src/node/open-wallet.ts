@@ -12,6 +12,7 @@ import { lockFile } from "./lock-file.ts";
 /** Where the circuits' files come from, if not from the service. */
 export type ArtifactPlace = Pick<LoadOptions, "folder" | "baseUrl">;
 
+/** Options of opening a wallet in Node. */
 export interface OpenWalletOptions extends OpenOptions {
   /** Folder of stores and downloaded files. Default: `.sotto` in the user's home. */
   folder?: string | undefined;

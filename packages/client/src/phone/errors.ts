@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { PHONE_PAYMENT_ERRORS } from "../error-definitions.ts";
 
+/** The codes of a {@link PhonePaymentError}. */
 export type PhonePaymentErrorCode = keyof typeof PHONE_PAYMENT_ERRORS;
 
 /** A phone number is not paid. */

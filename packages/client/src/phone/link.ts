@@ -20,6 +20,7 @@ export interface PhoneLink {
   readonly issuedAt: number;
 }
 
+/** What a binding of a shielded address says besides the address. */
 export interface BindingOptions {
   /** The phone number. Default: none, as in the signature that a resource server shows in its 402 responses. */
   phone?: string | undefined;

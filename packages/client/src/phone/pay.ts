@@ -13,6 +13,7 @@ import { PhonePaymentError } from "./errors.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ResolveOptions, resolvePhone } from "./resolve.ts";
 
+/** A payment to a phone number. */
 export interface PhonePaymentRequest {
   /** In its international form. */
   phone: string;
@@ -28,6 +29,7 @@ export interface PhonePaymentRequest {
   limits?: SpendingLimits | undefined;
 }
 
+/** Options of a payment to a phone number. */
 export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {
   /**
    * Called before a new payment begins, and before the registry is asked. Anything but `true` refuses it. Not called to

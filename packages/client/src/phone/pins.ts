@@ -21,8 +21,10 @@ export interface PhoneChange {
   readonly offered: PhonePin;
 }
 
+/** Decides whether the change is accepted. Anything but `true` refuses it. */
 export type ConfirmChange = (change: PhoneChange) => boolean | Promise<boolean>;
 
+/** Whether a number may resolve to another wallet or key than before. */
 export interface ChangeOptions {
   /** Called when the number resolves to another wallet or key than before. Default: the change is refused. */
   confirmChange?: ConfirmChange | undefined;
@@ -46,7 +48,7 @@ function parsePin(record: StoredRecord | undefined): PhonePin | undefined {
   return record.value as unknown as PhonePin;
 }
 
-/** @throws WalletError STORE_DAMAGED */
+/** The pinned wallet of a number; undefined if there is none. @throws WalletError STORE_DAMAGED */
 export async function phonePin(store: Store, phone: string): Promise<PhonePin | undefined> {
   return parsePin(await store.get(pinKey(phone)));
 }

@@ -7,12 +7,14 @@ import { checkMapping, type PhoneRecipient } from "./mapping.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ChangeOptions, type PhonePin, phonePin, pinPhone, standing } from "./pins.ts";
 
+/** Options of a lookup that compares with no pin. */
 export interface LookUpOptions {
   signal?: AbortSignal | undefined;
   /** Signs the lookup, for registries that require it. Such a registry learns who looks up whom. */
   signer?: LookupSigner | undefined;
 }
 
+/** Options of a lookup that compares with the pinned wallet. */
 export interface ResolveOptions extends LookUpOptions, ChangeOptions {}
 
 /** The wallet of a number, compared with the pinned one. */

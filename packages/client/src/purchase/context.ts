@@ -4,6 +4,7 @@ import type { PurchaseBook } from "./book.ts";
 import type { OnProgress, PurchaseProgress, PurchaseStage } from "./progress.ts";
 import type { PurchaseRecord } from "./record.ts";
 
+/** Options of one purchase. */
 export interface PurchaseOptions {
   signal?: AbortSignal | undefined;
   onProgress?: OnProgress | undefined;

@@ -1,6 +1,7 @@
 import { createErrorClass } from "@sotto/protocol";
 import type { PURCHASE_ERRORS } from "../error-definitions.ts";
 
+/** The codes of a {@link PurchaseError}. */
 export type PurchaseErrorCode = keyof typeof PURCHASE_ERRORS;
 
 /** An error of a purchase. */

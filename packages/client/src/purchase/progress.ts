@@ -18,6 +18,7 @@ export type PurchaseStage =
   | "retrying"
   | "delivered";
 
+/** A stage that a purchase has reached. */
 export interface PurchaseProgress {
   stage: PurchaseStage;
   /** The resource that is paid for. */
@@ -28,4 +29,5 @@ export interface PurchaseProgress {
   txSignature?: string | undefined;
 }
 
+/** Called at each stage of a purchase. */
 export type OnProgress = (progress: PurchaseProgress) => void;

@@ -13,6 +13,7 @@ import { type PaidPurchase, present, problemError } from "./paid.ts";
 import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { settlePurchase } from "./settle.ts";
 
+/** What is bought, from whom and for how much. */
 export interface PurchaseRequest {
   recipient: PaymentRecipient;
   /** Base units. */
@@ -28,6 +29,7 @@ export interface PurchaseRequest {
   host?: string | undefined;
 }
 
+/** A purchase with a name, which is paid at most once. */
 export interface KeyedRequest extends PurchaseRequest {
   /** Names this purchase, 1 to 512 characters. A key is paid at most once. */
   key: string;

@@ -15,6 +15,7 @@ export interface SplitOptions {
   amount: bigint;
 }
 
+/** How long to wait for the prepared notes. */
 export interface PrepareOptions {
   signal?: AbortSignal | undefined;
   /** Maximum milliseconds until the notes are spendable. Default: 600,000. */

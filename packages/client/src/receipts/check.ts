@@ -14,6 +14,7 @@ import { cipherX, confirmsAmount } from "./open.ts";
 import { type ParsedReceipt, parseReceipt, receiptMessage } from "./receipt.ts";
 import { settledEvent } from "./settled.ts";
 
+/** What a receipt is checked against. */
 export interface CheckReceiptOptions {
   chain: ChainSource;
   /** The chain and pool that the payment must be on. */

@@ -27,6 +27,7 @@ export interface ScanProgress {
   leaves: number;
 }
 
+/** What a scan read and found. */
 export interface ScanResult {
   /** Number of blocks scanned. */
   blocks: number;

@@ -16,6 +16,7 @@ import {
 } from "./responses.ts";
 import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./url.ts";
 
+/** Limits of requests to the service. */
 export interface ServiceOptions {
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
@@ -27,6 +28,7 @@ export interface ServiceOptions {
   chainId?: bigint | undefined;
 }
 
+/** Options of one request to the service. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
@@ -36,6 +38,7 @@ export interface LookupOptions extends CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Options of waiting for a settlement. */
 export interface FollowOptions extends CallOptions {
   /** Called each time the service answers that it is still pending. */
   onPending?: ((pending: { id?: string | undefined; txSignature: string }) => void) | undefined;

@@ -15,6 +15,7 @@ import { checkTerms, type ExitRequest, type WithdrawalTerms } from "./withdrawal
  */
 export type CashOutStage = "proving" | "submitting" | "settling" | "confirming" | "withdrawn";
 
+/** A stage that a withdrawal has reached. */
 export interface CashOutProgress {
   stage: CashOutStage;
   /** Id of the withdrawal, for `resumeWithdrawal`; undefined while it is first being proved. */
@@ -28,11 +29,13 @@ export interface CashOutProgress {
 /** Submits a withdrawal. @returns the account that pays the gas */
 export type SubmitWithdrawal = (call: WithdrawalCall) => Promise<{ gasPaidBy: string }>;
 
+/** How a withdrawal is resumed. */
 export interface ResumeWithdrawalOptions extends SubmitOptions<CashOutProgress> {
   /** Submits it instead of the service. */
   submit?: SubmitWithdrawal | undefined;
 }
 
+/** What is withdrawn, to whom, and how it is submitted. */
 export interface CashOutOptions extends ResumeWithdrawalOptions, ExitRequest {
   /** Base units that the recipient receives, without the fee. Give either `amount` or `all`. */
   amount?: bigint | undefined;

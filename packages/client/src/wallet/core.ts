@@ -21,6 +21,7 @@ export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["art
 /** Seconds to keep a proof after its validUntil: it is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
 
+/** Options of a scan. */
 export interface ScanOptions {
   onProgress?: ((progress: ScanProgress) => void) | undefined;
   signal?: AbortSignal | undefined;

@@ -10,6 +10,7 @@ import { checkTokens, type DepositSigner, parseDepositAmounts, signDeposit, tota
 /** Maximum seconds that the chain may be ahead of the clock, which sets the authorization's times. */
 const CLOCK_LEAD = 30;
 
+/** The notes that a deposit creates. */
 export interface DepositOptions {
   /** Base units of each note, 1 to 64 notes. Parallel payments need one note each (`splitAmount`). */
   amounts: readonly bigint[];
@@ -24,6 +25,7 @@ export interface DepositCalls {
   deposit: ContractCall;
 }
 
+/** The deposit that an account authorizes. */
 export interface AuthorizeOptions {
   amounts: readonly bigint[];
   /** The depositor's account. It signs, and needs tokens but no ETH. */

@@ -27,6 +27,7 @@ import { describeWaiting, waitingOf } from "./waiting.ts";
  */
 export type FundingStage = "signing" | "submitting" | "settling" | "confirming" | "appending" | "spendable";
 
+/** A stage that a deposit has reached. */
 export interface FundingProgress {
   stage: FundingStage;
   /** Id of the deposit, for `resumeDeposit`; undefined while it is being signed. */
@@ -35,6 +36,7 @@ export interface FundingProgress {
   transaction: string | undefined;
 }
 
+/** How a deposit is resumed. */
 export interface ResumeDepositOptions extends SubmitOptions<FundingProgress> {
   /**
    * `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. A
@@ -43,6 +45,7 @@ export interface ResumeDepositOptions extends SubmitOptions<FundingProgress> {
   until?: "deposited" | "spendable" | undefined;
 }
 
+/** What is deposited, from which account, and how it is submitted. */
 export interface FundOptions extends ResumeDepositOptions, Omit<AuthorizeOptions, "amounts"> {
   /** Base units of one note. Give either `amount` or `amounts`. */
   amount?: bigint | undefined;

@@ -19,6 +19,7 @@ export interface AutoMerge {
   interval?: number;
 }
 
+/** Options of a payment. */
 export interface PayOptions extends ScanOptions {
   /**
    * Merges notes first in two cases: no single note is large enough (default: MERGE_REQUIRED), or every sufficient note was

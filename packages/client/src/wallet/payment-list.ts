@@ -28,6 +28,7 @@ export interface PaymentEntry {
   settled: string;
 }
 
+/** Which payments a list has, and how it writes amounts. */
 export interface PaymentsOptions {
   /** Decimals of the token, 0 to 77. */
   decimals: number;

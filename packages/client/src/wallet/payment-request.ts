@@ -15,6 +15,7 @@ export interface PaymentRecipient {
   shieldedAddress: string;
 }
 
+/** A payment: to whom, how much, and what for. */
 export interface PaymentRequest {
   recipient: PaymentRecipient;
   /** Base units, at least 1. */

@@ -18,6 +18,7 @@ import type { WalletCore } from "./core.ts";
 import type { PaymentAttempt, PaymentRecord } from "./journal.ts";
 import { statusOf } from "./state.ts";
 
+/** What a receipt says besides the payment. */
 export interface ReceiptOptions {
   /** The text that the verifier chose, 1 to 256 characters. Without it, anyone with a copy can show the receipt. */
   challenge?: string | undefined;

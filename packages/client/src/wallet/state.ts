@@ -63,6 +63,7 @@ export function balanceOf(notes: readonly WalletNote[]): Balance {
  */
 export type PaymentState = "open" | "settled" | "failed" | "expired";
 
+/** A payment or withdrawal of this wallet, and its state. */
 export interface PaymentStatus {
   id: string;
   kind: "payment" | "withdrawal";

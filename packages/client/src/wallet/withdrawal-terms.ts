@@ -11,6 +11,7 @@ export interface Fee {
   recipient: string;
 }
 
+/** A withdrawal of an amount, with change. */
 export interface WithdrawalRequest {
   /** Address that receives the tokens. */
   recipient: string;
@@ -21,6 +22,7 @@ export interface WithdrawalRequest {
   validFor?: number;
 }
 
+/** A merge of notes into one. */
 export interface MergeRequest {
   /** Minimum base units of the merged note. Default: any. */
   target?: bigint | undefined;
@@ -28,6 +30,7 @@ export interface MergeRequest {
   validFor?: number;
 }
 
+/** A withdrawal of whole notes, without change. */
 export interface ExitRequest {
   /** Address that receives the notes' whole value, less the fee. */
   recipient: string;

@@ -6,6 +6,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
 import { AgentError } from "../errors.ts";
 
+/** Address, port and access token of the MCP server. */
 export interface HttpOptions {
   /** Default: 127.0.0.1. Another address than this machine's loopback needs `token`. */
   readonly host?: string | undefined;
@@ -22,6 +23,7 @@ export interface HttpOptions {
   readonly sessionMs?: number | undefined;
 }
 
+/** A running MCP server. */
 export interface RunningHttp {
   readonly url: string;
   close(): Promise<void>;

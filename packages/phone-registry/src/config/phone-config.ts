@@ -39,6 +39,7 @@ export interface PhoneConfig {
   readonly contractChecks: number;
 }
 
+/** The pool and the service that a registry belongs to. */
 export interface PhoneDeployment {
   readonly chainId: number;
   readonly pool: string;
@@ -86,7 +87,7 @@ export function phoneProblems(
   return problems;
 }
 
-/** @param settings without any `phoneProblems` */
+/** The configuration of a registry. @param settings without any `phoneProblems` */
 export function phoneConfig(
   settings: PhoneSettings,
   deployment: PhoneDeployment,

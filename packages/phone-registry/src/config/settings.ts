@@ -167,6 +167,7 @@ export const PHONE_SETTINGS = {
   ),
 } as const;
 
+/** The parsed settings of a registry. */
 export type PhoneSettings = SettingValues<typeof PHONE_SETTINGS>;
 
 /** All settings of a registry that runs as its own server. */

@@ -3,6 +3,7 @@ import type { SwaggerOptions } from "@fastify/swagger";
 /** Version of the interface: see docs/versioning.md. */
 const API_VERSION = "1.0.0";
 
+/** The tag of the registry's endpoints in OpenAPI. */
 export const PHONE_TAG = { name: "phone", description: "phone number to wallet and shielded address" };
 
 /** The OpenAPI options of a registry that runs as its own server. */

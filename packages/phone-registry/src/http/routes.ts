@@ -97,6 +97,7 @@ function assertShieldedAddress(key: string): void {
   decodeShieldedAddress(key);
 }
 
+/** Registers the registry's endpoints. */
 export function phoneRoutes(app: App, services: PhoneRoutes): void {
   linkRoutes(app, services);
   resolveRoutes(app, services);

@@ -19,6 +19,7 @@ export interface CodeSender {
   send(message: CodeMessage): Promise<void>;
 }
 
+/** A code to be sent. */
 export interface CodeMessage {
   readonly phone: E164;
   readonly code: string;
@@ -28,6 +29,7 @@ export interface CodeMessage {
   readonly expiresAt: number;
 }
 
+/** Rates and durations. */
 export interface RegistryLimits {
   /** Codes: per number, per number for the linked wallet, per wallet, per network address, and in total. */
   readonly codes: {
@@ -59,6 +61,7 @@ export interface RegistryLimits {
   readonly auditSeconds: number;
 }
 
+/** What the audit log and the metrics count. */
 export type RegistryOperation =
   | "link"
   | "verify"
@@ -89,6 +92,7 @@ export interface RegistryLog {
   error(details: object, message: string): void;
 }
 
+/** What a registry needs. */
 export interface RegistryOptions {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://..`. */
   readonly store: string;

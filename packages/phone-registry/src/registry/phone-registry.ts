@@ -12,6 +12,7 @@ import type {
   VerifyResult,
 } from "./types.ts";
 
+/** How much is still under older keys. */
 export interface RotationState {
   /** Records under an older master key. */
   readonly master: number;
@@ -25,17 +26,20 @@ export interface RotationState {
   readonly refused: number;
 }
 
+/** Options of a rotation of keys. */
 export interface RotateOptions {
   /** Records per transaction; default 100. */
   readonly batch?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of a check of all links. */
 export interface CheckOptions {
   /** Accepts the current links as the new baseline, after an incident was examined and damaged links were erased. */
   readonly accept?: boolean | undefined;
 }
 
+/** The result of a check of all links. */
 export interface CheckResult {
   readonly links: number;
   /**
@@ -45,6 +49,7 @@ export interface CheckResult {
   readonly changes: number;
 }
 
+/** The registry without HTTP: links, codes, lookups. */
 export interface PhoneRegistry {
   readonly kind: "sqlite" | "postgres";
   /**

@@ -24,6 +24,7 @@ export interface Mapping {
   readonly expiresAt: number;
 }
 
+/** A request to link a number to a wallet. */
 export interface LinkRequest {
   readonly phone: E164;
   readonly wallet: Address;
@@ -45,6 +46,7 @@ export type RemainingStep =
   | { readonly step: "enter-code" /** ms */; readonly expiresAt: number; readonly tries: number }
   | { readonly step: "ask-again" };
 
+/** The link, and what is left to do. */
 export interface LinkResult {
   readonly mapping: Mapping;
   /** Empty if the link is verified at once: the wallet was verified for this number before. */
@@ -52,6 +54,7 @@ export interface LinkResult {
   readonly changed?: MappingChange | undefined;
 }
 
+/** A request to prove a number with a code. */
 export interface VerifyRequest {
   readonly phone: E164;
   /**
@@ -63,11 +66,13 @@ export interface VerifyRequest {
   readonly client: ClientId;
 }
 
+/** The verified link. */
 export interface VerifyResult {
   readonly mapping: Mapping;
   readonly changed?: MappingChange | undefined;
 }
 
+/** A request for the wallet of a number. */
 export interface ResolveRequest {
   readonly phone: E164;
   readonly client: ClientId;
@@ -75,6 +80,7 @@ export interface ResolveRequest {
   readonly caller?: Address | undefined;
 }
 
+/** A request to delete a link. */
 export interface UnlinkRequest {
   readonly phone: E164;
   readonly wallet: Address;
@@ -85,6 +91,7 @@ export interface UnlinkRequest {
   readonly client: ClientId;
 }
 
+/** A request to delete everything about a number. */
 export interface EraseRequest {
   readonly phone: E164;
   /** The requester, stored in the audit log as a keyed pseudonym. */

@@ -61,7 +61,7 @@ function parseService(value: unknown): string {
   return value;
 }
 
-/** @throws SottoError BINDING_INVALID */
+/** Checks the time of a binding: whole seconds, 0 or more. @throws SottoError BINDING_INVALID */
 export function assertIssuedAt(value: unknown): number {
   const issuedAt = recode("BINDING_INVALID", "not a binding", () =>
     assertInteger(value, 0, MAX_TIMESTAMP_SECONDS, "issuedAt"),
@@ -100,6 +100,7 @@ export function assertBinding(value: unknown): ShieldedAddressBinding {
   });
 }
 
+/** The EIP-712 data of a binding, which a wallet signs. */
 export type BindingTypedData = TypedData<typeof NAME>;
 
 /**

@@ -51,6 +51,7 @@ const LOOKUP: StructFields = [
   { name: "nonce", type: "string" },
   { name: "deadline", type: "uint64" },
 ];
+/** The EIP-712 data of a request to a registry, which a wallet signs. */
 export type RequestTypedData = TypedData;
 
 const invalid = (what: string): never => fail("BINDING_INVALID", what);
@@ -81,14 +82,14 @@ function parseLookup(lookup: PhoneLookup): PhoneLookup {
   });
 }
 
-/** @throws SottoError BINDING_INVALID */
+/** The EIP-712 data that a wallet signs to delete a link. @throws SottoError BINDING_INVALID */
 export const unlinkTypedData = (unlink: PhoneUnlink): RequestTypedData =>
   typedDataOf("PhoneUnlink", UNLINK, parseUnlink(unlink));
 
 /** The EIP-712 digest. @throws SottoError BINDING_INVALID */
 export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => structDigest("PhoneUnlink", UNLINK, parseUnlink(unlink));
 
-/** @throws SottoError BINDING_INVALID */
+/** The EIP-712 data that a wallet signs to look a number up. @throws SottoError BINDING_INVALID */
 export const lookupTypedData = (lookup: PhoneLookup): RequestTypedData =>
   typedDataOf("PhoneLookup", LOOKUP, parseLookup(lookup));
 

@@ -29,6 +29,10 @@ export const IDENTITY: Point = Object.freeze({ x: 0n, y: 1n });
 const Curve = babyjubjub.Point;
 type CurvePoint = InstanceType<typeof Curve>;
 
+/**
+ * Whether a point satisfies the curve's equation. It may still be outside the prime-order subgroup.
+ * @throws ProtocolError if a coordinate is not a field element
+ */
 export function isOnCurve(point: Point): boolean {
   const { x, y } = Object(point) as Point;
   const [x2, y2] = [multiplyField(assertField(x, "x"), x), multiplyField(assertField(y, "y"), y)];

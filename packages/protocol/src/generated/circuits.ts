@@ -72,6 +72,7 @@ export const CIRCUITS = {
   },
 } as const;
 
+/** The name of a circuit. */
 export type CircuitName = keyof typeof CIRCUITS;
 
 /** Position of each public signal in wire order; of an array, the position of its first element. */
@@ -114,6 +115,7 @@ export const SIGNAL_POSITIONS = {
   },
 } as const;
 
+/** The public signals of Payment. */
 export interface PaymentSignals<Word = bigint> {
   readonly recipientAddress: Word;
   readonly resourceUrl: Word;
@@ -127,6 +129,7 @@ export interface PaymentSignals<Word = bigint> {
   readonly changeHint: Word;
 }
 
+/** The public signals of ElgamalRange. */
 export interface ElgamalRangeSignals<Word = bigint> {
   readonly ephemeralX: Word;
   readonly cipherX: Word;
@@ -136,6 +139,7 @@ export interface ElgamalRangeSignals<Word = bigint> {
   readonly upperBound: Word;
 }
 
+/** The public signals of Withdrawal. */
 export interface WithdrawalSignals<Word = bigint> {
   readonly context: Word;
   readonly amount: Word;
@@ -145,6 +149,7 @@ export interface WithdrawalSignals<Word = bigint> {
   readonly changeHint: Word;
 }
 
+/** The public signals of NoteAppend. */
 export interface NoteAppendSignals<Word = bigint> {
   readonly oldRoot: Word;
   readonly newRoot: Word;

@@ -17,6 +17,7 @@ export const RANGE_SIGNAL = SIGNAL_POSITIONS.elgamal_range;
 /** Positions of a withdrawal's public signals; `nullifiers` is the first of eight. */
 export const WITHDRAWAL_SIGNAL = SIGNAL_POSITIONS.withdrawal;
 
+/** The public signals of the circuit elgamal_range, by name. */
 export type RangeSignals<Word = bigint> = ElgamalRangeSignals<Word>;
 
 function byName<Name extends CircuitName, Word>(circuit: Name, words: readonly Word[]): CircuitSignals<Word>[Name] {

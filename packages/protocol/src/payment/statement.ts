@@ -10,6 +10,7 @@ import type { Mismatch } from "./mismatch.ts";
 import { checkRecipientSignal, checkResourceSignal, type PaymentOpening } from "./opening.ts";
 import { paymentSignals, type RangeSignals, rangeSignals, signalWords } from "./signals.ts";
 
+/** What a payment states: its bundle, with the public signals by name and the digests that identify it. */
 export interface PaymentStatement {
   readonly bundle: PaymentBundle;
   /** Public signals of the payment proof. */
@@ -38,6 +39,10 @@ export function assertStatement(statement: PaymentStatement): void {
   for (const part of [bundle, signals, range]) assertObject(part, "a part of the statement");
 }
 
+/**
+ * Reads what a bundle states. It verifies no proof.
+ * @throws ProtocolError SIGNALS_MALFORMED, or the codes of a malformed field
+ */
 export function parseStatement(bundle: PaymentBundle): PaymentStatement {
   assertObject(bundle, "the bundle");
   return {

@@ -5,6 +5,7 @@ import type { ShieldedAddress } from "../shielded-address.ts";
 import { assertAmount, assertField, assertObject } from "../validate.ts";
 import { publicSignalsOf, type Statement } from "./types.ts";
 
+/** What the inputs of the circuit elgamal_range are made from. */
 export interface RangeArguments {
   readonly recipient: ShieldedAddress;
   /** Base units. */

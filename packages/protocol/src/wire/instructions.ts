@@ -66,6 +66,7 @@ export interface InstructionsRecipient {
   readonly service: string;
 }
 
+/** What the body of a 402 response is made from. */
 export interface InstructionsOptions {
   /** The recipient's binding. Its chainId and pool become the payment's. */
   readonly binding: ShieldedAddressBinding;

@@ -20,6 +20,7 @@ export const DEPLOYMENT_CONTRACTS = [
   "noteAppendVerifier",
   "noteHasher",
 ] as const;
+/** The name of a contract of a deployment. */
 export type DeploymentContract = (typeof DEPLOYMENT_CONTRACTS)[number];
 
 /**

@@ -38,6 +38,7 @@ export interface ProofHeader {
   readonly resourceUrl?: string | undefined;
 }
 
+/** What the proof header carries. */
 export interface ProofHeaderContent {
   readonly bundle: WireBundle;
   readonly paymentToken: string;

@@ -14,14 +14,16 @@ export const X402_MISMATCHES = [
   "TIMESTAMP_TOO_OLD",
   "TIMESTAMP_IN_FUTURE",
 ] as const;
+/** A field in which a payload differs from the requirements. */
 export type X402Mismatch = (typeof X402_MISMATCHES)[number];
 
+/** Why a payload does not pay for the requirements. */
 export interface X402Refusal {
   readonly reason: X402Mismatch;
   readonly message: string;
 }
 
-/** @throws SottoError X402_PAYLOAD_INVALID */
+/** Reads the payload of a payment. It verifies no proof. @throws SottoError X402_PAYLOAD_INVALID */
 export function parseX402Payload(payload: unknown): ReceivedPayment {
   return reading("X402_PAYLOAD_INVALID", () => parsePayment(payload));
 }

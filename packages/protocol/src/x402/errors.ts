@@ -1,6 +1,7 @@
 import type { X402_ERRORS } from "../error-definitions.ts";
 import { createErrorClass, type ErrorDetails, SottoError } from "../sotto-error.ts";
 
+/** The codes of an {@link X402Error}. */
 export type X402ErrorCode = keyof typeof X402_ERRORS;
 
 /** An x402 object that is malformed or not supported. */

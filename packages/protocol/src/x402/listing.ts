@@ -14,6 +14,7 @@ export const X402_PRIVACY = "privacy";
 
 /** Methods of resources that a facilitator lists. */
 export const X402_LISTED_METHODS = ["GET", "POST"] as const;
+/** A method of a listed resource. */
 export type X402ListedMethod = (typeof X402_LISTED_METHODS)[number];
 
 /** Maximum size of a listing's extensions, bytes of JSON. A payment repeats them in a request header. */

@@ -86,9 +86,10 @@ export interface X402Terms {
   readonly challenge: string | undefined;
 }
 
+/** The name of a chain in x402, by CAIP-2. */
 export const x402Network = (chainId: bigint): `eip155:${bigint}` => `eip155:${chainId}`;
 
-/** @throws SottoError X402_NETWORK_UNSUPPORTED */
+/** Reads the chain id from the name of a network. @throws SottoError X402_NETWORK_UNSUPPORTED */
 export function parseX402Network(network: unknown): bigint {
   const id = typeof network === "string" ? /^eip155:(0|[1-9][0-9]{0,31})$/.exec(network)?.[1] : undefined;
   if (id === undefined) refuse("X402_NETWORK_UNSUPPORTED", `network must be eip155:CHAIN, got ${describe(network)}`);

@@ -5,6 +5,7 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
+/** The name of the set of keys that are made from a public seed. */
 export const DEVELOPMENT_SET = "development";
 const CEREMONY = "ceremony/";
 

@@ -21,6 +21,7 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
   vkey: MEBIBYTE,
 };
 
+/** Where the circuits' files are. */
 export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   /**
    * Folder that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
@@ -41,6 +42,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   maxBytes?: Partial<Record<ArtifactKind, number>> | undefined;
 }
 
+/** The circuits' files of one set of keys, checked by hash. */
 export interface Artifacts {
   /** Name of the set of keys; with the keys of `development`, anyone can forge proofs. */
   readonly set: string;

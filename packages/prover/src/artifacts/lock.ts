@@ -7,11 +7,13 @@ import { DEVELOPMENT_SET } from "./development.ts";
 
 /** The files that a prover needs for a circuit. A lock may name others (r1cs, verifier) for builders and deployers. */
 export const ARTIFACT_KINDS = ["wasm", "zkey", "vkey"] as const;
+/** The kind of a circuit's file. */
 export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
 
 /** SHA-256 in lower-case hex, 64 digits, of each file of one circuit. */
 export type CircuitHashes = { readonly [kind in ArtifactKind]: string } & { readonly [other: string]: string };
 
+/** The hashes of all files of a set. */
 export interface ArtifactsLock {
   /** Name of the set of keys: `development` for the ones made from a public seed. */
   readonly set: string;

@@ -21,6 +21,7 @@ const [HERE, THERE]: [Part[], Part[]] = [
   ["b2", "h"],
 ];
 
+/** Options of the fast engine. */
 export interface FastOptions {
   /** Uses no second thread. Default: false, which uses one under Node if the machine has a second core. */
   singleThread?: boolean | undefined;
@@ -32,6 +33,7 @@ interface PreparedKey {
   readonly there: RemoteKey | ProvingKey;
 }
 
+/** Proves with field arithmetic in WebAssembly. Each engine keeps the keys that it has prepared. */
 export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingEngine {
   const keys = new WeakMap<Uint8Array, Promise<PreparedKey>>();
   const keyOf = (file: Uint8Array): Promise<PreparedKey> => {

@@ -8,6 +8,7 @@ import { toWtns } from "../witness/wtns.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 
+/** Options of the engine that uses snarkjs. */
 export interface SnarkjsOptions {
   /** Uses no workers, which takes about twice as long. Default: false, which uses one worker per core while proving. */
   singleThread?: boolean | undefined;
@@ -19,6 +20,7 @@ interface SnarkjsProof {
   pi_c: string[];
 }
 
+/** Proves with snarkjs, which is slower and runs wherever JavaScript does. */
 export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): ProvingEngine {
   return {
     name: "snarkjs",

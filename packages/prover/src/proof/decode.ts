@@ -61,7 +61,11 @@ export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
   };
 }
 
-/** @throws SottoError SIGNALS_MALFORMED, SIGNAL_RANGE */
+/**
+ * Reads public signals: decimal strings of field elements.
+ * @param count how many the circuit has
+ * @throws SottoError SIGNALS_MALFORMED, SIGNAL_RANGE
+ */
 export function decodeSignals(signals: readonly string[], count: number): bigint[] {
   if (!Array.isArray(signals) || signals.length !== count) {
     const found = Array.isArray(signals) ? signals.length : typeof signals;

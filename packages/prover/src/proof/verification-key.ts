@@ -18,6 +18,7 @@ export interface VerificationKey {
 }
 
 /**
+ * Reads a verification key in snarkjs's format, strictly.
  * @param source the JSON text, or the object parsed from it
  * @param circuit its name, for the message
  * @throws SottoError VERIFICATION_KEY_INVALID; the message names the part and the reason

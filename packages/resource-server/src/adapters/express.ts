@@ -20,6 +20,7 @@ export interface PaidRequest extends IncomingMessage {
   payment?: PaidProof;
 }
 
+/** Middleware of Express that charges for every request that reaches it. */
 export interface PaywallMiddleware {
   (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void): void;
   /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */

@@ -10,6 +10,7 @@ export type PaidHandler<Rest extends readonly unknown[]> = (
   ...rest: Rest
 ) => Response | Promise<Response>;
 
+/** A handler of requests that charges before it calls the application's handler. */
 export interface PaywalledHandler<Rest extends readonly unknown[]> {
   (request: Request, ...rest: Rest): Promise<Response>;
   /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */

@@ -14,6 +14,7 @@ declare module "hono" {
   }
 }
 
+/** Middleware of Hono that charges for every request that reaches it. */
 export interface PaywallMiddleware extends MiddlewareHandler {
   /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
   readonly ready: Promise<void>;

@@ -70,6 +70,7 @@ export interface PaywallEvent {
   readonly error?: unknown;
 }
 
+/** What a paywall charges, for whom, and how it checks payments. */
 export interface PaywallOptions extends PriceOptions {
   /**
    * Public origin of the resource server, scheme and host. Payments are bound to it; it is never taken from a request.

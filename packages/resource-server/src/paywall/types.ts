@@ -61,6 +61,7 @@ export type Decision =
       finish(outcome: number | "aborted"): Promise<void>;
     };
 
+/** Decides about requests, without a framework. */
 export interface Paywall {
   /** Never rejects. */
   decide(request: PaywallRequest): Promise<Decision>;

@@ -17,9 +17,11 @@ export const integer =
     return wrong(`an integer from ${least} to ${most}`);
   };
 
+/** A whole number of at most 78 digits, in decimal. */
 export const wholeNumber: Parse<bigint> = (text) =>
   /^(0|[1-9][0-9]{0,77})$/.test(text) ? BigInt(text) : wrong("a whole number without sign or leading zeros");
 
+/** An address: 0x and 40 hex digits. In mixed case its checksum must be correct. */
 export const address: Parse<Address> = (text) => {
   try {
     return parseAddress(text);
@@ -28,6 +30,7 @@ export const address: Parse<Address> = (text) => {
   }
 };
 
+/** A shielded address: 0x and 128 hex digits. */
 export const shieldedAddress: Parse<ShieldedAddress> = (text) => {
   try {
     return decodeShieldedAddress(text);
@@ -36,13 +39,16 @@ export const shieldedAddress: Parse<ShieldedAddress> = (text) => {
   }
 };
 
+/** Any text. */
 export const text: Parse<string> = (value) => value;
 
+/** One of the given values. */
 export const oneOf =
   <T extends string>(...values: readonly T[]): Parse<T> =>
   (value) =>
     values.find((known) => known === value) ?? wrong(`one of ${values.join(", ")}`);
 
+/** A list that is separated by commas. Empty parts are left out. */
 export const list =
   <T>(item: Parse<T>): Parse<readonly T[]> =>
   (value) =>
@@ -52,6 +58,10 @@ export const list =
       .filter((part) => part !== "")
       .map(item);
 
+/**
+ * An http(s) URL.
+ * @returns the URL without a trailing slash
+ */
 export const httpUrl: Parse<string> = (value) => {
   const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");
@@ -65,6 +75,7 @@ export const publicUrl: Parse<string> = (value) =>
   (value.length <= MAX_BASE_ADDRESS_LENGTH ? baseUrl(value) : undefined) ??
   wrong(`an http or https URL of at most ${MAX_BASE_ADDRESS_LENGTH} characters, without user, query and fragment`);
 
+/** The URL of an SQLite or PostgreSQL database. */
 export const storeUrl: Parse<string> = (value) =>
   /^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(value) ? value : wrong("sqlite: with a path, or a postgres:// URL");
 
@@ -74,6 +85,7 @@ export const basePath: Parse<string> = (value) =>
     ? value.replace(/\/$/, "")
     : wrong("a path like /zk, or / for no path");
 
+/** A private key: 32 bytes as hex with 0x, not zero. */
 export const privateKey: Parse<string> = (value) =>
   /^0x[0-9a-fA-F]{64}$/.test(value) && BigInt(value) > 0n ? value : wrong("32 bytes as hex with 0x");
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { ServerError } from "../errors.ts";
 import type { Setting, SettingTable, SettingValues } from "./setting.ts";
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the tools in this repository, which are not settings of a server. */
@@ -11,6 +12,7 @@ const FOREIGN = new Set(
   ),
 );
 
+/** The settings that were read, and what is wrong with them. */
 export interface ReadSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;
   /** Sentences that begin with a variable's name. Callers add their own and then call `assertNoProblems`. */
@@ -31,7 +33,7 @@ export function readSettings<T extends SettingTable>(table: T, environment: Envi
   return { values: found as SettingValues<T>, problems };
 }
 
-/** @throws ServerError INVALID_CONFIG; the message names every wrong variable */
+/** Refuses settings with problems. @throws ServerError INVALID_CONFIG; the message names every wrong variable */
 export function assertNoProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new ServerError("INVALID_CONFIG", problems.join("; "), { count: problems.length });
 }

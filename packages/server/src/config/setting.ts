@@ -11,6 +11,13 @@ export interface Setting<T> {
   readonly secret: boolean;
 }
 
+/**
+ * Defines a setting.
+ * @param variable its environment variable
+ * @param fallback its default, written as in the environment
+ * @param about its meaning, for the documents
+ * @param secret whether its value is never shown
+ */
 export function setting<T>(
   variable: string,
   parse: Parse<T>,

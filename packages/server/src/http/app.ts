@@ -27,8 +27,10 @@ const IDLE_TIMEOUT_MS = 300_000;
 const PROBE_AFTER_MS = 15_000;
 const MINUTE_MS = 60_000;
 
+/** The settings of an HTTP server. */
 export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit" | "latestLoopMs">;
 
+/** What an HTTP server is made from. */
 export interface AppOptions extends ErrorHandlerOptions {
   readonly config: AppConfig;
   readonly log: ServiceLog;

@@ -13,6 +13,7 @@ export function statusOf(table: ErrorTable, code: string): number {
   return (Object.hasOwn(table, code) ? table[code]?.http : undefined) ?? 500;
 }
 
+/** The schema of the body of an error. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: "name of the HTTP status" }),
@@ -21,6 +22,7 @@ export const ErrorBody = Type.Object(
   },
   { description: "Every error has this body" },
 );
+/** The body of an error. */
 export type ErrorResponse = Readonly<Static<typeof ErrorBody>>;
 
 /** Statuses of a route's error responses. */
@@ -68,6 +70,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is no route at this path"],
 };
 
+/** Which errors a server answers with their own code. */
 export interface ErrorHandlerOptions {
   /** The definitions of every code that a response may have. Any other code is a fault of the server: 500. */
   readonly errors: ErrorTable;
@@ -84,6 +87,7 @@ export interface ErrorHandler {
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
+/** Answers errors with the one body that all errors have. An error without an HTTP status is 500 `INTERNAL`. */
 export function errorHandler({ errors: table, translate = () => undefined }: ErrorHandlerOptions): ErrorHandler {
   const bodyOf = (code: string, message: string): ErrorResponse => ({
     error: STATUS_CODES[statusOf(table, code)] ?? "Error",

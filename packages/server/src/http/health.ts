@@ -12,6 +12,7 @@ export interface Check {
   readonly code?: string | undefined;
 }
 
+/** Whether a server can do its work now. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, Check>>;
@@ -54,6 +55,7 @@ async function check(need: Need): Promise<Check> {
   }
 }
 
+/** What the endpoint of readiness checks and describes. */
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
   /** Description of `/readyz`. */

@@ -3,6 +3,7 @@ import { ServerError } from "../errors.ts";
 import type { App } from "./types.ts";
 
 /**
+ * Starts to listen.
  * @param port 0 for any free port
  * @returns the URL of the server's root
  * @throws ServerError PORT_UNAVAILABLE

@@ -1,6 +1,7 @@
 import { Histogram, type Registry } from "prom-client";
 import type { App } from "./types.ts";
 
+/** Receives the duration of each response. */
 export interface HttpMetrics {
   /** @param route the route's pattern; @param seconds until the response was sent */
   observe(method: string, route: string, status: number, seconds: number): void;

@@ -17,7 +17,11 @@ export function clientIds(secret: string): (address: string) => string {
   return (address) => networksOf(address).map(idOf).join(",");
 }
 
-/** @param client an id made by `clientIds`; @param limit for the smallest network; @returns the limit of each network */
+/**
+ * The limits of a client's networks: a larger network has a higher one.
+ * @param client an id made by `clientIds`
+ * @param limit for the smallest network
+ */
 export function networkLimits(client: string, limit: number): { readonly network: string; readonly limit: number }[] {
   const growth = (index: number) => NETWORK_GROWTH[index] ?? NETWORK_GROWTH.at(-1)!;
   return client.split(",").map((network, index) => ({ network, limit: limit * growth(index) }));

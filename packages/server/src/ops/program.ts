@@ -3,6 +3,7 @@ import closeWithGrace from "close-with-grace";
 import type { ServiceLog } from "./log.ts";
 import { redact } from "./redact.ts";
 
+/** A server as a program: it runs until a signal. */
 export interface Program {
   /** A line for the operator, on standard error: standard output has one JSON object per line. */
   readonly says: string;

@@ -7,6 +7,7 @@ import { WorkerPool } from "./worker-pool.ts";
 
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 
+/** The keys and the size of a verify engine. */
 export interface VerifyEngineOptions {
   /** In snarkjs's JSON format, by circuit. */
   readonly verificationKeys: Readonly<Record<string, unknown>>;
@@ -18,6 +19,7 @@ export interface VerifyEngineOptions {
   readonly startWorker?: ((data: unknown) => Worker) | undefined;
 }
 
+/** Verifies proofs in worker threads. */
 export interface VerifyEngine {
   /**
    * @param proof eight decimal strings in the wire's order

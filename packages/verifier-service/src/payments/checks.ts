@@ -34,6 +34,7 @@ export const REASONS = [
   "AMOUNT_TOO_SMALL",
   "RECIPIENT_NOT_SERVED",
 ] as const;
+/** Why a payment is not valid. */
 export type Reason = (typeof REASONS)[number];
 
 export interface Refusal {

@@ -12,6 +12,7 @@ import type { Tracker } from "./tracker.ts";
 import type { Outcome, RelayerStatus } from "./types.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
+/** Sends the queued operations, and appends the new notes. */
 export interface Relayer {
   /** Starts the rounds. Of several replicas with one database, one leads and sends; the others wait. */
   start(): void;

@@ -15,6 +15,7 @@ import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
 import type { AppendProver, PoolDeployment, RelayerConfig, RelayerSigner } from "./types.ts";
 
+/** What a relayer works with. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
   store: Store;
   chain: Chain;
@@ -28,7 +29,10 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   clock?: (() => number) | undefined;
 }
 
-/** @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS */
+/**
+ * Creates a relayer. It sends nothing before `start`.
+ * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
+ */
 export function createRelayer(options: RelayerOptions): Relayer {
   const { store, chain, signer, config, prover, metrics, log, clock = Date.now } = options;
   checkConfig(config);

@@ -96,6 +96,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
   };
 }
 
+/** The service's database, by table. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
 export interface RelayerWrites {

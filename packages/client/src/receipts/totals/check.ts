@@ -16,6 +16,7 @@ import { cipherX, openWithShared } from "../open.ts";
 import { periodEvents } from "./period.ts";
 import { challengeOf, claimHash, type ParsedTotals, parseTotals, relationOf } from "./statement.ts";
 
+/** What a statement of totals is checked against. */
 export interface CheckTotalsOptions {
   chain: ChainSource;
   chainId: bigint;

@@ -22,6 +22,7 @@ import { periodEvents } from "./period.ts";
 import type { SignalSource } from "./signals.ts";
 import { type Claim, challengeOf, claimHash, hashWords, relationOf, type TotalsStatement } from "./statement.ts";
 
+/** The payments whose total is stated, and to whom. */
 export interface TotalsOptions {
   chain: ChainSource;
   chainId: bigint;
