@@ -36,6 +36,14 @@ describe("configuration", () => {
     expect(local).to.include({ confirmations: 1, appendAfterMs: 0, relayWaitMs: 10_000, local: true });
   });
 
+  it("leaves discovery off, and delays listings by a day except on a local chain", () => {
+    expect(readConfig(LEAST)).to.include({ discovery: "off", discoveryDelayHours: 24, discoveryHostLimit: 20 });
+    expect(readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" })).to.include({ discoveryDelayHours: 0 });
+    const set = { ...LEAST, SOTTO_DISCOVERY: "on", SOTTO_DISCOVERY_DELAY_HOURS: "72" };
+    expect(readConfig(set)).to.include({ discovery: "on", discoveryDelayHours: 72 });
+    expect(failure({ ...LEAST, SOTTO_DISCOVERY: "yes" }).message).to.include("SOTTO_DISCOVERY must be one of on, off");
+  });
+
   it("names every missing variable", () => {
     const { code, message } = failure({});
     expect(code).to.equal("INVALID_CONFIG");
