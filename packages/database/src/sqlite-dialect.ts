@@ -55,6 +55,8 @@ export class NodeSqliteDialect implements Dialect {
 class NodeSqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: DatabaseConnection;
+  /** Node 22.13 has no `isOpen` of DatabaseSync. */
+  #isOpen = true;
   #busy: Promise<void> = Promise.resolve();
   #release: (() => void) | undefined;
 
@@ -90,12 +92,17 @@ class NodeSqliteDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
-    // A failed commit (a full disk) may have rolled back by itself.
-    if (this.#database.isTransaction) this.#database.exec("rollback");
+    try {
+      this.#database.exec("rollback");
+    } catch (error) {
+      // A failed commit (a full disk) may have rolled back by itself. Node 22.13 has no `isTransaction` to ask.
+      if (!(error instanceof Error) || !error.message.includes("no transaction is active")) throw error;
+    }
   }
 
   async destroy(): Promise<void> {
-    if (this.#database.isOpen) this.#database.close();
+    if (this.#isOpen) this.#database.close();
+    this.#isOpen = false;
   }
 }
 

@@ -3,6 +3,7 @@ import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 /** The errors of this package: each prevents a paywall from opening. A refused request is not an error. */
 export const PAYWALL_ERRORS = {
   INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
+  NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
   RECIPIENT_NOT_SIGNED: SHARED_ERRORS.RECIPIENT_NOT_SIGNED,
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,

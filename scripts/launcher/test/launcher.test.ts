@@ -46,6 +46,14 @@ describe("the launcher", function () {
     expect(leftovers()).to.deep.equal([]);
   });
 
+  it("says in one line that a Node is too old", () => {
+    const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "18.20.8" } });`;
+    const args = ["--import", pretend, join(folder, "scripts", "run.mjs"), "build"];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8" });
+    expect(stderr).to.match(/^sotto: NODE_TOO_OLD: Node 20 or newer is needed .*\n$/);
+    expect(status).to.equal(1);
+  });
+
   it("installs once, and again only if the dependencies changed", () => {
     putNpm(`echo "$@" >> "${folder}/installs"`);
     const task = () => run("contracts:build", "--help");

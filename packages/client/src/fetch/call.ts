@@ -24,7 +24,7 @@ export const PROOF_HEADER = "x-payment-proof";
  */
 export async function captureCall(
   send: typeof fetch,
-  input: RequestInfo | URL,
+  input: string | URL | Request,
   init: RequestInit,
   bodyLimit: number,
 ): Promise<Call> {

@@ -64,7 +64,7 @@ export interface PayingInit extends RequestInit {
 }
 
 /** A `fetch` that pays for 402 responses. */
-export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
+export type PayingFetch = (input: string | URL | Request, init?: PayingInit) => Promise<Response>;
 
 /** The checked options of a paying fetch. */
 export interface CheckedOptions {

@@ -75,7 +75,7 @@ class Payer {
     this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
   }
 
-  async fetch(input: RequestInfo | URL, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
+  async fetch(input: string | URL | Request, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
     // A request with its own proof header is already paid for.
     if (call.carriesProof) return call.send();

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { WalletError } from "../errors.ts";
+import { assertNodeVersion } from "../node-version.ts";
 
 /** How long to wait for another process, which often ends soon, ms. */
 const TIMEOUT_MS = 2_000;
@@ -14,8 +14,7 @@ const SQLITE_BUSY = 5;
  * @throws WalletError WALLET_BUSY, NODE_TOO_OLD
  */
 export function lockFile(path: string): () => void {
-  const problem = checkNodeVersion(process.versions.node);
-  if (problem !== undefined) throw new WalletError("NODE_TOO_OLD", problem);
+  assertNodeVersion();
   // Not a static import: an older Node would fail to load this module, with a stack trace.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   closeSync(openSync(path, "a", 0o600));
@@ -27,7 +26,9 @@ export function lockFile(path: string): () => void {
     if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause;
     throw new WalletError("WALLET_BUSY", "another process is using this wallet: try again when it has ended", { path });
   }
+  let isLocked = true;
   return () => {
-    if (database.isOpen) database.close();
+    if (isLocked) database.close();
+    isLocked = false;
   };
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createProver, type LoadOptions, loadArtifacts, type Prover } from "@sotto/prover";
+import { assertNodeVersion } from "../node-version.ts";
 import { Cleanup, isStore, type Opening, type OpenOptions, parseOpenOptions } from "../open/defaults.ts";
 import { SqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
@@ -29,10 +30,12 @@ export interface OpenWalletOptions extends OpenOptions {
 
 /**
  * Opens a wallet with defaults that fit its chain. Nothing is downloaded before the first proof.
- * @throws WalletError INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of `Wallet.open`
- *   and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
+ * @throws WalletError NODE_TOO_OLD, INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of
+ *   `Wallet.open` and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
  */
 export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
+  // First: with this Node no options are right.
+  assertNodeVersion();
   const opening = parseOpenOptions(options);
   const folder = resolve(options.folder ?? join(homedir(), ".sotto"));
   const cleanup = new Cleanup();

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { WalletError } from "../errors.ts";
+import { assertNodeVersion } from "../node-version.ts";
 import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 interface Row {
@@ -18,6 +18,8 @@ const MEMORY = ":memory:";
  */
 export class SqliteStore extends BatchStore {
   readonly #database: DatabaseSync;
+  // Node 22.13 has neither `isOpen` nor `isTransaction` of DatabaseSync.
+  #isOpen = true;
 
   /**
    * @param path the file, created if missing; ":memory:" for none
@@ -25,8 +27,7 @@ export class SqliteStore extends BatchStore {
    */
   constructor(path: string) {
     super();
-    const problem = checkNodeVersion(process.versions.node);
-    if (problem !== undefined) throw new WalletError("NODE_TOO_OLD", problem);
+    assertNodeVersion();
     // Not a static import: an older Node would fail to load this module, with a stack trace.
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     if (path !== MEMORY) {
@@ -73,21 +74,30 @@ export class SqliteStore extends BatchStore {
       for (const { key, text } of steps) text === undefined ? remove.run(key) : put.run(key, text);
       database.exec("COMMIT");
     } catch (error) {
-      if (database.isTransaction) database.exec("ROLLBACK");
+      rollBack(database);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    if (this.#database.isOpen) this.#database.close();
+    if (this.#isOpen) this.#database.close();
+    this.#isOpen = false;
   }
 
   #open(): DatabaseSync {
-    if (!this.#database.isOpen) throw new WalletError("STORE_CLOSED", "the store was closed");
+    if (!this.#isOpen) throw new WalletError("STORE_CLOSED", "the store was closed");
     return this.#database;
   }
 }
 
 function toRecord({ version, key, value }: Row): StoredRecord {
   return { key, version, value: JSON.parse(value) };
+}
+
+function rollBack(database: DatabaseSync): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // A failed commit (a full disk) may have rolled back by itself. The caller throws the error that matters.
+  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, connectChain, signatureCall } from "@sotto/chain";
 import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
+import { checkNodeVersion } from "@sotto/protocol/node-version";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
@@ -119,6 +120,9 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
  * @throws the errors of `createPaywall` that need no request to chain or service
  */
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
+  // First: with this Node no options are right.
+  const problem = checkNodeVersion(process.versions.node);
+  if (problem !== undefined) throw new PaywallError("NODE_TOO_OLD", problem);
   const config = parseConfig(options);
   const { clock = Date.now, onChallenge } = options;
   const { deployment, service } = config;

@@ -1,0 +1,83 @@
+// Strangers install the packages into an empty folder, with each package manager and each Node, and run a program.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
+import { chain } from "./support/chain.ts";
+import { NODE_22, NODE_24 } from "./support/nodes.ts";
+import { type Manager, Project, tested } from "./support/project.ts";
+
+const PROGRAM = readFileSync(join(import.meta.dirname, "programs", "pay.ts"), "utf8");
+const DEPENDENCIES = {
+  "@sotto/client": "*",
+  "@sotto/resource-server": "*",
+  ethers: tested("ethers"),
+  typescript: tested("typescript"),
+  "@types/node": tested("@types/node"),
+};
+const MANAGERS: readonly Manager[] = ["npm", "pnpm", "yarn", "yarn with Plug'n'Play"];
+const NODES = [NODE_22, NODE_24];
+/** What an ordinary run covers: every manager, and every Node. */
+const ALWAYS: readonly (readonly [Manager, string])[] = [
+  ["npm", NODE_24],
+  ["pnpm", NODE_22],
+  ["yarn", NODE_24],
+  ["yarn with Plug'n'Play", NODE_24],
+];
+const CELLS =
+  process.env["SOTTO_LONG"] === "1"
+    ? MANAGERS.flatMap((manager) => NODES.map((node) => [manager, node] as const))
+    : ALWAYS;
+
+const RESOLUTIONS = {
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+};
+
+/** Node 22 itself says that its SQLite is experimental. */
+const withoutNodesWarning = (text: string): string =>
+  text.replace(/^\(node:\d+\) ExperimentalWarning: SQLite .*\n\(Use `node --trace-warnings .*\n/m, "");
+
+describe("a stranger's project", function () {
+  slow(this, "package managers install");
+  /** The compiled program; Plug'n'Play cannot run TypeScript's native compiler. */
+  let compiled: string;
+
+  for (const [manager, node] of CELLS)
+    describe(`with ${manager} and Node ${node}`, () => {
+      let project: Project;
+      before(async () => {
+        project = await Project.install(manager, node, DEPENDENCIES);
+      });
+      after(() => project.remove());
+
+      if (manager !== "yarn with Plug'n'Play")
+        for (const [name, options] of Object.entries(RESOLUTIONS))
+          it(`compiles strictly with ${name} resolution, declarations included`, async () => {
+            project.write("pay.ts", PROGRAM);
+            expect(await project.complaints(["pay.ts"], { ...options, noEmit: false })).to.equal("");
+            compiled = readFileSync(join(project.folder, "pay.js"), "utf8");
+          });
+
+      it("makes a wallet, opens its store and charges for a page", async () => {
+        const { url, deployment } = await chain();
+        project.write("pay.js", compiled);
+        const { stdout, stderr } = await project.node("pay.js", url, JSON.stringify(deployment));
+        expect([stdout, withoutNodesWarning(stderr)]).to.deep.equal([
+          "24 words, the wallet's address: true\nbalance 0\nstatus 402\nan empty wallet: INSUFFICIENT_FUNDS\n",
+          "",
+        ]);
+      });
+
+      it("loads the packages with require", async () => {
+        project.write(
+          "common.cjs",
+          'const { createSeedWords } = require("@sotto/client");\n' +
+            'const { createPaywall } = require("@sotto/resource-server");\n' +
+            "console.log(createSeedWords().split(' ').length, typeof createPaywall);\n",
+        );
+        const { stdout, stderr } = await project.node("common.cjs");
+        expect([stdout, stderr]).to.deep.equal(["24 function\n", ""]);
+      });
+    });
+});

@@ -1,0 +1,66 @@
+// What people see who have Node 20, whose life ended in April 2026: one line that says what to do, instead of the stack trace
+// of a missing module.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
+import { NODE_20 } from "./support/nodes.ts";
+import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
+import { Project } from "./support/project.ts";
+
+const SENTENCE = `this is Node ${NODE_20}, but Node 22.13 or newer is needed; install one, or .*npm run.*`;
+
+describe(`with Node ${NODE_20}`, function () {
+  slow(this, "packages are installed");
+  let project: Project;
+  before(async () => {
+    project = await Project.install("pnpm", NODE_20, await dependenciesOn(await packages()));
+  });
+  after(() => project.remove());
+
+  it("every program says in one line what to do", async () => {
+    const programs = (await packages()).flatMap(({ name, manifest }) =>
+      Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
+    );
+    expect(programs).to.have.length.greaterThan(1);
+    for (const path of programs) {
+      const { status, stdout, stderr } = await project.node(path, "--help");
+      expect(stderr).to.match(new RegExp(`^sotto(?:-mcp)?: NODE_TOO_OLD: ${SENTENCE}\n$`));
+      expect([status, stdout]).to.deep.equal([1, ""]);
+    }
+  });
+
+  it("programs can import every package, to say it in their own words", async () => {
+    const entries = entriesOf((await packages()).filter(({ manifest }) => manifest.peerDependencies === undefined));
+    const imports = entries.map((entry) => `import "${entry}";\n`);
+    project.write("imports.mjs", `${imports.join("")}console.log("first line");\n`);
+    const { stdout, stderr } = await project.node("imports.mjs");
+    expect([stdout, stderr]).to.deep.equal(["first line\n", ""]);
+  });
+
+  for (const [entry, open] of [
+    ["@sotto/client/node", "openWallet({})"],
+    ["@sotto/client/sqlite", 'new entry.SqliteStore(":memory:")'],
+    ["@sotto/resource-server", "createPaywall({})"],
+    ["@sotto/database", 'openDatabase({ url: "sqlite::memory:", migrations: {} })'],
+  ] as const)
+    it(`${entry} refuses to open anything`, async () => {
+      const call = open.startsWith("new") ? open : `entry.${open}`;
+      project.write(
+        "open.mjs",
+        `const entry = await import("${entry}");\n` +
+          `try { await ${call}; } catch ({ code, message }) { console.log(code + ": " + message); }\n`,
+      );
+      const { stdout, stderr } = await project.node("open.mjs");
+      expect(stdout, stderr).to.match(new RegExp(`^NODE_TOO_OLD: ${SENTENCE}\n$`));
+    });
+
+  it("the packages' engines name the versions that work", async () => {
+    for (const { folder } of await packages()) {
+      const { engines } = JSON.parse(
+        readFileSync(join(import.meta.dirname, "..", "..", folder, "package.json"), "utf8"),
+      );
+      expect(engines).to.deep.equal({ node: ">=22.13" });
+    }
+  });
+});

@@ -1,0 +1,135 @@
+// What the tarballs contain, and what a stranger can do with each package. All are installed into one project by pnpm, which
+// without hoisting puts only declared dependencies within reach of a package.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../scripts/circuits/paths.ts";
+import { checkAll, problemsOf } from "../../scripts/release/check.ts";
+import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
+import { slow } from "../kit/slow.ts";
+import { NODE_24 } from "./support/nodes.ts";
+import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
+import { Project, tested } from "./support/project.ts";
+
+/** What users of a package bring, in the versions that it is tested with. */
+function peersOf(folder: string): [string, string][] {
+  const { peerDependencies = {}, devDependencies = {} } = readManifest(folder);
+  return Object.entries(peerDependencies).map(([name, range]) => [name, devDependencies[name] ?? range]);
+}
+
+/** The first ```js block of a package's README. */
+function snippetOf(folder: string): string {
+  const snippet = /^```js\n(.*?)^```$/ms.exec(readFileSync(join(root, folder, "README.md"), "utf8"))?.[1];
+  if (snippet === undefined) throw new Error(`${folder}/README.md has no js block`);
+  return snippet;
+}
+
+describe("packed packages", function () {
+  slow(this, "packages are packed, checked and installed");
+  let all: readonly PackedPackage[];
+  let project: Project;
+  before(async () => {
+    all = await packages();
+    const others = ["typescript", "@types/node"].map((name): [string, string] => [name, tested(name)]);
+    const peers = publicFolders().flatMap(peersOf);
+    const dependencies = { ...Object.fromEntries([...peers, ...others]), ...(await dependenciesOn(all)) };
+    project = await Project.install("pnpm", NODE_24, dependencies, { hoist: false });
+  });
+  after(() => project.remove());
+
+  it("are fit to be published", () => checkAll(all));
+
+  it("have the same bytes when they are packed again", async () => {
+    const again = await packAll(join(project.folder, "again"));
+    expect(again.map(({ integrity }) => integrity)).to.deep.equal(all.map(({ integrity }) => integrity));
+  });
+
+  /** The SDK that @sotto/mcp extends needs a browser's types. */
+  const needsBrowserTypes = (entry: string): boolean => entry.startsWith("@sotto/mcp");
+
+  it("have declarations that fit every setting of a strict compiler", async () => {
+    const write = (name: string, entries: readonly string[]) =>
+      project.write(name, entries.map((entry, index) => `export * as entry${index} from "${entry}";\n`).join(""));
+    write("all.ts", entriesOf(all));
+    write(
+      "node.ts",
+      entriesOf(all).filter((entry) => !needsBrowserTypes(entry)),
+    );
+    const settings: [string, Record<string, unknown>][] = [
+      ["node.ts", { module: "nodenext" }],
+      ["all.ts", { module: "esnext", moduleResolution: "bundler", lib: ["es2023", "dom"] }],
+      ["all.ts", { module: "nodenext", lib: ["es2022", "dom"], target: "es2022" }],
+    ];
+    for (const [file, options] of settings) expect(await project.complaints([file], options)).to.equal("");
+  });
+
+  it("have declarations for CommonJS", async () => {
+    const entries = entriesOf(all).map((entry, index) => `export import entry${index} = require("${entry}");\n`);
+    project.write("types.cts", entries.join(""));
+    const options = { module: "nodenext", lib: ["es2023", "dom"] };
+    expect(await project.complaints(["types.cts"], options)).to.equal("");
+  });
+
+  it("have declarations for browsers, without Node's types", async () => {
+    const packages = ["protocol", "chain", "prover", "client"].map((name) => `@sotto/${name}`);
+    const entries = entriesOf(all.filter(({ name }) => packages.includes(name)));
+    project.write("web.ts", entries.map((entry, index) => `export * as entry${index} from "${entry}";\n`).join(""));
+    const options = { module: "esnext", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [] };
+    expect(await project.complaints(["web.ts"], options)).to.equal("");
+  });
+
+  for (const [way, file, call] of [
+    ["import", "entries.mjs", "await import"],
+    ["require", "entries.cjs", "require"],
+  ] as const)
+    it(`load through every entry with ${way}`, async () => {
+      const entries = entriesOf(all).map((entry) => `if (!${call}("${entry}")) throw new Error("${entry}");\n`);
+      project.write(file, `${entries.join("").replaceAll(/(await import\([^)]*\))/g, "($1)")}console.log("loaded");\n`);
+      const { stdout, stderr } = await project.node(file);
+      expect([stdout, stderr]).to.deep.equal(["loaded\n", ""]);
+    });
+
+  it("say how they are installed", () => {
+    for (const { name, folder } of all) {
+      const line = name.startsWith("create-") ? name.replace("create-", "npm create ") : `npm install .*${name}`;
+      expect(readFileSync(join(root, folder, "README.md"), "utf8")).to.match(new RegExp(`${line}\\b`));
+    }
+  });
+
+  for (const folder of publicFolders())
+    it(`${folder} does what its README shows`, async () => {
+      project.write("snippet.mjs", snippetOf(folder));
+      const { status, stdout, stderr } = await project.node("snippet.mjs");
+      expect(stdout, stderr).to.match(/\S/);
+      expect(status, stderr).to.equal(0);
+    });
+
+  describe("that are not fit to be published", () => {
+    const lies: [string, (one: PackedPackage) => Partial<PackedPackage>, RegExp][] = [
+      [
+        "without a licence",
+        ({ files }) => ({ files: files.filter((path) => path !== "LICENSE") }),
+        /LICENSE is missing/,
+      ],
+      ["with a test", ({ files }) => ({ files: [...files, "test/a.test.ts"] }), /a\.test\.ts does not belong/],
+      [
+        "with a module of an earlier build",
+        ({ files }) => ({ files: [...files, "dist/old.js"] }),
+        /old\.js has no source/,
+      ],
+      [
+        "that depend on a folder",
+        ({ manifest }) => ({ manifest: { ...manifest, dependencies: { other: "workspace:*" } } }),
+        /depends on other by "workspace:\*"/,
+      ],
+    ];
+    for (const [what, lie, expected] of lies)
+      it(`${what} are refused`, async () => {
+        const [one] = all;
+        const problems = await problemsOf({ ...one!, ...lie(one!) });
+        expect(problems).to.have.length(1);
+        expect(problems[0]).to.match(expected);
+      });
+  });
+});

@@ -1,0 +1,25 @@
+// A local chain with a pool, for the programs of strangers.
+import type { DeploymentManifest } from "@sotto/protocol";
+import { deployLocal } from "../../../scripts/chain/deployment.ts";
+import { startNode } from "../../../scripts/chain/node.ts";
+import { atEnd } from "../../kit/at-end.ts";
+
+interface Chain {
+  readonly url: string;
+  readonly deployment: DeploymentManifest;
+}
+
+let starting: Promise<Chain> | undefined;
+const cleanup: (() => Promise<void>)[] = [];
+
+export const chain = (): Promise<Chain> => (starting ??= start());
+
+async function start(): Promise<Chain> {
+  const node = await startNode();
+  cleanup.push(() => node.stop());
+  return { url: node.url, deployment: await deployLocal(node.url) };
+}
+
+atEnd(async () => {
+  for (const action of cleanup) await action();
+});

@@ -1,0 +1,31 @@
+// The versions of Node that strangers have: real ones, from the packages that the launcher installs its own from.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "../../../scripts/circuits/paths.ts";
+import { NODE_PACKAGES } from "../../../scripts/launcher/install.mjs";
+
+/** The last Node 20, the oldest Node that the packages support, and the Node of this checkout. */
+export const NODE_20 = "20.20.2";
+export const NODE_22 = "22.13.0";
+export const NODE_24 = process.versions.node;
+
+/** @returns the folder of the program `node`; downloaded once and kept in .release/ */
+export function nodeFolder(version: string): string {
+  if (version === NODE_24) return dirname(process.execPath);
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
+  if (name === undefined) throw new Error(`npm has no Node for ${process.platform}-${process.arch}`);
+  const kept = join(root, ".release", "node", version);
+  const bin = join(kept, "node_modules", name, "bin");
+  if (existsSync(bin)) return bin;
+  // Installed elsewhere and renamed, so that an interrupted download leaves nothing that looks complete.
+  const staging = `${kept}-${process.pid}`;
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  writeFileSync(join(staging, "package.json"), '{ "private": true }\n');
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", `${name}@${version}`];
+  execFileSync("npm", args, { cwd: staging, stdio: ["ignore", "ignore", "pipe"] });
+  rmSync(kept, { recursive: true, force: true });
+  renameSync(staging, kept);
+  return bin;
+}
