@@ -174,12 +174,14 @@ async function command(action: string | undefined, args: string[]): Promise<void
   }
 }
 
-await runCommand(async () => {
-  const [action, ...args] = process.argv.slice(2);
+/** Runs a command with its arguments. @throws CommandError */
+export async function runCeremony([action, ...args]: string[]): Promise<void> {
   if (action === undefined) return void process.stdout.write(USAGE);
   try {
     await command(action, args);
   } finally {
     await stopSnarkjs();
   }
-});
+}
+
+if (import.meta.main) await runCommand(() => runCeremony(process.argv.slice(2)));
