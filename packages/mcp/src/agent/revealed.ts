@@ -13,7 +13,7 @@ const NETWORK = "this machine's network address";
 export const toMerchant = (who: string, paid: boolean): Revealed => ({
   to: "merchant",
   who,
-  what: ["the request: URL, method, headers and body", NETWORK, ...(paid ? ["the price, and that it was paid"] : [])],
+  what: ["the request (URL, method, headers, body)", NETWORK, ...(paid ? ["the price, and that it was paid"] : [])],
 });
 
 export const toService = (who: string): Revealed => ({
@@ -25,7 +25,7 @@ export const toService = (who: string): Revealed => ({
 export const toChain = (who: string): Revealed => ({
   to: "chain",
   who,
-  what: ["that some note of the pool was spent; not the amount, the payer, the recipient or the resource"],
+  what: ["that some note of the pool was spent, but not the amount, the payer, the recipient or the resource"],
 });
 
 export const toRegistry = (who: string): Revealed => ({
@@ -34,8 +34,8 @@ export const toRegistry = (who: string): Revealed => ({
   what: ["the phone number that was looked up", NETWORK],
 });
 
-/** One line for people and models. */
-export const revealedInWords = (revealed: readonly Revealed[]): string =>
+/** One line for each party. */
+export const revealedInWords = (revealed: readonly Revealed[]): string[] =>
   revealed.length === 0
-    ? "Nothing was revealed to anyone."
-    : `Revealed to ${revealed.map(({ to, who, what }) => `the ${to} (${who}): ${what.join(", ")}`).join("; to ")}.`;
+    ? ["Nothing was revealed to anyone."]
+    : revealed.map(({ to, who, what }) => `Revealed to the ${to} (${who}): ${what.join("; ")}.`);

@@ -34,11 +34,11 @@ export type PayingOutcome = z.infer<typeof PAYING_OBJECT>;
 /** The facts of a paying call in words, for models that read no structured content. */
 export function payingInWords({ error, paid, transaction, receipt, revealed, limits }: PayingOutcome): string[] {
   return [
+    ...(error === null ? [] : [`Failed: ${error.code}: ${error.message}.`]),
     paid === null
       ? "Nothing was paid by this call."
       : `Paid ${inWords(paid)} (${paid.amount} base units) in transaction ${transaction}${receipt === null ? "" : `, receipt ${receipt}`}.`,
-    ...(error === null ? [] : [`Failed: ${error.code}: ${error.message}.`]),
-    revealedInWords(revealed),
+    ...revealedInWords(revealed),
     ...(limits === null ? [] : [limitsInWords(limits)]),
   ];
 }
