@@ -64,7 +64,10 @@ export async function captureCall(
 
 async function bodyOf(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.body === null) return undefined;
-  return readBody(request, limit).catch((cause: unknown) => {
+  // Firefox has no Request.body, so an empty body is all that it shows of a request without one.
+  const whole = request.body === undefined ? await request.arrayBuffer() : undefined;
+  if (whole?.byteLength === 0) return undefined;
+  return readBody(whole === undefined ? request : new Response(whole), limit).catch((cause: unknown) => {
     if (cause instanceof SottoError)
       throw new FetchError(
         "BODY_TOO_LARGE",

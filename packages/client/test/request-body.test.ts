@@ -1,0 +1,36 @@
+// The body of a request, also in browsers whose requests have no property `body` (Firefox).
+import { expect } from "chai";
+import { expectRejected } from "../../../test/kit/rejection.ts";
+import { captureCall } from "../src/fetch/call.ts";
+
+const URL_ASKED = "https://news.example/1";
+
+/** What is sent for a request. */
+async function sent(init: RequestInit, bodyLimit = 100) {
+  let body: BodyInit | null | undefined;
+  const send: typeof fetch = async (_, { body: given } = {}) => {
+    body = given;
+    return new Response();
+  };
+  await (await captureCall(send, URL_ASKED, init, bodyLimit)).send();
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : body;
+}
+
+for (const firefox of [false, true])
+  describe(`the body of a request${firefox ? " in a browser without Request.body" : ""}`, () => {
+    const { body } = Object.getOwnPropertyDescriptors(Request.prototype);
+    before(() => {
+      if (firefox) Object.defineProperty(Request.prototype, "body", { get: () => undefined, configurable: true });
+    });
+    after(() => void Object.defineProperty(Request.prototype, "body", body));
+
+    it("is sent as it was given, and GET has none", async () => {
+      expect(await sent({})).to.equal(null);
+      expect(await sent({ method: "POST", body: "text" })).to.equal("text");
+      expect(await sent({ method: "POST" })).to.equal(null);
+    });
+
+    it("is refused if it is too large to be sent again", async () => {
+      await expectRejected("BODY_TOO_LARGE", () => sent({ method: "POST", body: "x".repeat(101) }));
+    });
+  });
