@@ -154,7 +154,7 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
             spellCheck={false}
             required
             value={typed[i] ?? ""}
-            onChange={(value) => setTyped(typed.map((old, j) => (j === i ? value : old)))}
+            onChange={(value) => setTyped((known) => known.map((old, j) => (j === i ? value : old)))}
           />
         ))}
       </div>
