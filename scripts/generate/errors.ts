@@ -15,7 +15,7 @@ import {
 import { DATABASE_ERRORS } from "@sotto/database";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
-import { type ErrorDefinition, type ErrorTable, PROTOCOL_ERRORS } from "@sotto/protocol";
+import { type ErrorDefinition, type ErrorTable, type ExitName, PROTOCOL_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
 import { PROVER_ERRORS } from "@sotto/prover";
 import { PAYWALL_ERRORS } from "@sotto/resource-server";
@@ -63,6 +63,59 @@ const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>
   Object.hasOwn(COMMAND_ERRORS, code) ? `${EXIT[exit].code}` : "";
 
+/** What to do if a code has no remedy of its own, by how a command ends. */
+const BY_EXIT: Readonly<Record<ExitName, string>> = {
+  failed: "Solve what the message names, then try again.",
+  usage: "Correct the option, argument or setting that the message names.",
+  refused: "Change what the message names: the same request is refused again.",
+  funds: "Add funds, or spend less.",
+  pending: "Wait, then run the same command again: it resumes.",
+  network: "Try again. If it fails again, check the address and the connection.",
+  invalid: "Do not rely on it. Ask its author for a new one.",
+  busy: "Wait until the other process has finished, then try again.",
+  key: "Name a key that only you can read.",
+  status: "Read the response: the server says what it expects.",
+  interrupted: "Run the same command again: it resumes.",
+};
+
+/** What to do if a code has no remedy of its own, by the status of its HTTP response. */
+const BY_STATUS: Readonly<Record<number, string>> = {
+  400: "Correct the field that the message names.",
+  401: "Get a new token or sign again, then repeat the request.",
+  404: "Check the path, and the id or number in it.",
+  405: "Use a method of the header `allow`.",
+  408: "Send the whole request sooner.",
+  409: "Look at what the message names: the same request fails again.",
+  410: "Begin again.",
+  413: "Send a smaller body.",
+  415: "Send JSON, with `content-type: application/json`.",
+  416: "Ask for a range within the file.",
+  422: "Change what the message names, then prove or sign again.",
+  429: "Wait, then try again.",
+  431: "Send shorter headers.",
+  500: "Try again later. The operator finds the cause by `x-request-id`.",
+  503: "Try again later.",
+};
+
+/** Packages that run in servers: their operators read errors in a log. */
+const OF_SERVERS = new Set(["verifier-service", "phone-registry", "resource-server", "server", "database"]);
+const FOR_OPERATOR = "The operator corrects what the message in the log names.";
+
+/**
+ * What to do about an error: its own remedy, or what is true for all errors of its kind.
+ * @param folder of the package that defines it
+ */
+export function stepOf(code: string, folder: string, definition: ErrorDefinition): string {
+  const own = remedyOf(definition);
+  if (own !== "") return own;
+  const { exit, http } = definition;
+  if (exit !== undefined || Object.hasOwn(COMMAND_ERRORS, code)) return BY_EXIT[exit ?? "failed"];
+  if (http === undefined) return OF_SERVERS.has(folder) ? FOR_OPERATOR : BY_EXIT.failed;
+  const step = BY_STATUS[http];
+  if (step === undefined) throw new Error(`${code} has status ${http}, for which no next step is defined`);
+  return step;
+}
+
 function remedyOf({ remedy }: ErrorDefinition): string {
   if (remedy === undefined || typeof remedy === "string") return remedy ?? "";
   const { local, elsewhere } = remedy;
@@ -87,7 +140,7 @@ try {
 
 An HTTP response has the code in [its body](api.md#errors); the command line prints it and ends with the
 [exit code](cli.md#rules). An error without an HTTP status is a fault of the service: the response is 500 \`INTERNAL\`, and
-the message is in the service's log. \`remedy\` is the next step that the command line prints.
+the message is in the service's log. A code is the anchor of its row, in lower case: \`errors.md#insufficient_funds\`.
 
 The commands of a checkout (\`npm run ..\`) have [their own codes](#commands-of-the-checkout).
 
@@ -102,11 +155,15 @@ end with a code of the packages.
 `;
 
 /** The table of the codes that only scripts throw. */
-function scriptTable(): string[] {
+function scriptTable(ofPackages: ReadonlySet<string>): string[] {
   const errors: ErrorTable = SCRIPT_ERRORS;
   const codes = Object.keys(errors).sort();
-  const rows = codes.map((code) => row(`\`${code}\``, errors[code]!.means, remedyOf(errors[code]!)));
-  return [row("code", "meaning", "remedy"), "|---|---|---|", ...rows];
+  const rows = codes.map((code) => {
+    // A code of a package has its anchor above.
+    const anchor = ofPackages.has(code) ? "" : `<a id="${code.toLowerCase()}"></a>`;
+    return row(`${anchor}\`${code}\``, errors[code]!.means, remedyOf(errors[code]!) || BY_EXIT.failed);
+  });
+  return [row("code", "meaning", "what to do"), "|---|---|---|", ...rows];
 }
 
 /** docs/errors.md. Each code of a package has an anchor: its name in lower case. */
@@ -125,17 +182,17 @@ export async function generateErrors(): Promise<GeneratedFile> {
       thrownBy,
       http === undefined ? "" : `${http}`,
       exitOf(code, definition),
-      remedyOf(definition),
+      stepOf(code, classes[0]!.folder, definition),
     );
   });
   const table = [
-    row("code", "meaning", "class (package)", "HTTP", "exit", "remedy"),
+    row("code", "meaning", "class (package)", "HTTP", "exit", "what to do"),
     "|---|---|---|---|---|---|",
     ...rows,
   ];
   return {
     path: join(root, "docs", "errors.md"),
-    content: `${INTRODUCTION}\n${table.join("\n")}\n\n${SCRIPTS}\n${scriptTable().join("\n")}\n`,
+    content: `${INTRODUCTION}\n${table.join("\n")}\n\n${SCRIPTS}\n${scriptTable(new Set(codes)).join("\n")}\n`,
   };
 }
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
 import { SCRIPT_ERRORS } from "../../lib/error-definitions.ts";
-import { CLASSES } from "../errors.ts";
+import { CLASSES, stepOf } from "../errors.ts";
 
 const packages = join(root, "packages");
 const sourcesOf = (folder: string): string[] =>
@@ -40,6 +40,19 @@ describe("error definitions", function () {
         expect(means, code).to.match(/^[A-Z].*[.)`]$/);
         expect(http, code).to.be.within(400, 503);
       }
+  });
+
+  it("have a next step, and say it in docs/errors.md at an anchor of their own", () => {
+    const document = read(join(root, "docs", "errors.md"));
+    const codes = new Set([...CLASSES.flatMap(({ errors }) => Object.keys(errors)), ...Object.keys(SCRIPT_ERRORS)]);
+    for (const code of codes) {
+      const rows = document.split("\n").filter((line) => line.startsWith(`| <a id="${code.toLowerCase()}"></a>`));
+      expect(rows, code).to.have.lengthOf(1);
+      expect(rows[0], code).to.match(/ \| [^|]*\w[^|]* \|$/);
+    }
+    for (const { folder, errors } of CLASSES)
+      for (const [code, definition] of Object.entries(errors))
+        expect(stepOf(code, folder, definition), code).to.match(/\w/);
   });
 
   it("are each thrown somewhere", () => {
