@@ -1,13 +1,21 @@
 // Every template as a stranger uses it: created outside the checkout, installed from a registry, type-checked, started and
 // tested against `npm run dev`.
-import { writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createProject, TEMPLATES } from "create-sotto";
+import { inLongRun } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { findChromium } from "../web/support/chromium.ts";
 import { install, npm, openWorld, type World } from "./world.ts";
+
+/** Installed as a stranger does, each by itself. The agent's project starts programs of its own node_modules. */
+const ALONE = inLongRun(
+  ["resource-server-express", "client-mcp"],
+  ["resource-server-fastify", "resource-server-hono", "client", "browser"],
+);
+/** The others share one installation. That each declares what it imports is tested in packages/create-sotto. */
+const TOGETHER = TEMPLATES.map(({ name }) => name).filter((name) => !ALONE.includes(name));
 
 describe("templates", function () {
   slow(this, "packages are packed and installed, and payments proved");
@@ -23,26 +31,38 @@ describe("templates", function () {
     writeFileSync(chromium, `#!/bin/sh\n${variables.join("")}exec '${path}' ${options} "$@"\n`, { mode: 0o755 });
   });
 
-  for (const template of TEMPLATES)
-    describe(template.name, () => {
-      let folder: string;
-      before(() => {
-        folder = join(world.folder, template.name);
-        createProject(template.name, folder, world.registry.url);
-      });
-      // An installed project has thousands of files.
-      after(() => rm(folder, { recursive: true, force: true }));
-      it("installs", async () => {
-        await install(folder);
-      });
+  /** Creates projects and installs them with one command, as members of a workspace. */
+  async function installTogether(names: readonly string[]): Promise<void> {
+    const folder = join(world.folder, "together");
+    for (const name of names) createProject(name, join(folder, name), world.registry.url);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, workspaces: names }));
+    copyFileSync(join(folder, names[0]!, ".npmrc"), join(folder, ".npmrc"));
+    await install(folder);
+  }
 
-      it("type-checks", async () => {
-        await npm(folder, ["run", "types"]);
-      });
-
-      it("passes its tests, which start it", async () => {
-        const variables = { ...world.environment, CHROMIUM: chromium };
-        expect(await npm(folder, ["test"], variables)).to.match(/^ℹ pass [1-9]\d*$/m);
-      });
+  const worksIn = (folder: () => string) => {
+    it("type-checks", async () => {
+      await npm(folder(), ["run", "types"]);
     });
+
+    it("passes its tests, which start it", async () => {
+      const variables = { ...world.environment, CHROMIUM: chromium };
+      expect(await npm(folder(), ["test"], variables)).to.match(/^ℹ pass [1-9]\d*$/m);
+    });
+  };
+
+  for (const name of ALONE)
+    describe(name, () => {
+      const folder = () => join(world.folder, name);
+      it("installs", async () => {
+        createProject(name, folder(), world.registry.url);
+        await install(folder());
+      });
+      worksIn(folder);
+    });
+
+  describe("together", () => {
+    before(() => (TOGETHER.length === 0 ? undefined : installTogether(TOGETHER)));
+    for (const name of TOGETHER) describe(name, () => worksIn(() => join(world.folder, "together", name)));
+  });
 });

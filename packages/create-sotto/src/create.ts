@@ -50,10 +50,16 @@ export function createProject(templateName: string, folder: string, registry: st
     });
   for (const file of DOT_FILES)
     if (existsSync(join(path, `_${file}`))) renameSync(join(path, `_${file}`), join(path, `.${file}`));
-  writeFileSync(join(path, ".npmrc"), `; sotto's packages come from npm run release.\n@sotto:registry=${registry}/\n`);
+  writeFileSync(join(path, ".npmrc"), npmrc(registry));
   fillManifest(join(path, "package.json"), name);
   return { template, folder: path, name };
 }
+
+/** With an older Node, npm then says so when it installs; otherwise the first start would end with a bad option. */
+const npmrc = (registry: string): string => `; sotto's packages come from npm run release.
+@sotto:registry=${registry}/
+engine-strict=true
+`;
 
 /** @throws CreateError TEMPLATE_UNKNOWN */
 export function findTemplate(name: string): Template {

@@ -58,7 +58,8 @@ async function complete({ template, folder }: Arguments): Promise<{ template: st
 
 /** What to do next. Both commands of the checkout have to run: one serves the packages, the other one the chain. */
 function nextSteps({ template, folder }: NewProject): string {
-  const path = relative(whereUserIs, folder) || ".";
+  const near = relative(whereUserIs, folder) || ".";
+  const path = near.length < folder.length ? near : folder;
   return [
     `Created ${path}. Next:`,
     "  npm run release   in the checkout, in a terminal of its own: serves the packages",

@@ -51,11 +51,26 @@ describe("createProject", () => {
           else expect(tested, one).to.deep.include([one, range]);
       });
 
+      it("declares every package that it imports, and no other", () => {
+        const { dependencies, devDependencies } = readManifest(folder);
+        const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+        const imported = files.flatMap((file) =>
+          [...read(join(folder, file)).matchAll(/ from "((?:@[\w-]+\/)?[\w-]+)(?:\/[\w./-]+)?";/g)].map(
+            ([, name]) => name!,
+          ),
+        );
+        const declared = Object.keys({ ...dependencies, ...devDependencies });
+        expect(declared).to.include.members([...new Set(imported)]);
+        // Programs, and packages of types.
+        const others = ["typescript", "@types/node", "@types/express", "@sotto/cli", "@sotto/mcp"];
+        expect(declared.filter((name) => !imported.includes(name) && !others.includes(name))).to.deep.equal([]);
+      });
+
       it("installs sotto's packages from the registry of npm run release, all others from the usual one", () => {
         const lines = read(join(folder, ".npmrc"))
           .split("\n")
           .filter((line) => line !== "" && !line.startsWith(";"));
-        expect(lines).to.deep.equal(["@sotto:registry=http://127.0.0.1:4873/"]);
+        expect(lines).to.deep.equal(["@sotto:registry=http://127.0.0.1:4873/", "engine-strict=true"]);
       });
 
       it("keeps secrets and installed packages out of git and images", () => {

@@ -1,4 +1,7 @@
 // .env.example explains the settings.
+import { existsSync } from "node:fs";
+
+if (existsSync(".env")) process.loadEnvFile(".env");
 const { env } = process;
 
 export const port = Number(env["PORT"] ?? 3000);
