@@ -116,6 +116,7 @@ export const SCRIPT_ERRORS = {
   STATE_OUTDATED: { means: "The circuits changed after the pool was deployed.", remedy: "add `--fresh`" },
 
   // `npm run release`
+  NO_CHANGESETS: { means: "There is nothing to release.", remedy: "`pnpm exec changeset`" },
   PACK_FAILED: { means: "A package could not be packed." },
   PACKAGE_UNFIT: { means: "A packed package is not fit to be published; the message lists why." },
 

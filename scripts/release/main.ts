@@ -1,6 +1,7 @@
 // `npm run release`: packs every public package as it would be published, checks the tarballs, and serves them from a registry
 // on this machine until Ctrl-C.
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../circuits/paths.ts";
@@ -14,9 +15,12 @@ import { waitFor } from "../lib/wait-for.ts";
 import { checkAll } from "./check.ts";
 import { type PackedPackage, packAll } from "./pack.ts";
 import { startRegistry } from "./registry.ts";
+import { writeSboms } from "./sbom.ts";
+import { applyChangesets } from "./version.ts";
 
-const USAGE = `npm run release -- [OPTIONS]: packs the public packages, checks them, serves them on this machine.
+const USAGE = `npm run release -- [version] [OPTIONS]: packs the public packages, checks them, serves them on this machine.
 
+  version       turn the changesets into a version and a section of CHANGELOG.md, then end
   --once        pack and check, then end
   --port N      port of the registry; default 4873
   --no-build    pack what is built
@@ -28,6 +32,7 @@ const folder = join(root, ".release");
 
 interface Options {
   readonly help: boolean;
+  readonly version: boolean;
   readonly once: boolean;
   readonly port: number;
   readonly build: boolean;
@@ -36,8 +41,10 @@ interface Options {
 /** @throws CommandError UNKNOWN_OPTION, INVALID_PORT */
 function parseReleaseOptions(args: string[]): Options {
   try {
+    const [first, ...others] = args;
+    const version = first === "version";
     const { values } = parseArgs({
-      args,
+      args: version ? others : args,
       options: {
         help: { type: "boolean", short: "h", default: false },
         once: { type: "boolean", default: false },
@@ -45,7 +52,8 @@ function parseReleaseOptions(args: string[]): Options {
         "no-build": { type: "boolean", default: false },
       },
     });
-    return { help: values.help, once: values.once, port: parsePort(values.port), build: !values["no-build"] };
+    const { help, once } = values;
+    return { help, version, once, port: parsePort(values.port), build: !values["no-build"] };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const [problem] = (error as Error).message.split(". ");
@@ -71,12 +79,17 @@ function listOf(packages: readonly PackedPackage[]): string {
 async function release(): Promise<void> {
   const options = parseReleaseOptions(process.argv.slice(2));
   if (options.help) return void process.stdout.write(USAGE);
+  if (options.version) return void console.log(`all public packages are ${applyChangesets()} now: review and commit`);
   if (!options.once) await assertFree({ registry: options.port });
   if (options.build) await buildAll(progress, lifetime.signal);
-  const packages = await waitFor(progress, "packing the public packages", () => packAll(join(folder, "packages")));
+  // Without the tarballs of earlier versions.
+  const tarballs = join(folder, "packages");
+  rmSync(tarballs, { recursive: true, force: true });
+  const packages = await waitFor(progress, "packing the public packages", () => packAll(tarballs));
+  await waitFor(progress, "listing the dependencies", () => writeSboms(packages));
   await waitFor(progress, "checking the packages", (detail) => checkAll(packages, ({ name }) => detail(name)));
   progress.print(`\n${listOf(packages)}`);
-  progress.print(`  packed and checked ${packages.length} packages into .release/packages`);
+  progress.print(`  packed and checked ${packages.length} packages into .release/packages, each with its SBOM`);
   if (options.once) return;
 
   const registry = await startRegistry({ packages, port: options.port });

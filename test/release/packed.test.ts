@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { root } from "../../scripts/circuits/paths.ts";
 import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
+import { sbomPath, writeSboms } from "../../scripts/release/sbom.ts";
 import { slow } from "../kit/slow.ts";
 import { NODE_24 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
@@ -43,6 +44,25 @@ describe("packed packages", function () {
   it("have the same bytes when they are packed again", async () => {
     const again = await packAll(join(project.folder, "again"));
     expect(again.map(({ integrity }) => integrity)).to.deep.equal(all.map(({ integrity }) => integrity));
+  });
+
+  it("have a bill of materials that names the tarball and every dependency with its version", async () => {
+    await writeSboms(all);
+    const read = () => all.map((one) => readFileSync(sbomPath(one), "utf8"));
+    const first = read();
+    await writeSboms(all);
+    expect(read().filter((text, index) => text !== first[index])).to.have.length(0);
+    for (const [index, { integrity, manifest }] of all.entries()) {
+      const { metadata, components } = JSON.parse(first[index]!) as {
+        metadata: { component: { hashes: { content: string }[] } };
+        components: { purl: string }[];
+      };
+      const [hash] = metadata.component.hashes;
+      expect(`sha512-${Buffer.from(hash!.content, "hex").toString("base64")}`).to.equal(integrity);
+      const listed = components.map(({ purl }) => purl);
+      const direct = Object.entries(manifest.dependencies ?? {});
+      expect(listed).to.include.members(direct.map(([name, exact]) => `pkg:npm/${name.replace("@", "%40")}@${exact}`));
+    }
   });
 
   /** The SDK that @sotto/mcp extends needs a browser's types. */
