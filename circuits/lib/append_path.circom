@@ -6,7 +6,7 @@ include "merkle.circom";
 
 // The parent nodes of n groups of eight children.
 template Parents(n) {
-    // The children, group after group, field elements. The caller constrains them.
+    // The children of all groups in order, field elements. The caller constrains them.
     signal input children[8 * n];
     // The parent of each group. Constrained by [C:parents.node].
     signal output nodes[n];

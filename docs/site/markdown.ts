@@ -49,7 +49,7 @@ function rewriteLink(tokens: Token[], index: number, from: string): void {
   }
 }
 
-/** Two images, of which the style sheet shows the one for the theme. */
+/** Two images; the style sheet shows the one for the current theme. */
 const pictures = (html: string): string =>
   html.replaceAll(PICTURE, (_, dark: string, light: string, rest: string) =>
     [light, dark]

@@ -11,10 +11,10 @@ import { hasSameBlockNumbers } from "./block-numbers.ts";
 const SETTING_ERRORS = [7, 28, 30, 50_000];
 /** Hardhat's number for a missing setting. */
 const MISSING_SETTING = 7;
-/** Hardhat's number for a deployment that was begun on another chain. */
+/** Hardhat's number for a deployment that was started on another chain. */
 const OTHER_CHAIN = 10_900;
 
-/** Ignition's reasons for rejecting a deployment that was begun with other parameters, without repetitions. */
+/** Ignition's reasons for rejecting a deployment that was started with other parameters, without repetitions. */
 function differences(text: string): string | undefined {
   if (!text.includes("reconciliation errors")) return undefined;
   return [...new Set([...text.matchAll(/^\s*\* [^:]+: (.*)$/gm)].map(([, reason]) => reason!))].join("; ");
@@ -39,7 +39,7 @@ export function explain(error: unknown): unknown {
   const what =
     otherwise === undefined
       ? `${text.replace(/\.$/, "")}; run the same command again to resume`
-      : `the deployment was begun with other parameters: ${otherwise}; use the same ones, or choose another --network`;
+      : `the deployment was started with other parameters: ${otherwise}; use the same ones, or choose another --network`;
   return new CommandError("DEPLOYMENT_FAILED", what, { cause: error });
 }
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { HOST } from "./ports.ts";
 
-/** Listens on this machine only. @returns closes the server and its connections */
+/** Listens on this machine only. @returns a function that closes the server and its connections */
 export async function listen(handler: RequestListener, port: number): Promise<() => Promise<void>> {
   const server: Server = createServer(handler);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, HOST, resolve));

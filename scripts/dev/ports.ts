@@ -54,7 +54,7 @@ export async function ownerOf(port: number): Promise<string | undefined> {
   try {
     return process.platform === "linux" ? ownerOnLinux(port) : await ownerByLsof(port);
   } catch {
-    // Another user's process, or a system without these tools.
+    // The process belongs to another user, or the system lacks these tools.
     return undefined;
   }
 }

@@ -56,7 +56,7 @@ function watchedFolders(checkout: string): string[] {
 
 /**
  * Calls `onChange` with the files that changed, relative to the checkout, once they are quiet.
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchSources(onChange: (files: string[]) => void, checkout = root): () => void {
   const watchers = new Map<string, FSWatcher>();

@@ -61,7 +61,7 @@ const PACKED_AT = "1985-10-26T08:15:00.000Z";
 
 const tarballPath = ({ name, version }: PackedPackage): string => `/${name}/-/${name.split("/").at(-1)}-${version}.tgz`;
 
-/** The document of a package, of which package managers read versions and tarballs. */
+/** The document of a package, from which package managers read its versions and tarballs. */
 function describe(one: PackedPackage, url: string): string {
   const { name, version, manifest, integrity } = one;
   const dist = { tarball: `${url}${tarballPath(one)}`, integrity };

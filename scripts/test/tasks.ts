@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Task {
-  /** As turbo names it: `@sotto/test-client#test:2`. */
+  /** Its name in turbo: `@sotto/test-client#test:2`. */
   readonly id: string;
-  /** As people name it: `test/client 2`, `types of client`, `lint`. */
+  /** Its name in reports: `test/client 2`, `types of client`, `lint`. */
   readonly name: string;
   readonly kind: "suite" | "check";
   /** Folder of its package, from the root of the checkout; empty for the root. */

@@ -199,14 +199,14 @@ describe("sotto: paying", function () {
     for (const [stage, when] of [
       ["while proving", /proving/],
       ["while settling", /settling/],
-      ["when it was paid", /confirming the payment|^paid/],
-      ["while it asks with the proof", /repeating the request/],
+      ["once paid", /confirming the payment|^paid/],
+      ["while repeating the request", /repeating the request/],
     ] as const)
       it(`${stage}, the same command resumes and pays once`, async () => {
         const before = await spent(payer);
         const sold = server.sold();
         const url = `${server.url}/crash/${encodeURIComponent(stage)}`;
-        if (stage === "while it asks with the proof") {
+        if (stage === "while repeating the request") {
           // The server receives the proof, but the client never receives the response.
           server.onRequest = async (paying) => !paying;
         }
@@ -219,7 +219,7 @@ describe("sotto: paying", function () {
         expect(await payer.json<unknown[]>(["purchases"])).to.deep.equal([]);
       });
 
-    it("before the confirmation, nothing was begun, and one key pays once", async () => {
+    it("starts nothing before the confirmation, and pays once for one key", async () => {
       const url = `${server.url}/key`;
       const args = ["pay", url, "--max", "1", "--key", "order 7"];
       await payer.json(args);

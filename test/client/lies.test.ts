@@ -149,7 +149,7 @@ describe("a lying service", function () {
     expect(held).to.deep.equal([]);
   });
 
-  it("with a wrong success does not make the client present its proof before the chain has the payment", async () => {
+  it("that reports success too early is not believed: the client presents its proof once the payment is on chain", async () => {
     const shown = server.shown;
     proxy.lie = async ({ path }) =>
       path === "settle"

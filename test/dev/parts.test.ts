@@ -93,7 +93,7 @@ describe("the parts of npm run dev", () => {
     }
   });
 
-  it("tells what a change concerns", () => {
+  it("classifies a change: the packages to build, the programs to restart, or a fresh start", () => {
     const programs = ["resource-servers", "traffic"];
     const none = { packages: [], programs: [], needsFresh: false, needsRestart: false };
     expect(classify(["packages/client/src/a.ts", "packages/client/src/b.ts"], programs)).to.deep.equal({

@@ -111,7 +111,7 @@ server.closeAllConnections();`;
     expect(said).to.match(/^http:\/\/127\.0\.0\.1:\d+\/zk\n$/);
   });
 
-  it("contains no program that is not run here", () => {
+  it("contains only the programs that these tests run", () => {
     expect(blocks.map((block) => block.split("\n")[0])).to.have.length(4);
   });
 

@@ -72,7 +72,7 @@ describe("verifying a phone number", function () {
     expect((await registry.resolve(phone)).body["verified"]).to.equal(false);
   });
 
-  it("tells another wallet nothing about a number's holder", async () => {
+  it("reveals nothing about a number's holder to another wallet", async () => {
     const [owner, stranger, taken, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, taken);
     const [ofTaken, ofFree] = [taken, free].map(async (phone) => {

@@ -1,4 +1,4 @@
-// Fastify: where an application registers a paywall, other plugins with it, and closing it.
+// Fastify: where a paywall is registered, how it works with other plugins, and what happens when an application closes.
 
 import { once } from "node:events";
 import { connect, constants } from "node:http2";

@@ -318,13 +318,13 @@ describe("the wallet page", function () {
       await context.unroute("**/zk/withdraw");
       await context.route("**/zk/withdraw", (route) => route.abort());
       await wallet.button("Withdraw").click();
-      await wallet.page.getByText("Resuming the withdrawal that was begun before").waitFor();
+      await wallet.page.getByText("Resuming the withdrawal that was started before").waitFor();
       await wallet.showsError("SERVICE_UNREACHABLE");
       await context.unroute("**/zk/withdraw");
       await wallet.go("/wallet");
       await wallet.button("Resume").click();
       await wallet.reach(wallet.button("Done"));
-      expect(await wallet.page.locator("dialog").textContent()).to.include("It was begun before, and executed once.");
+      expect(await wallet.page.locator("dialog").textContent()).to.include("It was started before, and executed once.");
       await wallet.button("Done").click();
       expect(await token.getFunction("balanceOf")(address)).to.equal(1_500_000n);
     }),

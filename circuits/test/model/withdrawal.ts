@@ -33,7 +33,7 @@ export interface Withdrawal {
 
 const leafOf = (note: SpentNote) => commitment(mod(note.amount), ownerTag(note.spendingKey), note.blinding);
 
-/** `notes` inputs, of which the first `enabled` are used. Values that are not chosen are random. */
+/** `notes` inputs; only the first `enabled` are used. Values that are not chosen are random. */
 export function chooseWithdrawal(
   random: Random,
   shape: { depth: number; inputs: number; enabled: number },

@@ -37,7 +37,7 @@ const recipientKey = on("lib/recipient_key.circom", "RecipientKey()", {
   inputs: () => ({ q }),
   harm: (read) => read("key[0]") !== key[0] || read("key[1]") !== key[1],
 });
-/** Keys that a recipient never has, because it could not read a payment to them. */
+/** Invalid recipient keys: no recipient could read a payment to them. */
 const badKeys = {
   "the other point with the key's x": otherY(multiply(Q, 8n)),
   "the key plus a point of order 8": add(multiply(Q, 8n), T8),

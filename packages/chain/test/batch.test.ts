@@ -93,7 +93,7 @@ describe("batched requests", () => {
       error: { code: -32600, message: "batch requests are not supported" },
     }),
     "a list of one error": () => [{ jsonrpc: "2.0", id: null, error: { code: -32600, message: "batch too large" } }],
-    "an error for each question": (questions) =>
+    "an error for each request": (questions) =>
       questions.map(({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32005, message: "batch limit" } })),
     "answers to some": (questions) => questions.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: null })),
     "a status": () => new Body("Request Entity Too Large", 413),

@@ -72,7 +72,7 @@ describe("with ethers", () => {
           .with.property("code", "INVALID_OPTION");
     });
 
-    it("refuses a range as the known nodes do, and is asked such a question once", async () => {
+    it("recognizes how known nodes refuse a range, and asks for such a range only once", async () => {
       for (const [code, message] of [
         [-32005, "query returned more than 10000 results"],
         [-32602, "block range is too wide"],

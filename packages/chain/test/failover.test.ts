@@ -40,7 +40,7 @@ const FAULTS: Record<string, unknown> = {
   "sends an error with another status": new Body('{"error":{"code":-32000,"message":"no key"}}', 401),
   "sends a page with status 502": new Body("<html>bad gateway</html>", 502),
   "sends no JSON": new Body("<html>maintenance</html>"),
-  "answers another question": new Envelope({ id: 99_999, result: "0x1" }),
+  "answers another request": new Envelope({ id: 99_999, result: "0x1" }),
   "gives no result": new Envelope({}),
   "gives a result of the wrong form": { number: "seven" },
   "closes the connection": GONE,

@@ -8,7 +8,7 @@ import { TestNode } from "./support/node.ts";
 const follow = (chain: ChainSource, options: Partial<FollowerOptions> = {}) =>
   new PoolFollower({ chain, pool: POOL, deploymentBlock: 0, rangeSize: 10, canReset: true, ...options });
 
-/** A source of several nodes, of which each action asks the first one that is not at fault. */
+/** A source with several nodes. Each action goes to the first node that is not at fault. */
 function nodesOf(...nodes: ChainSource[]): ChainSource {
   const useNode: NonNullable<ChainSource["useNode"]> = async (action, accept = () => true) => {
     let last: { answer: Awaited<ReturnType<typeof action>> } | undefined;

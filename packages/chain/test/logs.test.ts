@@ -25,7 +25,7 @@ describe("logs of a node", () => {
       expect((await logsOf([{ ...LOG, blockTimestamp: given }]))[0]!.timestamp, String(given)).to.equal(read);
   });
 
-  it("are refused if they are malformed, removed, of another contract or of other blocks", async () => {
+  it("are refused if they are malformed, removed, from another contract or from other blocks", async () => {
     const edits = [
       { topics: null },
       { topics: 1 },

@@ -164,7 +164,7 @@ const REFUND = "`sotto purchases` shows the details for a refund claim; close th
 /** The errors of a purchase. */
 export const PURCHASE_ERRORS = {
   PURCHASE_INVALID: {
-    means: "An option or field of the request is missing or of the wrong kind. Nothing was begun.",
+    means: "An option or field of the request is missing or of the wrong kind. Nothing was started.",
     exit: "usage",
   },
   REQUEST_LIMIT_EXCEEDED: {

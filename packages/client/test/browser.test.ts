@@ -22,7 +22,7 @@ describe("openWallet in a browser", () => {
   after(() => {
     for (const port of ports) port.close();
   });
-  /** A channel to a worker that runs `serveProver` with these arguments after the port. */
+  /** Runs `serveProver` on one port of a channel, with these arguments after the port, and returns the other port. */
   const workerOf = (...given: [] | [World["prover"]]): ProverWorker => {
     const { port1, port2 } = new MessageChannel();
     ports.push(port1, port2);

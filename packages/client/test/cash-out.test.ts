@@ -214,7 +214,7 @@ describe("withdrawing through a service", () => {
     for (const body of bodies) expect(() => world.withdraw({ withdraw: body } as never)).to.throw("AlreadySpent");
   });
 
-  it("is begun anew only when the first can no longer be executed", async () => {
+  it("is started again only when the first can no longer be executed", async () => {
     const wallet = await funded();
     let body: Record<string, unknown> = {};
     service.before = (_, sent) => {

@@ -293,7 +293,7 @@ describe("funding a wallet", () => {
     expect((await rejection(wallet.fund(options()))).code).to.equal("WALLET_CLOSED");
   });
 
-  it("says what the notes wait for if they are not spendable in time", async () => {
+  it("says what the notes are waiting for if they are not spendable in time", async () => {
     const wallet = await world.wallet();
     service.appends = false;
     const late = await rejection(wallet.fund(options({ timeoutMs: 1 })));

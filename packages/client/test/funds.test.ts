@@ -1,4 +1,4 @@
-// A purchase that finds no spendable note in time reports what its notes wait for.
+// A purchase that finds no spendable note in time reports what its notes are waiting for.
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";

@@ -6,7 +6,7 @@ import { rejection } from "../../../test/kit/rejection.ts";
 import { isPrivateAddress, parseTarget, publicFetch } from "../src/network/guard.ts";
 
 describe("the network guard", () => {
-  it("knows private addresses in every form", () => {
+  it("recognizes private addresses in every form", () => {
     for (const address of [
       "127.0.0.1",
       "0.0.0.0",

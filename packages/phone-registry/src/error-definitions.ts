@@ -13,7 +13,7 @@ export const REGISTRY_ERRORS = {
     means: "A record is not the one that the registry wrote in this row and version. It is never returned.",
   },
   SIGNATURE_INVALID: {
-    means: "The signature is not the wallet's over these fields, at this time, for this registry.",
+    means: "The wallet did not sign exactly these fields, with this time, for this registry.",
     http: 401,
   },
   SIGNATURE_REPLAYED: { means: "This signed request was accepted before.", http: 409 },

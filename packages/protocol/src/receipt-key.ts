@@ -21,7 +21,7 @@ function assertMessage(message: unknown): Uint8Array {
 const DOMAIN = utf8ToBytes("sotto/v1/receipt-key");
 
 /**
- * The private receipt key of one attempt of a payment, an Ed25519 seed: HMAC-SHA512 of nf and R.x under a wallet secret.
+ * The private receipt key of one attempt at a payment, an Ed25519 seed: HMAC-SHA512 of nf and R.x under a wallet secret.
  * r is fresh for each attempt, so the key is too, and it reveals nothing about the key of another payment. The wallet
  * derives it again when it makes a receipt.
  *

@@ -162,7 +162,7 @@ describe("a header's statement", () => {
     expect(failure(withHeader({ ...payment, claims }, { timestamp }))).to.be.oneOf(["RESOURCE_SIGNAL", "TOKEN_CLAIMS"]);
   });
 
-  it("concerns one ciphertext: nobody pays one amount and proves another", () => {
+  it("opens only with its own ciphertext, so nobody can pay one amount and prove another", () => {
     const payment = paymentTo(recipient, { amount: 1n });
     const { R, C } = encryptAmount(recipient.encryptionKey, PRICE, randomScalar());
     const { header } = payment;

@@ -5,7 +5,7 @@ export const POOL = `0x${"90".repeat(20)}`;
 
 const word = (value: number) => value.toString(16).padStart(64, "0");
 
-/** A chain in memory: the pool's deposits and appends, and the questions that it was asked. */
+/** A chain in memory: the pool's deposits and appends, and the requests that it received. */
 export class MemoryChain implements ChainSource {
   readonly blocks: (Block & { logs: Log[] })[] = [];
   /** Ranges of blocks whose logs were requested. */

@@ -110,7 +110,7 @@ async function journalled(
   if (shieldedAddress !== terms.shieldedAddress || amount !== String(terms.amount))
     throw new CliError(
       "ALREADY_REFUNDED",
-      "a refund of this payment with another address or amount was begun; repeat that command",
+      "a refund of this payment with another address or amount was started; repeat that command",
       { amount },
     );
   return { record: found, key };

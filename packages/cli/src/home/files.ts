@@ -97,7 +97,7 @@ function flushFolder(path: string): void {
 export function readKeyFile(path: string): string | undefined {
   let descriptor: number;
   try {
-    // The checks below use the descriptor, so that nobody can exchange the file in between.
+    // The checks below use the descriptor, so that nobody can replace the file in between.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     const code = codeOf(cause);

@@ -55,7 +55,7 @@ export const PHONE_HOST = "phone";
 /**
  * Pays the wallet that a phone number belongs to, at most once per key. Asks the registry, checks its response, pins the
  * wallet, and pays through `service`. After a crash, an abort or an error, the same call resumes the payment to the wallet
- * that it was begun for, even if the number belongs to another wallet by then. After success, the same call returns the
+ * that it was started for, even if the number belongs to another wallet by then. After success, the same call returns the
  * same payment.
  *
  * @throws PhonePaymentError, PurchaseError, ServiceClientError, WalletError, SottoError; the signal's reason

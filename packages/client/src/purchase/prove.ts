@@ -58,8 +58,8 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
 }
 
 /**
- * Makes another attempt from the same note, of which at most one can settle. If the note is spent and no attempt can settle
- * any more, makes another payment.
+ * Makes another attempt from the same note; at most one of the attempts can settle. If the note is spent and no attempt can
+ * settle any more, makes another payment.
  */
 export async function nextPayment(context: Context): Promise<Proved> {
   const { wallet, record, options } = context;
@@ -72,7 +72,7 @@ export async function nextPayment(context: Context): Promise<Proved> {
   }
 }
 
-/** @throws PurchaseError SETTLEMENT_UNKNOWN while an attempt of the last payment may still settle */
+/** @throws PurchaseError SETTLEMENT_UNKNOWN while an attempt at the last payment may still settle */
 export async function otherPayment(context: Context): Promise<Proved> {
   const { wallet, record } = context;
   const { id, payments } = record;

@@ -12,7 +12,7 @@ export interface Attempt {
   proved?: true;
 }
 
-/** An attempt of a payment. With the seed and the event, it reproduces all signals for a receipt after the proof was deleted. */
+/** An attempt at a payment. With the seed and the event, it reproduces all signals for a receipt after the proof was deleted. */
 export interface PaymentAttempt extends Attempt {
   /** Milliseconds since the Unix epoch, bound by the proof. */
   timestamp: number;
@@ -66,7 +66,7 @@ export interface WithdrawalRecord extends SpendRecord {
 
 export type JournalRecord = PaymentRecord | WithdrawalRecord;
 
-/** A deposit that was begun. The chain shows whether it arrived. */
+/** A deposit that was started. The chain shows whether it arrived. */
 export interface DepositRecord {
   /** Index of its owner tag. */
   keyIndex: number;
@@ -75,7 +75,7 @@ export interface DepositRecord {
   created: number;
 }
 
-/** The last deadline: the last second in which any attempt of a spend can settle. */
+/** The last deadline: the last second in which any attempt at a spend can settle. */
 export function lastDeadline({ attempts }: JournalRecord): number {
   return Math.max(0, ...attempts.map(({ validUntil }) => validUntil));
 }

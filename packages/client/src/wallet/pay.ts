@@ -70,7 +70,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
 }
 
 /**
- * Makes another attempt of a payment from the same note, with fresh randomness and a new deadline. At most one of all attempts
+ * Makes another attempt at a payment from the same note, with fresh randomness and a new deadline. At most one of all attempts
  * can settle, so it is safe at any time.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */

@@ -22,7 +22,7 @@ export interface PaymentEntry {
   /** The settling transaction and its block; "" and undefined until then. */
   transaction: string;
   block: number | undefined;
-  /** When it was begun, ISO 8601; "" for an incoming payment. */
+  /** When it was started, ISO 8601; "" for an incoming payment. */
   begun: string;
   /** Time of the settling block, ISO 8601; "" until then. */
   settled: string;

@@ -70,7 +70,7 @@ export interface PaymentStatus {
   state: PaymentState;
   /** Base units of the payment, or of the withdrawal including its fee. */
   amount: bigint;
-  /** When it was begun, milliseconds. */
+  /** When it was started, milliseconds. */
   created: number;
   /** Last second in which an attempt of it can settle. */
   validUntil: number;

@@ -173,7 +173,7 @@ export class Wallet {
     return fund(this.#core, options);
   }
 
-  /** Deposits of `fund` that were signed and are not finished, as of the last scan, oldest first. */
+  /** Deposits of `fund` that are signed but not finished, as of the last scan, oldest first. */
   unfinishedDeposits(): Promise<UnfinishedDeposit[]> {
     return unfinishedDeposits(this.#core);
   }
@@ -209,7 +209,7 @@ export class Wallet {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
   }
 
-  /** Makes another attempt of a payment from the same note, so it is never paid twice. */
+  /** Makes another attempt at a payment from the same note, so it is never paid twice. */
   payAgain(id: string, options: ScanOptions = {}): Promise<Payment> {
     return payAgain(this.#core, id, options);
   }
@@ -261,7 +261,7 @@ export class Wallet {
     return resumeWithdrawal(this.#core, id, options);
   }
 
-  /** Makes another attempt of a withdrawal or merge, with the same notes and terms. */
+  /** Makes another attempt at a withdrawal or merge, with the same notes and terms. */
   withdrawAgain(id: string, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdrawAgain(this.#core, id, options);
   }

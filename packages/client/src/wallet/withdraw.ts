@@ -100,7 +100,7 @@ export async function renew(
 }
 
 /**
- * Makes another attempt of a withdrawal with the same notes and terms and a later deadline. At most one attempt can be executed.
+ * Makes another attempt at a withdrawal with the same notes and terms and a later deadline. At most one attempt can be executed.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function withdrawAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Withdrawal> {

@@ -163,7 +163,7 @@ export class Records {
   #open(row: MappingRow | undefined, phone: string): Found | undefined {
     const record = openRow(this.#ring, row ?? this.#decoy);
     if (row === undefined) return undefined;
-    // If the indexes of two rows were exchanged, both can be decrypted but belong to another number.
+    // If the indexes of two rows were swapped, both can be decrypted but belong to another number.
     if (record.phone !== phone) throw new RegistryError("RECORD_TAMPERED", "a record is in the row of another one");
     return { row, record };
   }

@@ -1,4 +1,4 @@
-// A listing: what a resource server says of a resource in x402's extension `bazaar`, so that facilitators list it and
+// A listing: what a resource server says about a resource in x402's extension `bazaar`, so that facilitators list it and
 // clients find it, and the extension `privacy`. docs/x402.md specifies both.
 
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -9,7 +9,7 @@ import { refuse } from "./errors.ts";
 
 /** Name of the extension that lists a resource. */
 export const X402_BAZAAR = "bazaar";
-/** Name of the extension that says what an observer of the chain learns of a payment. */
+/** Name of the extension that says what an observer of the chain learns about a payment. */
 export const X402_PRIVACY = "privacy";
 
 /** Methods of resources that a facilitator lists. */
@@ -29,7 +29,7 @@ const MAX_TAGS = 5;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an observer of the chain learns of a settled payment. */
+/** What an observer of the chain learns about a settled payment. */
 export interface X402Privacy {
   /**
    * Follows from the other fields. shielded: amount, payer and recipient are hidden; confidential: only the amount;

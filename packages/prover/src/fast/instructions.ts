@@ -54,7 +54,7 @@ export const v128 = {
   /** Bits of `a` where the mask has ones, of `b` elsewhere. */
   select: (a: Code, b: Code, mask: Code): Code => [a, b, mask, ...simd(0x52)],
   anyTrue: unary(simd(0x53)),
-  /** The lanes exchanged; `a` is evaluated twice. */
+  /** Swaps the two lanes; `a` is evaluated twice. */
   swap: (a: Code): Code => [a, a, ...simd(0x0d), ...[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]],
   /** A double from memory in both lanes. */
   loadSplat: (address: Code, offset: number): Code => [address, ...simd(0x0a), 3, ...unsigned(offset)],

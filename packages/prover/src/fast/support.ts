@@ -24,7 +24,7 @@ function probe(): boolean {
   const memory = new WebAssembly.Memory({ initial: 1 });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
   const doubles = new Float64Array(memory.buffer, 0, 8);
-  // (2^51 - 1)^2 - 2^102 = 1 - 2^52, of which rounding the square first would leave only -2^52.
+  // (2^51 - 1)^2 - 2^102 = 1 - 2^52. If the square were rounded first, only -2^52 would remain.
   doubles.set([2 ** 51 - 1, 2 ** 51 - 1, 2 ** 51 - 1, 2 ** 51 - 1, -(2 ** 102), -(2 ** 102)], 2);
   (instance.exports["probe"] as () => void)();
   return doubles[0] === 1 - 2 ** 52 && doubles[1] === 1 - 2 ** 52;

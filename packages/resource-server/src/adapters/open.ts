@@ -35,7 +35,7 @@ export class OpeningPaywall {
     return this.#paywall.then(({ ready }) => ready);
   }
 
-  /** Settles with the first attempt to reach chain and service, or after 5 s. Rejects on a permanent error. */
+  /** Resolves after the first attempt to reach chain and service, or after 5 s. Rejects on a permanent error. */
   async started(): Promise<void> {
     const timer = new AbortController();
     const time = sleep(MAX_START_MS, undefined, { signal: timer.signal }).catch(() => undefined);

@@ -8,7 +8,7 @@ import { assertFields } from "./option-values.ts";
 
 /** A route for clients to find. Its listing has a path with parameters as it is written here, never the requested one. */
 export interface ListedRoute extends Omit<X402ListingOptions, "routeTemplate"> {
-  /** As of a priced route, without `*`. */
+  /** Like the path of a priced route, but without `*`. */
   readonly path: string;
 }
 

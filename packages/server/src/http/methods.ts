@@ -5,7 +5,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
  * Answers 405 with Allow, instead of 404, if a path has routes for other methods only.
- * @returns call it after all routes are registered
+ * @returns a function to call once all routes are registered
  */
 export function watchMethods(app: App): () => void {
   const served = new Map<string, Set<string>>();

@@ -14,7 +14,9 @@ export const ResourcesQuery = Type.Object({
   scheme: Type.Optional(Text(32, "scheme of x402; this service lists sotto")),
   network: Type.Optional(Text(64, "CAIP-2: eip155:CHAIN")),
   extensions: Type.Optional(Text(64, "an extension that listings have: bazaar, privacy")),
-  privacy: Type.Optional(Text(16, "shielded, confidential, anonymous or public: what an observer learns of a payment")),
+  privacy: Type.Optional(
+    Text(16, "shielded, confidential, anonymous or public: what an observer learns about a payment"),
+  ),
   limit: Type.Optional(Count(`maximum listings of the response; default 20, at most ${MAX_PAGE}`)),
   offset: Type.Optional(Count("number of listings to skip")),
 });

@@ -122,7 +122,7 @@ export class Batch {
     return sums;
   }
 
-  /** Halves a batch that failed until every invalid proof is found. */
+  /** Bisects a failed batch until every invalid proof is found. */
   #find(count: number, holds: boolean[]): void {
     const { mcl } = this.#curve;
     for (let index = 0; count > 1 && index < count; index++)

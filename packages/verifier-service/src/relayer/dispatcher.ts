@@ -9,7 +9,7 @@ import type { Sender, SendResult } from "./sender.ts";
 interface Deferred {
   operation: Operation;
   reason: string;
-  /** Whether it reverts by itself, not because of the pool's current state. */
+  /** Whether the operation itself causes the revert, not the pool's current state. */
   reverts: boolean;
 }
 

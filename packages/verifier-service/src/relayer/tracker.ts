@@ -106,8 +106,9 @@ export class Tracker {
   }
 
   /**
-   * Whether a confirmed block contains another transaction with this nonce: none of ours with it is mined.
-   * @param count the account's transactions in the newest block
+   * Creates a check for nonces with which none of our transactions is mined: whether a confirmed block contains another
+   * transaction with the nonce.
+   * @param count how many transactions of the account are mined, as of the newest block
    */
   #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {
     const { chain, address } = this.#context;

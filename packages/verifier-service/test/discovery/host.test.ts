@@ -55,7 +55,7 @@ describe("asking a host", () => {
     await anyRejection(hostAsker(true)(large, "GET"));
   });
 
-  it("connects to no address that is not public, on a chain that is not local", async () => {
+  it("connects only to public addresses, unless the chain is local", async () => {
     let reached = 0;
     const url = await serve((_request, response) => {
       reached += 1;
@@ -73,7 +73,7 @@ describe("asking a host", () => {
     expect(reached).to.equal(0);
   });
 
-  it("knows public addresses", () => {
+  it("recognizes public addresses", () => {
     const no = [
       ...[
         "0.0.0.0",

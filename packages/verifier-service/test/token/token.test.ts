@@ -141,7 +141,7 @@ describe("token keys", () => {
     expect((await rejection(read())).code).to.equal("TOKEN_KEY_INVALID");
   });
 
-  it("can be text: one key or a set, of which the last signs", async () => {
+  it("can be text: one key, or a set whose last key signs", async () => {
     const texts = [await addKey(folder, new Date(2026, 1, 1)), await addKey(folder, new Date(2026, 1, 2))].map((path) =>
       readFileSync(path, "utf8"),
     );

@@ -19,7 +19,7 @@ async function readIntent(wallet: Wallet, key: string): Promise<Intent | undefin
   return (await wallet.store.get(intentKey(key)))?.value as Intent | undefined;
 }
 
-/** The key of the payment with this resource; undefined if it is not one to a phone number, or was begun elsewhere. */
+/** The key of the payment with this resource; undefined if it is not one to a phone number, or was started elsewhere. */
 export async function phoneKeyOf(wallet: Wallet, resource: string): Promise<string | undefined> {
   const key = resource.startsWith(PREFIX) ? resource.slice(PREFIX.length) : undefined;
   return key !== undefined && (await readIntent(wallet, key)) !== undefined ? key : undefined;
@@ -51,7 +51,7 @@ export async function payNumber(
   const begun = await readIntent(context.wallet, key);
   if (begun === undefined) await context.wallet.store.put(intentKey(key), { ...intent }, 0);
   else if (begun.phone !== phone || begun.amount !== intent.amount)
-    throw new WebError("TERMS_CHANGED", "a payment of another amount was begun here; look the number up again");
+    throw new WebError("TERMS_CHANGED", "a payment of another amount was started here; look the number up again");
   return continueNumber(context, key, onProgress, signal);
 }
 
@@ -64,7 +64,7 @@ export async function continueNumber(
 ): Promise<Paid> {
   const { wallet, service, registry, limits } = context;
   const intent = await readIntent(wallet, key);
-  if (intent === undefined) throw new WebError("NOT_PAYABLE", "this payment was begun in another browser");
+  if (intent === undefined) throw new WebError("NOT_PAYABLE", "this payment was started in another browser");
   const { phone } = intent;
   const amount = BigInt(intent.amount);
   const paid = await payPhone(

@@ -89,7 +89,7 @@ export function resumeWithdrawal(
 function inWords(onProgress: OnProgress): (progress: CashOutProgress) => void {
   let said = false;
   return ({ stage, transaction, resumed }) => {
-    if (resumed && !said) onProgress({ stage: "Resuming the withdrawal that was begun before" });
+    if (resumed && !said) onProgress({ stage: "Resuming the withdrawal that was started before" });
     said = true;
     onProgress({ stage: cashOutText(stage), transaction });
   };

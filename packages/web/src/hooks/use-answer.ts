@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { type Failure, failureOf } from "../errors.ts";
 
-/** Pause before a question that failed is asked again. */
+/** Pause before a failed request to the worker is retried, ms. */
 const RETRY_MS = 3_000;
 
 export interface Answer<T> {
@@ -11,7 +11,8 @@ export interface Answer<T> {
 }
 
 /**
- * Asks a worker, and asks again whenever `question` changes, or after a failure. Answers that were overtaken are dropped.
+ * Sends a request to a worker, and sends it again whenever `question` changes, or after a failure. Answers to an earlier
+ * request are dropped.
  * @param ask must depend on nothing but `question`
  */
 export function useAnswer<T>(question: string | undefined, ask: () => Promise<T>): Answer<T> {

@@ -1,4 +1,4 @@
-// What a service says of itself: its readiness, and its metrics if the operator publishes them.
+// What a service reports about itself: its readiness, and its metrics if the operator publishes them.
 import { readBody } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { parseMetrics, type Sample } from "./metrics.ts";

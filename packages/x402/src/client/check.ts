@@ -87,7 +87,7 @@ async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402T
 const token = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
 const MAX_SYMBOL_CHARS = 32;
 
-/** @throws X402SchemeError X402_OPTION_INVALID if the pool's token does not return them; WalletError of the chain */
+/** @throws X402SchemeError X402_OPTION_INVALID if the pool's token returns no decimals or symbol; WalletError of the chain */
 export async function readToken({ chain, pool }: Wallet): Promise<{ decimals: number; symbol: string }> {
   const read = async (name: string) => {
     const answer = await chain.call({ to: pool.token, data: token.encodeFunctionData(name) });

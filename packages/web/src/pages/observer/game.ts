@@ -72,7 +72,7 @@ export const scored = ({ rounds, hits, chance }: Score, choices: number, hit: bo
 
 const KEY = "sotto-observer-score";
 
-/** The score of this tab; an unreadable one begins anew. */
+/** The score of this tab; zero if the stored score is unreadable. */
 export function readScore(): Score {
   try {
     const { rounds, hits, chance } = Object(JSON.parse(sessionStorage.getItem(KEY) ?? "{}")) as Record<string, unknown>;

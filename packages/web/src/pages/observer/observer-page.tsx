@@ -11,7 +11,7 @@ import { PaymentList } from "./payment-list.tsx";
 import type { Draft } from "./payments.ts";
 import { type Observation, useObservation } from "./use-observation.ts";
 
-/** What each party learns of a payment, live: the payer, the merchant, the service, and everyone who reads the chain. */
+/** What each party learns about a payment, live: the payer, the merchant, the service, and everyone who reads the chain. */
 export default function ObserverPage() {
   const [draft, setDraft] = useState<Draft>();
   const seen = useObservation(draft);

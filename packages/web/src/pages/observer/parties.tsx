@@ -42,7 +42,7 @@ const TONES: Record<Tone, { readonly icon: IconName; readonly text: string }> = 
   hidden: { icon: "hidden", text: "Does not know" },
 };
 
-/** Four columns: what each party learns of one payment. */
+/** Four columns: what each party learns about one payment. */
 export function Parties({ payment, seen }: { readonly payment: SeenPayment | undefined; readonly seen: Observation }) {
   const { requests, engine, spent, amounts, keyAddress, forgetKey } = seen;
   const sent = useMemo(() => (payment === undefined ? undefined : sentFor(payment, requests)), [payment, requests]);

@@ -76,7 +76,7 @@ export function HistoryView({ history }: { readonly history: readonly HistoryEnt
   );
 }
 
-/** One entry, with everything that this wallet knows of it. */
+/** One entry, with everything that this wallet knows about it. */
 function EntryDialog({ entry, onClose }: { readonly entry: HistoryEntry; onClose(): void }) {
   const { busy, failure, run } = useAction();
   const { kind, state, amount, at, counterparty, resource, transaction, block } = entry;

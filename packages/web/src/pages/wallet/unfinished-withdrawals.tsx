@@ -65,7 +65,7 @@ export function Withdrawn({ done, onClose }: { readonly done: CashedOut; onClose
             Withdrew <Amount value={done.amount} />
           </strong>
         </p>
-        {done.resumed && <p>It was begun before, and executed once.</p>}
+        {done.resumed && <p>It was started before, and executed once.</p>}
         <p className="row">
           Transaction <Hash value={done.transaction} name="transaction" />
         </p>
