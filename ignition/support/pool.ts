@@ -8,7 +8,7 @@ import { verifierName } from "./verifier-name.ts";
 /** Smallest amount of a deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
-/** Options that make a deployment wait for the first verifier. */
+/** Options of a contract that is deployed only after the first verifier. */
 export interface AfterVerifier {
   readonly after: ContractFuture<string>[];
 }

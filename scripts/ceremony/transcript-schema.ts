@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { Errors } from "typebox/schema";
 import { CommandError } from "../lib/command.ts";
 
-/** No fields beside the listed ones. */
+/** No fields besides the listed ones. */
 const strict = { additionalProperties: false };
 /** An entry for each circuit, at least one. */
 const byCircuit = <Entry extends TSchema>(entry: Entry) =>

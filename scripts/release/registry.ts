@@ -73,7 +73,7 @@ function describe(one: PackedPackage, url: string): string {
   });
 }
 
-/** Package managers cache responses: with an entity tag they ask whether the packages were packed again since. */
+/** Package managers cache responses: with an entity tag, they ask whether the packages were packed again in the meantime. */
 function send(request: IncomingMessage, response: ServerResponse, type: string, body: Buffer): void {
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   const headers = { etag, "cache-control": "no-cache", "content-type": type };

@@ -3,7 +3,7 @@ export function isInRotation(row: number, column: number, rows: number, columns:
   return rows < columns ? column % rows === row : row % columns === column;
 }
 
-/** All cases in the long run, the usual ones otherwise. Leave out only a case that tests the same as a usual one. */
+/** All cases with SOTTO_LONG=1, the usual ones otherwise. Leave out only a case that tests the same as a usual one. */
 export const inLongRun = <T>(usual: readonly T[], others: readonly T[]): T[] => [
   ...usual,
   ...(process.env["SOTTO_LONG"] === "1" ? others : []),
@@ -12,8 +12,8 @@ export const inLongRun = <T>(usual: readonly T[], others: readonly T[]): T[] => 
 type DeclareTest = (title: string, test: () => Promise<void>) => void;
 
 /**
- * A group of tests for each target. By default each attack runs on one target in rotation, so that every target meets
- * one; in the long run each target meets every attack. What a group declares with `it` always runs on every target.
+ * A group of tests for each target. By default, each attack runs on one target, in turn, so that every target gets at least
+ * one. With SOTTO_LONG=1, every attack runs on every target. What a group declares with `it` always runs on every target.
  */
 export function describeMatrix<T>(
   title: string,

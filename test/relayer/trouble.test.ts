@@ -122,7 +122,7 @@ describe("relayer in trouble", function () {
     expect(JSON.stringify(log)).not.to.contain("http://");
   });
 
-  it("settles a payment beside hundreds of deposits that their depositors cannot pay", async () => {
+  it("settles a payment among hundreds of deposits that their depositors cannot pay", async () => {
     const node = await proxy();
     const { store, relayer } = await services.start({ urls: [node.url] });
     await eventually(async () => (await relayer.status()).lastRound !== undefined);

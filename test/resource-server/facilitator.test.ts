@@ -167,7 +167,7 @@ describe("a resource server cannot be deceived", function () {
     await fooled.takes(said(first, sent.hash));
   });
 
-  it("by the pool's event from the payer's own contract", async () => {
+  it("by the event of the pool, emitted by the payer's own contract", async () => {
     const bundle = forgeFor(world);
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     const rest = Array.from({ length: 7 }, (_, index) => index);

@@ -57,7 +57,7 @@ describe("mutated proof headers", function () {
   let unused: Settled[];
   const servers: { name: string; server: ResourceServer; paywall: Paywall }[] = [];
   let sold = 0;
-  /** The servers' clock; undefined for this machine's. It stops during the test, so that no payment expires. */
+  /** The servers' clock; undefined for this machine's. The test sets it to a fixed time, so that no payment expires. */
   let now: number | undefined;
   /** The reasons that the paywalls reported, and how often. */
   const reasons = new Map<string, number>();

@@ -123,7 +123,7 @@ describe("docs/client.md", function () {
     expect(guide.unused()).to.deep.equal([]);
   });
 
-  it("says of every error of a purchase what happened to the money", () => {
+  it("says for every error of a purchase what happened to the money", () => {
     const section = PAGE.slice(PAGE.indexOf("\n## Errors\n"), PAGE.indexOf("\n## Who learns what\n"));
     const named = [...section.matchAll(/`(…?[A-Z_]+)`/g)].map(([, code = ""]) => code);
     const covers = (name: string, code: string) =>

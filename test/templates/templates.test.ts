@@ -45,7 +45,7 @@ describe("templates", function () {
       await npm(folder(), ["run", "types"]);
     });
 
-    it("passes its tests, which start it", async () => {
+    it("passes its own tests, which start the project", async () => {
       const variables = { ...world.environment, CHROMIUM: chromium };
       expect(await npm(folder(), ["test"], variables)).to.match(/^ℹ pass [1-9]\d*$/m);
     });

@@ -140,7 +140,7 @@ describe("circuits and keys", function () {
       }
     });
 
-    it("has its own ETag for 304, and ranges of the uncompressed file", async () => {
+    it("has its own ETag, which gives 304, while ranges are of the uncompressed file", async () => {
       const file = fileOf("payment", "zkey");
       const known = { ...br, "if-none-match": `"${sha256(file)}-br"` };
       expect((await raw("/proving-key", known)).message.statusCode).to.equal(304);

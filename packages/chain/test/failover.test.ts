@@ -319,7 +319,7 @@ describe("several nodes", () => {
     const logs = (from: number, to: number) => (view: ChainNode) => view.logs({ address: ADDRESS, from, to });
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
-    it("fail over if a node refuses the range, and keep its place", async () => {
+    it("fail over if a node refuses the range, and still ask that node first for other requests", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       second.answers["eth_getLogs"] = [];
       const chain = reader([first, second]);

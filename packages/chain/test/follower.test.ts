@@ -338,7 +338,7 @@ describe("PoolFollower", () => {
       expectComplete();
     });
 
-    it("stores nothing of a range that ends below the contract's own counts", async () => {
+    it("stores no part of a range that ends below the contract's own counts", async () => {
       const early = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(0, -1) });
       const error = await rejection(follow(early, { rangeSize: 100, checkQueue: true }).catchUp(sink));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });

@@ -353,7 +353,7 @@ describe("funding a wallet", () => {
     const deposited = (changes: Partial<FundOptions> = {}) => options({ until: "deposited", ...changes });
     const open = (store: Store = disk) => world.wallet({ seed, store, finality: FINALITY });
     const records = async () => (await disk.list("fund/")).length;
-    /** Removes the blocks since `height`. The new service knows nothing of them. */
+    /** Removes the blocks since `height`. The new service does not know them. */
     const reorganize = () => {
       world.chain.takeBack(world.chain.height - height);
       world.chain.mine();

@@ -102,7 +102,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(tries.filter(({ status }) => status === "fulfilled")).to.have.length(1);
     });
 
-    it("writes nothing of a batch with an invalid change", async () => {
+    it("writes no part of a batch with an invalid change", async () => {
       const circular: StoreValue[] = [];
       circular.push(circular);
       const bad = [circular, 1n as unknown as StoreValue];

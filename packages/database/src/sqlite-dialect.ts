@@ -115,7 +115,7 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters as SQLInputValue[];
-    // Retrying is safe: in a transaction we have the lock, and outside a statement that met a lock did nothing.
+    // Retrying is safe: within a transaction we have the lock, and elsewhere a statement that finds a lock does nothing.
     return whenFree(() => this.#run<R>(sql, values, query));
   }
 

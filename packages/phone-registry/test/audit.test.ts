@@ -20,7 +20,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     return rows;
   };
 
-  it("records actor, action, time and outcome, with names that only the keys resolve", async () => {
+  it("records actor, action, time and outcome, under pseudonyms that only the keys reveal", async () => {
     const tick = () => {
       world.now += 1;
     };

@@ -118,7 +118,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect((await verify(1, world.lastCode(PHONE))).mapping.verified).to.equal(true);
   });
 
-  it("are valid for one wallet; for another, a code only consumes an attempt", async () => {
+  it("are valid for one wallet; entering one for another wallet fails and consumes an attempt", async () => {
     // Another wallet requests a code, hoping that the number's owner enters it.
     await link(666);
     const theirs = world.lastCode(PHONE);

@@ -1,4 +1,4 @@
-/** Values that an error carries beside its message, for programs. Never secrets. */
+/** Values that an error carries in addition to its message, for programs. Never secrets. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 /** How a command ends because of an error. The command line maps each name to an exit code. */

@@ -39,7 +39,7 @@ describe("a proof header that is not JSON", () => {
     }
   });
 
-  it("is rejected without parsing if too long, not ASCII or not one text", () => {
+  it("is rejected without parsing if it is too long, not ASCII or not a single string", () => {
     const padded = header + " ".repeat(MAX_PROOF_HEADER_LENGTH - header.length);
     expect(parseProofHeader(padded).txSignature).to.equal(txSignature);
     const bad: unknown[] = [

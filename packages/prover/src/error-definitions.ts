@@ -20,7 +20,7 @@ export const PROVER_ERRORS = {
   },
   ARTIFACT_CACHE_FAILED: {
     means:
-      "The cache of artifacts cannot be read or written; they are used all the same. Details: `location`, `reason`.",
+      "The cache of artifacts cannot be read or written; the artifacts are used without it. Details: `location`, `reason`.",
   },
   ARTIFACT_TOO_LARGE: { means: "An artifact is larger than any artifact of sotto.", exit: "network" },
   ARTIFACT_CHANGED: {

@@ -74,7 +74,7 @@ describe("proving and verifying", function () {
     await cold.warm("toy");
     const [[points, signals, holds]] = verified as [(typeof verified)[number]];
     assert.deepEqual([verified.length, signals.length, holds], [1, TOY_SIGNALS.length, false]);
-    // A real check of real points: as a proof, they would get as far as the pairing.
+    // The warm-up's points decode like those of a proof, so its check includes the pairing.
     assert.deepEqual(decodeProof(encodeProof(points)), points);
     assert.isTrue(await cold.verify("toy", proof.proof, proof.publicSignals));
     await expectRejected("CIRCUIT_UNKNOWN", () => cold.warm("another"));

@@ -8,7 +8,7 @@ import type { CheckFailed } from "../src/outcome.ts";
 import { createRecipient, paymentTo, termsOf } from "./support/payment.ts";
 
 describe("a gate", () => {
-  it("admits its number at a time, in order, and rejects the rest", async () => {
+  it("admits a fixed number at a time, queues a few in order, and rejects the rest", async () => {
     const gate = new Gate(2, 3);
     const log: string[] = [];
     const releases: (() => void)[] = [];

@@ -5,7 +5,7 @@ import { circuitsFolder } from "../paths.ts";
 /** Delay after the last change of a file, ms: an editor saves in several steps. */
 const QUIET_MS = 150;
 
-/** Names of source files; not of files that a turn writes, nor of an editor's temporary files. */
+/** Names of source files, without the files that a turn writes and an editor's temporary files. */
 const SOURCE = /^\w[\w.-]*\.(circom|ts)$/;
 
 /** The folders with sources and tests. */

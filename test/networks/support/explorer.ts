@@ -34,8 +34,8 @@ async function solc(file: string): Promise<string> {
 }
 
 /**
- * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. Only
- * the long run compiles the pool too, which takes longer than all others: otherwise its code is the build's if other
+ * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. The pool
+ * takes longer than all others, so it is compiled only with SOTTO_LONG=1. Otherwise its code is taken from the build if other
  * contracts have the same input, because those show that the input reproduces the build.
  */
 export async function compile(entries: readonly Entry[], folder: string): Promise<string[]> {

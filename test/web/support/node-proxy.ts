@@ -8,7 +8,7 @@ export class NodeProxy {
   target: string;
   /** Drops every connection. */
   down = false;
-  /** Requests for block 0 so far: a page begins each look at the chain with one. */
+  /** Requests for block 0 so far. Each time a page reads the chain, it starts with one. */
   looks = 0;
   readonly #server: Server;
 

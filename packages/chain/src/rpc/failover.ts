@@ -26,7 +26,7 @@ export interface ChainOptions {
 
 interface Member {
   readonly node: RpcEndpoint;
-  /** Until when its chain id is not checked again, ms. */
+  /** The time until which its chain id is not checked again, ms. */
   trustedUntil: number;
   /** Faults since its last success. */
   failures: number;

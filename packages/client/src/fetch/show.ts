@@ -17,7 +17,7 @@ export interface ShowOptions {
 
 /**
  * Maximum retries with the same proof if the server fails or does not answer. A resource server runs the handler of a
- * payment at most three times: it would refuse a fourth presentation for good.
+ * payment at most three times: it would refuse a fourth presentation permanently.
  */
 const MAX_RETRIES = 2;
 const FIRST_PAUSE_MS = 500;

@@ -39,7 +39,7 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 }
 
 /**
- * Closes a purchase for good. If it was paid but not delivered, the money is spent, a refund is between the user and the
+ * Closes a purchase permanently. If it was paid but not delivered, the money is spent, a refund is between the user and the
  * recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no longer
  * counts against the limits.
  * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS

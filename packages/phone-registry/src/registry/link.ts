@@ -25,7 +25,7 @@ type Stored =
 const outdated = () =>
   new RegistryError("LINK_OUTDATED", "a link that was signed later exists; sign again with the current time");
 
-/** Until when a digest is remembered, ms: as long as its issuedAt would be accepted. */
+/** The time until which a digest is remembered, ms: as long as its issuedAt would be accepted. */
 export const rememberUntil = (issuedAt: number, now: number): number =>
   Math.max(now, issuedAt * 1000) + DIGEST_MEMORY_MS;
 

@@ -38,7 +38,7 @@ export function climbWithBigInts({ u, a24 }: LadderBase, bits: string): Rungs {
   return [u0, w0, u1, w1];
 }
 
-/** Per engine, the address of room for two points and two constants. */
+/** For each engine, the address of scratch memory for two points and two constants. */
 const operands = new WeakMap<FieldEngine, number>();
 
 /** `climbWithBigInts` in WebAssembly. */

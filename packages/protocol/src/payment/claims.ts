@@ -16,7 +16,7 @@ export const TOKEN_TYPE = "sotto-payment-2+jwt";
 /** Maximum length of a payment token, characters; the length of every claim is limited. */
 export const MAX_PAYMENT_TOKEN_LENGTH = 2048;
 
-/** The claims of a payment token beside iss, iat and exp. Numbers that may exceed 2^53 are decimal strings. */
+/** The claims of a payment token besides iss, iat and exp. Numbers that may exceed 2^53 are decimal strings. */
 export interface PaymentTokenClaims {
   /** Id of the reservation, and from then on of the payment. */
   readonly jti: string;

@@ -42,7 +42,7 @@ export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Tas
   return weightedSums(adder, windows, tasks.length);
 }
 
-/** For each window the addresses of its buckets' sums by weight; 0 for an empty bucket. */
+/** For each window, the addresses of its buckets' sums in order of weight; 0 for an empty bucket. */
 function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Int32Array[] {
   const { bits, windows } = task.digits;
   const count = task.indices?.length ?? task.digits.count;

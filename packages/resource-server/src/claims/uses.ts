@@ -10,7 +10,7 @@ export interface UsesOptions {
   readonly idOf: (nullifier: string) => string;
   /** How long after its timestamp a payment is remembered, ms. */
   readonly rememberedMs: number;
-  /** Start of a store that keeps nothing on disk, ms; undefined if the store is persistent. */
+  /** When a store in memory was opened, ms; undefined if the store is persistent. */
   readonly memoryStartedAt: number | undefined;
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;

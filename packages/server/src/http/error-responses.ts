@@ -87,7 +87,7 @@ export interface ErrorHandler {
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
-/** Answers errors with the one body that all errors have. An error without an HTTP status is 500 `INTERNAL`. */
+/** Answers errors with the one body that all errors have. An error without an HTTP status gets 500 `INTERNAL`. */
 export function errorHandler({ errors: table, translate = () => undefined }: ErrorHandlerOptions): ErrorHandler {
   const bodyOf = (code: string, message: string): ErrorResponse => ({
     error: STATUS_CODES[statusOf(table, code)] ?? "Error",

@@ -137,7 +137,7 @@ describe("a server", () => {
     expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "POST"]);
   });
 
-  it("reveals nothing of internal errors, and logs their location", async () => {
+  it("reveals nothing about internal errors, and logs their location", async () => {
     lines.length = 0;
     const answer = await fetch(`${origin}/fails`);
     expect(answer.status).to.equal(500);

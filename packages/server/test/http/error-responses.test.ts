@@ -117,7 +117,7 @@ describe("error responses", () => {
     });
   });
 
-  it("reveal nothing of an internal error", () => {
+  it("reveal nothing about an internal error", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
       const { status, body } = toResponse(error);
       expect([status, body.code]).to.deep.equal([500, "INTERNAL"]);

@@ -88,7 +88,7 @@ export function hostAsker(local: boolean): AskHost {
       const open = secure ? httpsRequest : httpRequest;
       const asked = open(target, {
         method,
-        // Not the process's connections: one of them could lead to an address that is not public.
+        // The process's shared agent could reuse a connection to an address that is not public.
         agent: secure ? new SecureAgent() : new Agent(),
         headers: { accept: "application/json", "user-agent": "sotto-discovery" },
         maxHeaderSize: MAX_HEADER_BYTES,

@@ -13,7 +13,7 @@ export interface VerifyEngineOptions {
   readonly verificationKeys: Readonly<Record<string, unknown>>;
   /** Worker threads; by default one per core. */
   readonly workers?: number | undefined;
-  /** Maximum proofs in the queue, without those being verified; default 1,024. */
+  /** Maximum proofs in the queue, not counting those being verified; default 1,024. */
   readonly maxQueue?: number | undefined;
   /** Starts a worker with this data; for tests. */
   readonly startWorker?: ((data: unknown) => Worker) | undefined;

@@ -11,7 +11,7 @@ import { type Job, Thread } from "./thread.ts";
 export interface WorkerPoolOptions {
   /** Threads. */
   readonly workers: number;
-  /** Maximum proofs in the queue, without those being verified. */
+  /** Maximum proofs in the queue, not counting those being verified. */
   readonly maxQueue: number;
   /** Starts one worker. */
   readonly start: () => Worker;

@@ -29,7 +29,7 @@ export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes
   readonly facts: RelayServices["facts"];
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
   readonly answers: ResponseContext;
-  /** The id under which quotas count the client. It does not reveal its address. */
+  /** The id under which quotas count the client. It does not reveal the client's address. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
 

@@ -92,7 +92,7 @@ describe("the verify engine", function () {
     );
   });
 
-  it("rejects malformed proofs like the prover's verifier, beside valid proofs", async () => {
+  it("rejects the malformed proofs that the prover's verifier rejects, next to valid proofs", async () => {
     const { points } = statement(PAYMENT);
     const outside = affine(g2(points.b).add(cofactorPoint()));
     const proof = (change: (words: string[]) => unknown): Claim => ({

@@ -114,7 +114,7 @@ describe("HTTP statuses of errors", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("reveal nothing of internal errors", () => {
+  it("reveal nothing about internal errors", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
       const { status, body } = toResponse(error);
       expect(status).to.equal(500);

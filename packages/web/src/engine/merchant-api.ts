@@ -1,4 +1,4 @@
-// What a merchant's page asks of its worker. The viewing key stays in the worker's memory; it is never stored.
+// The calls that a merchant's page makes to its worker. The viewing key stays in the worker's memory; it is never stored.
 import type { Received } from "@sotto/client";
 import type { CheckedReceipt } from "@sotto/client/receipts";
 import type { PaymentInstructions } from "@sotto/protocol";

@@ -53,7 +53,7 @@ class Desk implements MerchantDesk {
     let wallet: ViewingWallet | undefined;
     let genesis: string | undefined;
     let failures = 0;
-    /** Whether the chain had none of the blocks that were read, although it is the same chain. */
+    /** Whether the chain, although the same, no longer has any of the blocks that were read. */
     let replaced = false;
     while (!signal.aborted) {
       try {

@@ -1,4 +1,4 @@
-// The contracts on chain beside the host's manifest.
+// Compares the contracts on chain with the host's manifest.
 import { type Chain, isAnotherContract } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
 import type { DeploymentManifest } from "@sotto/protocol";

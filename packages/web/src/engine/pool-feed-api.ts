@@ -175,7 +175,7 @@ export interface ContractCheck {
   readonly found: string | undefined;
 }
 
-/** The pool's constants on chain beside the manifest's. */
+/** The pool's constants on chain, next to the manifest's. */
 export interface ConstantCheck {
   readonly name: string;
   readonly expected: string;

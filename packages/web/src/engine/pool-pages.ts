@@ -6,7 +6,7 @@ import { PoolHistory } from "./pool-history.ts";
 
 /** The newest pages stay as they are, so that a reorganization rolls back little. */
 const SEPARATE_PAGES = 32;
-/** Older pages are merged until they have this many events: a look at an idle chain adds an empty page. */
+/** Older pages are merged until they have this many events: each read of an idle chain adds an empty page. */
 const MERGED_EVENTS = 2048;
 
 export class PoolPages implements PageSink {

@@ -23,7 +23,7 @@ export interface TabEvents {
 export class Tabs {
   readonly #channel = new BroadcastChannel(NAME);
   readonly #events: TabEvents;
-  /** Since when this tab has the wallet; undefined while it has not. */
+  /** The time since which this tab has the wallet; undefined while it does not have it. */
   #since: number | undefined;
   #letGo: () => void = () => {};
   #queued = new AbortController();

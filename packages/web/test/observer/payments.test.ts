@@ -106,7 +106,7 @@ describe("the public values of a payment", () => {
     expect(call?.signals[6]).to.equal(2n);
   });
 
-  it("are those of the event if the call is unknown, or has another payment", () => {
+  it("are those of the event if the call is unknown or contains another payment", () => {
     expect(callOf(settled(9), decodeSettleCall(data))).to.equal(undefined);
     const fields = fieldsOf(settled(2), undefined);
     expect(fields.map(({ name }) => name))

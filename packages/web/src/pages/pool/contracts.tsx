@@ -12,7 +12,7 @@ interface Properties {
   readonly quiet: boolean;
 }
 
-/** Code, constants and keys on chain beside the manifest's. */
+/** Code, constants and keys on chain, next to the manifest's. */
 export function Contracts({ chain, quiet }: Properties) {
   const config = useConfig();
   const { deployment } = config;
