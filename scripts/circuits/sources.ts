@@ -7,7 +7,7 @@ import { root } from "./paths.ts";
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 
 /**
- * A circom source and all files it includes, itself first. Includes are resolved like circom does: relative to the
+ * A circom source and all files it includes, itself first. Includes are resolved as circom does: relative to the
  * including file, then in the library folders.
  * @throws CommandError INCLUDE_MISSING
  */

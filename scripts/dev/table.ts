@@ -32,7 +32,7 @@ export function addresses(screen: Screen, running: Running): string {
     ["chain", urlOf(ports.chain), `id ${chainId}, pool ${pool.slice(0, 10)}..`],
   ];
   const files = [
-    ["state", path, kept ? "kept from the last run; --fresh begins anew" : "the next run continues with it"],
+    ["state", path, kept ? "kept from the last run; --fresh starts over" : "the next run continues with it"],
     ["logs", `${path}/logs`, "one file for each process"],
     ["merchant", `${path}/viewing-key.json`, "shows its payments, cannot spend"],
   ];

@@ -69,7 +69,7 @@ export function windowOf(p0: MontgomeryPoint, p1: MontgomeryPoint, p2: Montgomer
   return { beta, first, second: cramer(offset).map((x) => mod(x * scaleSecond)) as Triple, offset };
 }
 
-/** The point of a window, computed like the circuit does for v = 1. The generator checks its result with it. */
+/** The point of a window, computed as the circuit does for v = 1. The generator checks its result with it. */
 export function evaluate({ beta, first, second, offset }: Window, signs: Triple): MontgomeryPoint {
   const dot = (a: Triple): bigint => ORDER.reduce((sum, i) => sum + a[i] * signs[i], 0n);
   const u = mod((signs[0] + beta * signs[1]) * dot(first));

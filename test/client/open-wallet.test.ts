@@ -121,7 +121,7 @@ describe("openWallet", function () {
     expect(existsSync(nowhere)).to.equal(false);
   });
 
-  it("refuses development keys elsewhere than on a local chain, and downloads nothing", async () => {
+  it("refuses development keys on a chain that is not local, and downloads nothing", async () => {
     // The same chain, under the id of a public one.
     const { chain } = await openTestWallet(world);
     const elsewhere = new Proxy(chain, {

@@ -217,7 +217,7 @@ describe("npm run dev", function () {
     expect(host).to.deep.equal(before);
     expect(await blockHash(head)).to.equal(hash);
     expect(await tokens(user)).to.equal(200_000_000n);
-    expect(dev.output()).to.contain("--fresh begins anew");
+    expect(dev.output()).to.contain("--fresh starts over");
   });
 
   it("makes real payments, and ends its processes if it is killed", async () => {
@@ -229,7 +229,7 @@ describe("npm run dev", function () {
     await eventually(async () => (await busyPorts(port)).length === 0);
   });
 
-  it("begins anew with --fresh, and says so if the circuits have changed", async () => {
+  it("starts over with --fresh, and says so if the circuits have changed", async () => {
     const before = host;
     writeFileSync(join(folder, "keys.sha256"), "");
     const outdated = startDev("--port", String(port), "--state", folder);

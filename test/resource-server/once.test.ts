@@ -161,7 +161,7 @@ describe("one payment across processes", function () {
     }
   });
 
-  it("is restored after its server was killed in the handler and the lease expired; a served one stays consumed", async () => {
+  it("can be used again if its server was killed in the handler, once the lease expires; a served one stays consumed", async () => {
     const first = await other("Express 5");
     const [payment, spent] = [await pay(world, { target: "/paid/slow" }), await pay(world)];
     expect((await show(first.url, spent)).status).to.equal(200);

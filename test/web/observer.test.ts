@@ -178,7 +178,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "shows what everyone can read with a locked wallet, and forgets the viewing key with the page",
+    "with a locked wallet, shows only what everyone can read, and forgets the viewing key when the page closes",
     during(async () => {
       await party("payer").getByText("The wallet of this browser is locked.").waitFor();
       await wallet.field("Viewing key (JSON)").waitFor();

@@ -98,7 +98,7 @@ describe("a purchase that fails", () => {
     expect([payer.balance().spendable, service.asked]).to.deep.equal([5_000n, []]);
   });
 
-  it("after its proof was sent keeps its reservation until it can no longer settle", async () => {
+  it("because the service became unreachable after its proof was sent, keeps its reservation until it can no longer settle", async () => {
     service.before = AWAY;
     expect((await rejection(buy())).code).to.equal("SERVICE_UNREACHABLE");
     expect([await spent(), (await openPurchases(payer)).map(({ state }) => state)]).to.deep.equal([PRICE, ["paying"]]);

@@ -29,7 +29,7 @@ export interface ProverOptions {
   artifacts: Artifacts;
   /** Default: the fast engine if the machine supports it, else snarkjs. */
   engine?: ProvingEngine | undefined;
-  /** Verifies each proof before returning it, in some 10 ms. Default: true. */
+  /** Verifies each proof before returning it, in about 10 ms. Default: true. */
   selfCheck?: boolean | undefined;
 }
 

@@ -54,7 +54,7 @@ describe("engines", function () {
         assert.isFalse(await verifier.verify("toy", proof, ["210", String(round + 1)]));
         for (const word of proof) seen.add(word);
       }
-      assert.equal(seen.size, 8 * ROUNDS, "each proof is blinded anew");
+      assert.equal(seen.size, 8 * ROUNDS, "each proof has fresh blinding");
     });
 
     it(`${name}: makes several proofs concurrently with one key`, async () => {

@@ -58,7 +58,7 @@ export class RpcEndpoint {
    * Calls one method with many parameters, in batches of at most MAX_BATCH. If the node refuses a batch, smaller ones follow, and
    * finally single requests. Only if those fail too is the node at fault.
    * @returns the results in the order of the parameters; CallReverted for a call that reverts
-   * @throws as `ask`, for the first call that fails otherwise
+   * @throws as `ask`, for the first call that fails in another way
    */
   async askMany(method: string, questions: readonly Params[]): Promise<unknown[]> {
     const answers: unknown[] = [];

@@ -6,7 +6,7 @@ import { readKeyFile } from "./files.ts";
 import type { Home } from "./home.ts";
 import { readSeed } from "./seed.ts";
 
-/** Shows everything that an address receives in one pool, and cannot spend. */
+/** A key that shows everything an address receives in one pool, and cannot spend it. */
 export interface ViewingKey {
   viewingKey: bigint;
   shieldedAddress: string;

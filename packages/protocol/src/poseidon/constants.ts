@@ -99,7 +99,7 @@ function generate(width: number): PoseidonConstants {
 
 const cache = new Map<number, PoseidonConstants>();
 
-/** Constants for `width` lanes (2 to 17), generated at first use, which takes some tens of milliseconds, and then cached. */
+/** Constants for `width` lanes (2 to 17), generated at first use, which takes tens of milliseconds, and then cached. */
 export function poseidonConstants(width: number): PoseidonConstants {
   let constants = cache.get(width);
   if (constants === undefined) {

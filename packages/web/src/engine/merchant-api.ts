@@ -20,7 +20,7 @@ export interface MerchantState {
   readonly problem: Failure | undefined;
   /** The last reorganization. */
   readonly reorganized: Reorganization | undefined;
-  /** When the worker noticed that the chain was started again (ms), and began anew. */
+  /** When the worker noticed that the chain was started again (ms), and started over. */
   readonly restarted: number | undefined;
 }
 

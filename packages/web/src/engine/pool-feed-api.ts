@@ -128,7 +128,7 @@ export interface FeedState {
   readonly problem: Failure | undefined;
   /** The last reorganization. */
   readonly reorganized: Reorganization | undefined;
-  /** When the feed noticed that the chain was started again (ms), and began anew. */
+  /** When the feed noticed that the chain was started again (ms), and started over. */
   readonly restarted: number | undefined;
   /** Why this browser does not keep what was read; it is read again after a reload. */
   readonly uncached: Failure | undefined;
