@@ -79,5 +79,17 @@ describe("a stranger's project", function () {
         const { stdout, stderr } = await project.node("common.cjs");
         expect([stdout, stderr]).to.deep.equal(["24 function\n", ""]);
       });
+
+      it("rolls a store back after a conflict", async () => {
+        project.write(
+          "conflict.cjs",
+          'const { SqliteStore } = require("@sotto/client/sqlite");\n' +
+            'const store = new SqliteStore(":memory:");\n' +
+            'const put = (expected) => store.put("a", 1, expected).then(() => "stored", ({ code }) => code);\n' +
+            "(async () => console.log(await put(7), await put(0)))();\n",
+        );
+        const { stdout, stderr } = await project.node("conflict.cjs");
+        expect([stdout, withoutNodesWarning(stderr)]).to.deep.equal(["STORE_CONFLICT stored\n", ""]);
+      });
     });
 });
