@@ -18,6 +18,8 @@ export interface Offer {
   readonly phone: string;
   /** Base URL of the service. */
   readonly service: string;
+  /** Whether its price counts against the limits already: an interrupted purchase that this call resumes. */
+  readonly reserved: boolean;
 }
 
 /** Decides whether to pay. */
@@ -37,5 +39,6 @@ export async function payableOffer(challenge: Challenge, wallet: Wallet, limits:
     recipient: recipient.wallet,
     phone: recipient.phone,
     service,
+    reserved: false,
   };
 }

@@ -59,6 +59,8 @@ export interface PayingInit extends RequestInit {
      * purchases, but the next equal request resumes an unfinished one.
      */
     key?: string | undefined;
+    /** A text that only equal requests of an origin share. Default: method, URL and body. */
+    request?: string | undefined;
     onProgress?: OnProgress | undefined;
   };
 }

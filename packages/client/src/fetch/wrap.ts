@@ -80,9 +80,10 @@ class Payer {
     // A request with its own proof header is already paid for.
     if (call.carriesProof) return call.send();
     const book = await bookOf(this.#wallet.store);
-    const claim = takeClaim(book, call, sotto.key);
+    const request = sotto.request === undefined ? call.fingerprint : hashText(`${call.url.origin} ${sotto.request}`);
+    const claim = takeClaim(book, call, request, sotto.key);
     try {
-      return await this.#pay({ call, book, claim, onProgress: sotto.onProgress ?? this.#options.onProgress });
+      return await this.#pay({ call, request, book, claim, onProgress: sotto.onProgress ?? this.#options.onProgress });
     } catch (error) {
       call.signal?.throwIfAborted();
       throw error;
@@ -109,10 +110,10 @@ class Payer {
   }
 
   /** The unfinished purchase that this call resumes, if it may already be paid. Then the server is not asked first. */
-  async #mayBePaid({ call, book, claim }: Paying): Promise<PurchaseRecord | undefined> {
+  async #mayBePaid({ call, request, book, claim }: Paying): Promise<PurchaseRecord | undefined> {
     const record = book.get(claim.id);
     if (record === undefined) return undefined;
-    if (record.request !== call.fingerprint)
+    if (record.request !== request)
       throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is for another request", {
         id: record.id,
       });
@@ -133,11 +134,6 @@ class Payer {
     const { wallet, shieldedAddress } = paid;
     const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits);
     const { host } = offer;
-    await this.#confirm(offer);
-    await this.#checkPhone(challenge, call.signal);
-    if (this.#options.pinHosts !== false)
-      await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
-    tell("recipient");
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
     const request: PurchaseRequest = {
@@ -145,11 +141,18 @@ class Payer {
       price,
       resourceUrl,
       host,
-      request: call.fingerprint,
+      request: paying.request,
       limits: this.#checked.limits,
       maxHeaderLength: zkProof.maxHeaderLength,
     };
-    const record = await this.#record(book, claim.id, request, checkRequest(service, request));
+    const terms = checkRequest(service, request);
+    const begun = await this.#begun(book, claim.id, terms);
+    await this.#confirm({ ...offer, reserved: begun?.reserved != null });
+    await this.#checkPhone(challenge, call.signal);
+    if (this.#options.pinHosts !== false)
+      await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
+    tell("recipient");
+    const record = begun ?? (await begin(this.#wallet, book, claim.id, request, terms));
     const context = this.#context(paying, service, record);
     return closeIfUnpaid(context, async () => {
       await this.#split(service, call.signal, () => tell("split"));
@@ -176,18 +179,16 @@ class Payer {
     await this.#splitter.run(service, signal);
   }
 
-  /** Resumes the recorded purchase if the server still asks for the same terms; otherwise begins a new one. */
-  async #record(
-    book: PurchaseBook,
-    id: string,
-    request: PurchaseRequest,
-    terms: PurchaseTerms,
-  ): Promise<PurchaseRecord> {
+  /**
+   * The recorded purchase, if the server still asks for the same terms. Purchases that can never be paid are closed before
+   * anyone decides, because their prices still count against the limits.
+   */
+  async #begun(book: PurchaseBook, id: string, terms: PurchaseTerms): Promise<PurchaseRecord | undefined> {
     await sweepPurchases(this.#wallet, book);
     const known = book.get(id);
-    if (known !== undefined && sameTerms(known, terms)) return known;
-    if (known !== undefined) await abandon(this.#wallet, book, known);
-    return begin(this.#wallet, book, id, request, terms);
+    if (known === undefined || sameTerms(known, terms)) return known;
+    await abandon(this.#wallet, book, known);
+    return undefined;
   }
 
   #service(url: string, settled = false): SottoService {
@@ -223,6 +224,8 @@ class Payer {
 /** The state of one call to the paying fetch. */
 interface Paying {
   call: Call;
+  /** The same for equal requests. */
+  request: string;
   book: PurchaseBook;
   claim: { id: string; release: () => void };
   onProgress: OnProgress | undefined;
@@ -233,11 +236,11 @@ interface Paying {
  * a new one. Nothing is awaited before the claim, so two calls never claim the same purchase.
  * @throws PurchaseError PURCHASE_IN_PROGRESS
  */
-function takeClaim(book: PurchaseBook, call: Call, key: string | undefined): Paying["claim"] {
+function takeClaim(book: PurchaseBook, call: Call, request: string, key: string | undefined): Paying["claim"] {
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 512))
     throw new FetchError("FETCH_OPTION_INVALID", "key must be a text of 1 to 512 characters");
   const random = () => hexlify(randomBytes(16)).slice(2);
   const named = key === undefined ? undefined : hashText(`fetch ${call.url.origin} ${key}`);
-  const id = named ?? book.unfinished(call.fingerprint)?.id ?? random();
+  const id = named ?? book.unfinished(request)?.id ?? random();
   return { id, release: book.claim(id) };
 }

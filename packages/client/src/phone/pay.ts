@@ -4,6 +4,7 @@ import type { PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import type { SpendingLimits } from "../purchase/limits.ts";
+import { sweepPurchases } from "../purchase/open.ts";
 import { begin, checkRequest, type PurchaseRequest } from "../purchase/purchase.ts";
 import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
 import { settlePurchase } from "../purchase/settle.ts";
@@ -81,6 +82,7 @@ export async function payPhone(
     const known = await begun(wallet, book, id);
     if (known !== undefined) assertSameTerms(known, service, amount, resourceUrl);
     const start = async () => {
+      await sweepPurchases(wallet, book);
       if (options.confirmPayment !== undefined && (await options.confirmPayment()) !== true)
         throw new PhonePaymentError("PAYMENT_DECLINED", "the payment to this number was declined");
       const recipient = await resolvePhone(wallet, registry, phone, options);
