@@ -149,6 +149,7 @@ describe("fetch_paid", function () {
 
   it("pays once for a repeated call with the same key, and returns the same response", async () => {
     const args = { url: `${merchant.url}/once`, idempotency_key: "order 7" };
+    expect((await call(agent, "fetch_paid", { ...args, quote_only: true })).report.outcome).to.equal("quoted");
     const [one, other] = await Promise.all([call(agent, "fetch_paid", args), call(agent, "fetch_paid", args)]);
     expect(one.text).to.equal(other.text);
     expect((await call(agent, "fetch_paid", args)).text).to.equal(one.text);

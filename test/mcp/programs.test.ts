@@ -120,8 +120,8 @@ describe("sotto-mcp", function () {
   });
 
   it("obeys the limits that the wallet's owner sets, and asks over stdio", async () => {
-    await sotto("limits", "--max", "0.009");
     const limited = await start();
+    await sotto("limits", "--max", "0.009");
     const url = `${server.url}/limited`;
     const refused = await call(limited.client, "fetch_paid", { url });
     expect(refused.report.error).to.deep.equal({

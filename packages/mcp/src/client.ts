@@ -52,14 +52,15 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
   return {
     async callTool(params, { key, onProgress, ...requestOptions } = {}) {
       const ask = async (meta: Record<string, unknown>): Promise<CallToolResult> => {
-        const asked = { ...params, _meta: { ...params._meta, ...meta } };
-        return (await client.callTool(asked, CallToolResultSchema, requestOptions)) as CallToolResult;
+        const request = { ...params, _meta: { ...params._meta, ...meta } };
+        return (await client.callTool(request, CallToolResultSchema, requestOptions)) as CallToolResult;
       };
       const first = await ask({});
       const required = paymentRequiredOf(first);
       const accepted = required && acceptedBy(required, wallet);
       if (required === undefined || accepted === undefined) return first;
       const call = new ToolCall(params.name, origin, accepted, ask, wallet.now());
+      const asked = canonicalJson({ name: params.name, arguments: params.arguments ?? {} });
       let transaction = "";
       const pay = wrapFetch((_, init) => call.send(init), wallet, {
         serviceFetch: (input, init) => fetch(input, init),
@@ -67,10 +68,12 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
       });
       await pay(call.resource, {
         method: "POST",
-        body: canonicalJson({ name: params.name, arguments: params.arguments ?? {} }),
+        body: asked,
         signal: requestOptions.signal ?? null,
         sotto: {
           key,
+          // The resource is no part of it, because a server that names another one each time would be paid each time.
+          request: `tool ${asked}`,
           onProgress: (progress) => {
             transaction = progress.txSignature ?? transaction;
             (onProgress ?? options.onProgress)?.(progress);

@@ -1,5 +1,5 @@
 export type { AgentOptions } from "./agent/agent.ts";
-export type { AgentLimits } from "./agent/limits.ts";
+export type { AgentLimits, GivenLimits } from "./agent/limits.ts";
 export { SharedWallet, type WalletAccess } from "./agent/wallet-access.ts";
 export { MCP_ERRORS } from "./error-definitions.ts";
 export { AgentError, type AgentErrorCode } from "./errors.ts";

@@ -64,14 +64,14 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   const config = readConfig(home);
   const open = () => openHomeWallet(home, config, { environment, onCacheError: logError });
   const shared = new SharedWallet(() => whenFree(open), IDLE_MS);
-  const { decimals, symbol, chainId, service, limits } = config;
+  const { decimals, symbol, chainId, service } = config;
   const create = createServers({
     wallet: shared.use,
     token: { decimals, symbol },
     chainId,
     service,
     registry: values.registry,
-    limits,
+    limits: () => readConfig(home).limits,
     privateNetworks: values["private-networks"],
     onError: logError,
   });

@@ -3,7 +3,7 @@ import { type Wallet, WalletError } from "@sotto/client";
 import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
 import { AgentError } from "../errors.ts";
 import { publicFetch } from "../network/guard.ts";
-import { type AgentLimits, limitsOf } from "./limits.ts";
+import { type AgentLimits, type GivenLimits, limitsOf } from "./limits.ts";
 import type { Token } from "./token.ts";
 import type { WalletAccess } from "./wallet-access.ts";
 
@@ -19,8 +19,11 @@ export interface AgentOptions {
   readonly service?: string | undefined;
   /** Base URL of a phone registry. Default: none, and there is no tool `pay_phone`. */
   readonly registry?: string | undefined;
-  /** Default: 0.1 tokens a request, 1 a host and day, 2 a day; a person approves above 0.05. */
-  readonly limits?: { readonly [Name in keyof AgentLimits]?: bigint | undefined } | undefined;
+  /**
+   * Default: 0.1 tokens a request, 1 a host and day, 2 a day; a person approves above 0.05. A function is asked at each call, so
+   * that the owner can change the limits while the server runs.
+   */
+  readonly limits?: GivenLimits | (() => GivenLimits) | undefined;
   /** Lets the agent reach addresses of private networks and this machine. Default: only on a local chain. */
   readonly privateNetworks?: boolean | undefined;
   /** Maximum bytes of a response's body that a result contains. Default: 262,144. */
@@ -38,6 +41,7 @@ export interface Agent {
   readonly chainId: bigint;
   readonly service: string | undefined;
   readonly registry: string | undefined;
+  /** The limits at this moment. @throws SottoError INVALID_AMOUNT; what the owner's function throws */
   readonly limits: AgentLimits;
   /** The fetch for URLs that the agent names. */
   readonly send: typeof fetch;
@@ -68,13 +72,17 @@ export function parseAgent(options: AgentOptions): Agent {
   };
   const local = LOCAL_CHAIN_IDS.includes(chainId);
   const privateNetworks = options.privateNetworks ?? local;
+  const currentLimits = () => limitsOf(typeof limits === "function" ? limits() : limits, token);
+  currentLimits();
   return {
     use: typeof wallet === "function" ? wallet : (action) => action(wallet),
     token,
     chainId,
     service: urlOf("service", service),
     registry: urlOf("registry", registry),
-    limits: limitsOf(limits, token),
+    get limits() {
+      return currentLimits();
+    },
     send: privateNetworks ? (input, init) => fetch(input, init) : publicFetch(),
     privateNetworks,
     responseLimit,
@@ -100,10 +108,17 @@ export interface Reported {
 
 const MAX_MESSAGE = 600;
 
+/** The message of an error in which a paid server's own words are quoted, so that they cannot pass for ours. */
+function withMarkedReason({ code, message, details }: SottoError): string {
+  const { reason } = details;
+  if (!code.startsWith("PAID_") || typeof reason !== "string" || reason === "") return message;
+  return message.replace(reason, () => `untrusted text of the server: ${JSON.stringify(reason)}`);
+}
+
 export function reported(error: unknown, agent: Agent): Reported {
   if (error instanceof SottoError) {
     const busy = error instanceof WalletError && error.code === "WALLET_BUSY";
-    const message = busy ? "another program is using this wallet; try again in a moment" : error.message;
+    const message = busy ? "another program is using this wallet; try again in a moment" : withMarkedReason(error);
     return { code: error.code, message: quoted(inTokens(message, agent.token), MAX_MESSAGE) };
   }
   agent.onError(error);

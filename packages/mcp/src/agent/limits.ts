@@ -26,11 +26,11 @@ const DEFAULTS: Readonly<Record<keyof AgentLimits, string>> = {
 const inBaseUnits = (text: string, decimals: number): bigint =>
   decimals >= 2 ? parseDecimalAmount(text, decimals) : BigInt(Math.floor(Number(text) * 10 ** decimals));
 
+/** Limits as the owner states them. */
+export type GivenLimits = { readonly [Name in keyof AgentLimits]?: bigint | undefined };
+
 /** The limits, with defaults for those that are not given. @throws SottoError INVALID_AMOUNT */
-export function limitsOf(
-  given: { readonly [Name in keyof AgentLimits]?: bigint | undefined },
-  token: Token,
-): AgentLimits {
+export function limitsOf(given: GivenLimits, token: Token): AgentLimits {
   const limit = (name: keyof AgentLimits): bigint => {
     const amount = given[name];
     return amount === undefined ? inBaseUnits(DEFAULTS[name], token.decimals) : assertAmount(amount, name);

@@ -12,7 +12,7 @@ const MAX_LISTED = 100;
 
 /** Registers sotto://policy, sotto://receipts and sotto://receipts/{id}. */
 export function registerResources(mcp: McpServer, agent: Agent): void {
-  const { token, limits, service, registry, privateNetworks, responseLimit, approvalMs } = agent;
+  const { token, service, registry, privateNetworks, responseLimit, approvalMs } = agent;
   const readable = async <T>(action: () => Promise<T>): Promise<T> => {
     try {
       return await action();
@@ -27,8 +27,9 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
     { title: "Policy", description: "What this wallet lets agents spend and reach.", mimeType: "application/json" },
     (uri) =>
       readable(() =>
-        agent.use(async (wallet) =>
-          json(uri, {
+        agent.use(async (wallet) => {
+          const { limits } = agent;
+          return json(uri, {
             limits: await limitsLeft(wallet, limits, token, undefined),
             per_host_and_day: String(limits.perHost),
             per_day: String(limits.perDay),
@@ -38,8 +39,8 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
             private_networks: privateNetworks,
             response_limit_bytes: responseLimit,
             approval_timeout_ms: approvalMs,
-          }),
-        ),
+          });
+        }),
       ),
   );
   mcp.registerResource(

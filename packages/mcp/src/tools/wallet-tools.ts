@@ -30,7 +30,7 @@ const BALANCE = {
 };
 
 function registerBalance(mcp: McpServer, agent: Agent): void {
-  const { token, limits } = agent;
+  const { token } = agent;
   mcp.registerTool(
     "balance",
     {
@@ -44,7 +44,7 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
         agent.use(async (wallet) => {
           await wallet.scan({ signal: extra.signal });
           const { spendable, held, queued, pending, total } = wallet.balance();
-          const left = await limitsLeft(wallet, limits, token, undefined);
+          const left = await limitsLeft(wallet, agent.limits, token, undefined);
           const text = [
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
             limitsInWords(left),
