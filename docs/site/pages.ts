@@ -49,7 +49,7 @@ export function pageOf(path: string): string | undefined {
 
 interface Group {
   readonly text: string;
-  /** Files of the repository. One that does not exist is left out. */
+  /** Files of the repository. */
   readonly files: readonly string[];
 }
 
@@ -125,7 +125,7 @@ function packages(): Item[] {
 export function sidebar(): Item[] {
   const groups = GROUPS.map(({ text, files }) => ({
     text,
-    items: files.filter(exists).map((path) => ({ text: titleOf(path), link: link(path) })),
-  })).filter(({ items }) => items.length > 0);
+    items: files.map((path) => ({ text: titleOf(path), link: link(path) })),
+  }));
   return [...groups, { text: "Packages", items: packages() }];
 }

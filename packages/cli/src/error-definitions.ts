@@ -3,7 +3,7 @@ import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
 /** The errors of the command line itself. No message repeats a secret. */
 export const CLI_ERRORS = {
-  USAGE: { means: "An option or argument is unknown, missing or of the wrong kind.", exit: "usage" },
+  USAGE: SHARED_ERRORS.USAGE,
   CONFIG_MISSING: { means: "There is no config file or no wallet. Run `sotto init`.", exit: "usage" },
   CONFIG_INVALID: { means: "The config file is malformed.", exit: "usage" },
   FILE_EXISTS: { means: "The file to be written exists already.", exit: "usage" },

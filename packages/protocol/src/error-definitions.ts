@@ -26,6 +26,7 @@ export const SHARED_ERRORS = {
   },
   SET_MISMATCH: { means: "The keys belong to a different set than the pool's.", exit: "usage" },
   UNKNOWN_PAYMENT: { means: "There is no payment with this id.", exit: "usage", http: 404 },
+  USAGE: { means: "An option or argument is unknown, missing or of the wrong kind.", exit: "usage" },
   WRONG_CHAIN: { means: "The node is on a different chain than expected.", exit: "usage" },
 } satisfies ErrorTable;
 

@@ -9,7 +9,9 @@ import { CLASSES, stepOf } from "../errors.ts";
 
 const packages = join(root, "packages");
 const sourcesOf = (folder: string): string[] =>
-  globSync(join(packages, folder, "src", "**", "*.ts")).filter((path) => basename(path) !== "error-definitions.ts");
+  globSync(join(packages, folder, "src", "**", "*.{ts,tsx}")).filter(
+    (path) => basename(path) !== "error-definitions.ts",
+  );
 const scripts = globSync(join(root, "scripts", "**", "*.{ts,mjs}"), {
   exclude: (name) => name === "node_modules",
 }).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
