@@ -140,11 +140,24 @@ describe("sotto: paying", function () {
 
     it("above a limit, in the unit that the user typed", async () => {
       const { stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "0.02"]);
-      expect(stderr).to.equal(
-        "sotto: REQUEST_LIMIT_EXCEEDED: the price is 0.05 USDC, but the limit per request is 0.02 USDC; raise it with --max\n",
+      expect(stderr).to.match(
+        /^sotto: REQUEST_LIMIT_EXCEEDED: the price is 0\.05 USDC, but the limit per request is 0\.02 USDC; raise it with --max, and the wallet's with `sotto limits --max .*`\n$/,
       );
       const { stderr: day } = await payer.run(["pay", `${server.url}/article/2`, "--max", "1", "--max-day", "0.01"]);
       expect(day).to.match(/but [\d.]+ USDC of the 0\.01 USDC allowed per day \(UTC\) are spent or reserved/);
+    });
+
+    it("above a limit of the wallet, even if the options allow more", async () => {
+      await payer.json(["limits", "--max", "0.02"]);
+      await refuses(["pay", `${server.url}/article/2`, "--max", "1"], 3, "REQUEST_LIMIT_EXCEEDED");
+      await payer.json(["limits", "--none", "--max-host", "0.01"]);
+      await refuses(["pay", `${server.url}/article/2`, "--max", "1"], 3, "HOST_LIMIT_EXCEEDED");
+      expect(await payer.json(["limits", "--none"])).to.deep.equal({
+        perRequest: null,
+        perHost: null,
+        perDay: null,
+        approveAbove: null,
+      });
     });
 
     it("without a limit per request", async () => {

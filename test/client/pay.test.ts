@@ -1,8 +1,9 @@
 // The client's path from a 402 to the response, with a real chain, a real service and a small server.
 
-import { openPurchases, type PurchaseStage, spentOn, wrapFetch } from "@sotto/client";
+import { type Offer, openPurchases, type PurchaseStage, quotePayment, spentOn, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
@@ -52,5 +53,39 @@ describe("paying fetch", function () {
       "presenting",
       "delivered",
     ]);
+  });
+
+  it("asks confirmPayment with the checked terms, and pays nothing unless it returns true", async () => {
+    const wallet = await payerWith(world, [1_000_000n]);
+    const url = `${server.url}/confirmed`;
+    const offers: Offer[] = [];
+    const asking = (answer: boolean) =>
+      wrapFetch(fetch, wallet, {
+        ...options(),
+        confirmPayment: (offer) => {
+          offers.push(offer);
+          return answer;
+        },
+      });
+    const before = await server.received();
+    expect((await rejection(asking(false)(url))).code).to.equal("PAYMENT_DECLINED");
+    expect(await server.received()).to.equal(before);
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+    expect(await spentOn(wallet.store, wallet.now())).to.equal(0n);
+    expect(await (await asking(true)(url)).text()).to.equal("sold /confirmed ");
+    const [declined, confirmed] = offers;
+    expect(confirmed).to.deep.equal(declined);
+    expect(declined).to.deep.include({ host: server.host, price: PRICE, resourceUrl: url, service: world.serviceUrl });
+  });
+
+  it("quotes a price without a payment, and without writing to the store", async () => {
+    const wallet = await openWallet(world);
+    const before = await wallet.store.list("");
+    const { services } = options();
+    const { offer } = await quotePayment(fetch, wallet, { services }, `${server.url}/quoted`);
+    expect(offer).to.include({ price: PRICE, host: server.host });
+    const free = await quotePayment(fetch, wallet, { services }, `${server.url}/free`);
+    expect(await free.response?.text()).to.equal("free");
+    expect(await wallet.store.list("")).to.deep.equal(before);
   });
 });

@@ -170,17 +170,18 @@ export const PURCHASE_ERRORS = {
   REQUEST_LIMIT_EXCEEDED: {
     means: "The price is above the limit for one request. Details: `price`, `limit`.",
     exit: "refused",
-    remedy: "raise it with --max",
+    remedy: "raise it with --max, and the wallet's with `sotto limits --max`",
   },
   DAY_LIMIT_EXCEEDED: {
     means: "The price would exceed the limit for today (UTC). Details: `price`, `spent`, `limit`.",
     exit: "refused",
-    remedy: "raise it with --max-day; `sotto purchases` lists the open purchases",
+    remedy: "raise it with --max-day, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
   },
   HOST_LIMIT_EXCEEDED: {
     means: "The price would exceed the limit for this host today (UTC). Details: `price`, `spent`, `limit`, `host`.",
     exit: "refused",
-    remedy: "raise it with --max-host; `sotto purchases` lists the open purchases",
+    remedy:
+      "raise it with --max-host, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
   },
   PURCHASE_IN_PROGRESS: { means: "A purchase with this key is in progress in this process.", exit: "busy" },
   PURCHASE_FINISHED: {

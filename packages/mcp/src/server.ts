@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type Agent, type AgentOptions, parseAgent } from "./agent/agent.ts";
@@ -23,7 +24,7 @@ export function createServers(options: AgentOptions): () => McpServer {
   const once = new Once<CallToolResult>(sizeOf, ({ isError }) => isError !== true);
   return () => {
     const mcp = new McpServer({ name: "sotto", title: "sotto", version: VERSION }, { instructions: INSTRUCTIONS });
-    registerFetchPaid(mcp, agent, once);
+    registerFetchPaid(mcp, agent, once, randomUUID());
     registerWalletTools(mcp, agent);
     if (agent.registry !== undefined) registerPayPhone(mcp, agent, agent.registry, once);
     registerResources(mcp, agent);

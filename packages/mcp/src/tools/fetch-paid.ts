@@ -41,7 +41,8 @@ const DESCRIPTION = [
 /** Characters of the longest name with a port. A question shows all of it: an attacker chooses how a name begins. */
 const MAX_HOST = 259;
 
-export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallToolResult>): void {
+/** @param session differs for each server: every client counts its request ids from 0 */
+export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallToolResult>, session: string): void {
   mcp.registerTool(
     "fetch_paid",
     {
@@ -54,7 +55,7 @@ export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallT
     async (args: FetchArguments, extra: Extra) => {
       const key = args.idempotency_key;
       // A client that sends one request twice uses the same id; session and id name the call.
-      const name = key === undefined ? `call ${extra.sessionId ?? ""} ${String(extra.requestId)}` : `key ${key}`;
+      const name = key === undefined ? `call ${session} ${String(extra.requestId)}` : `key ${key}`;
       try {
         // The payment that follows has the same key and other arguments.
         if (args.quote_only === true) return await fetchPaid(mcp, agent, args, extra);
