@@ -63,7 +63,7 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   const home = new Home(values.home ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
   const config = readConfig(home);
   const open = () => openHomeWallet(home, config, { environment, onCacheError: logError });
-  const shared = new SharedWallet(() => whenFree(open), IDLE_MS);
+  const shared = new SharedWallet(() => whenFree(open), IDLE_MS, logError);
   const { decimals, symbol, chainId, service } = config;
   const create = createServers({
     wallet: shared.use,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Address, parseAddress, parseAmount, SottoError } from "@sotto/protocol";
+import { type Address, parseAddress, parseAmount, quoted, SottoError } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
 import type { Home } from "./home.ts";
@@ -104,6 +104,9 @@ function parseLimits(value: unknown, wrong: (name: string, expected: string) => 
   if (typeof value !== "object" || value === null) throw wrong("limits", "an object, or no value");
   const stated = value as Readonly<Record<string, unknown>>;
   const limits: WalletLimits = {};
+  // A misspelled limit would not limit anything.
+  const unknown = Object.keys(stated).find((name) => !(LIMITS as readonly string[]).includes(name));
+  if (unknown !== undefined) throw wrong(`limits.${quoted(unknown, 40)}`, `one of ${LIMITS.join(", ")}`);
   for (const name of LIMITS) {
     if (stated[name] === undefined) continue;
     try {

@@ -10,15 +10,20 @@ export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>) => Promis
 export class SharedWallet {
   readonly #open: () => Promise<Wallet>;
   readonly #idleMs: number;
+  readonly #onError: (error: unknown) => void;
   #wallet: Promise<Wallet> | undefined;
   #closing: Promise<void> = Promise.resolve();
   #users = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param idleMs milliseconds without a user after which the wallet is closed */
-  constructor(open: () => Promise<Wallet>, idleMs: number) {
+  /**
+   * @param idleMs milliseconds without a user after which the wallet is closed
+   * @param onError called if the wallet cannot be closed
+   */
+  constructor(open: () => Promise<Wallet>, idleMs: number, onError: (error: unknown) => void = () => undefined) {
     this.#open = open;
     this.#idleMs = idleMs;
+    this.#onError = onError;
   }
 
   readonly use: WalletAccess = async (action) => {
@@ -53,7 +58,8 @@ export class SharedWallet {
     this.#wallet = undefined;
     if (wallet !== undefined)
       this.#closing = wallet.then(
-        (open) => open.close(),
+        // A rejection would end the process, or refuse every later use.
+        (open) => open.close().catch(this.#onError),
         () => undefined,
       );
     return this.#closing;
