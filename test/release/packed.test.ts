@@ -112,8 +112,9 @@ describe("packed packages", function () {
 
   it("say how they are installed", () => {
     for (const { name, folder } of all) {
-      const line = name.startsWith("create-") ? name.replace("create-", "npm create ") : `npm install .*${name}`;
-      expect(readFileSync(join(root, folder, "README.md"), "utf8")).to.match(new RegExp(`${line}\\b`));
+      // create-sotto runs in the checkout only: nobody has registered its name yet.
+      const line = name.startsWith("create-") ? "npm run new -- " : `npm install .*${name}\\b`;
+      expect(readFileSync(join(root, folder, "README.md"), "utf8")).to.match(new RegExp(line));
     }
   });
 
