@@ -6,10 +6,10 @@ import { type Deployment, deploymentWords } from "./deployment.ts";
 import { fail } from "./errors.ts";
 import { parseAddress } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
-import { bytesToBigInt } from "./hex.ts";
+import { bytesToBigInt, hexToBytes } from "./hex.ts";
 import { ownerTagOf } from "./note.ts";
 import { encodeShieldedAddress } from "./shielded-address.ts";
-import { assertInteger } from "./validate.ts";
+import { assertInteger, assertText } from "./validate.ts";
 
 /** Highest index of a spending key. */
 export const MAX_KEY_INDEX = 2 ** 31 - 1;
@@ -111,6 +111,19 @@ export class WalletKeys {
   /** The secret from which sender nonces are derived, 32 bytes. */
   get nonceKey(): Uint8Array {
     return expand(this.#seed, `nonce-key/${this.#deployment}`, 32);
+  }
+
+  /**
+   * The secret of a pack of prepaid tokens, 32 bytes: nonces and blinds are derived from it.
+   *
+   * @param origin where the tokens are spent, such as "https://data.example"
+   * @param keyId the merchant's key, hex with 0x
+   * @param pack how many packs of this key were bought before, 0 to 2^31 - 1
+   */
+  prepaidSecret(origin: string, keyId: string, pack: number): Uint8Array {
+    assertInteger(pack, 0, MAX_KEY_INDEX, "pack");
+    hexToBytes(keyId, 32, "keyId");
+    return expand(this.#seed, `prepaid/${this.#deployment}/${keyId}/${pack}/${assertText(origin, "origin")}`, 32);
   }
 
   /** PK = vk Base8. */

@@ -1,0 +1,34 @@
+// `@sotto/protocol/prepaid`: prepaid tokens, that is blind RSA (RFC 9474) in the token structure of RFC 9578, type 2.
+export { encodePss, finalizeSignatures, raiseToExponent } from "./prepaid/blind-rsa.ts";
+export { epochOf, laterEpoch, redeemsAt, signsAt } from "./prepaid/epoch.ts";
+export {
+  encodePrepaidKey,
+  encodeRsaKey,
+  PREPAID_EXPONENT,
+  PREPAID_KEY_BYTES,
+  PREPAID_SPKI_BYTES,
+  type PrepaidKey,
+  parsePrepaidKey,
+  prepaidKey,
+} from "./prepaid/key.ts";
+export { PREPAID_PACK_SIZES, type PrepaidPack, preparePrepaidPack } from "./prepaid/pack.ts";
+export {
+  decodeSchedule,
+  encodeSchedule,
+  MAX_PREPAID_EPOCHS,
+  type PrepaidSchedule,
+  type ScheduledKey,
+  scheduleDigest,
+  scheduledKeys,
+  scheduleTypedData,
+  type WireSchedule,
+} from "./prepaid/schedule.ts";
+export {
+  decodePrepaidToken,
+  encodePrepaidToken,
+  PREPAID_TOKEN_BYTES,
+  type PrepaidToken,
+  prepaidChallengeDigest,
+  prepaidTokenInput,
+} from "./prepaid/token.ts";
+export { assertPrepaidValue, isPrepaidValue, MAX_PREPAID_VALUES } from "./prepaid/values.ts";

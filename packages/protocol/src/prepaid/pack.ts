@@ -1,0 +1,62 @@
+import { expand } from "@noble/hashes/hkdf.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToBigInt, bytesToHex } from "../hex.ts";
+import { assertInteger } from "../validate.ts";
+import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
+import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
+import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
+
+/** The sizes of a pack: few, so that a size says little about its buyer. */
+export const PREPAID_PACK_SIZES = [100, 1000] as const;
+
+/** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
+const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
+
+/** The unsigned tokens of a pack, and what the buyer needs to finish them. */
+export interface PrepaidPack {
+  /** The blinded messages, 256 bytes each: the body of the purchase. */
+  readonly request: Uint8Array;
+  /**
+   * Checks the server's signatures and removes the blinds.
+   *
+   * @param response 256 bytes for each token
+   * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then no token of the pack may be used
+   */
+  finish(response: Uint8Array): readonly PrepaidToken[];
+}
+
+/**
+ * The tokens of a pack. Nonces, salts and blinds are derived from the pack's secret, so that a wallet restored from its
+ * words makes the same request again and gets the same tokens.
+ *
+ * @param secret 32 bytes, see `WalletKeys.prepaidSecret`; a different one for each pack
+ * @param key the merchant's key for the value and the epoch
+ * @param origin where the tokens are spent, such as "https://data.example"
+ * @param count how many tokens, 1 to 1000
+ * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
+ */
+export function preparePrepaidPack(secret: Uint8Array, key: PrepaidKey, origin: string, count: number): PrepaidPack {
+  assertInteger(count, 1, 1000, "count");
+  const challengeDigest = prepaidChallengeDigest(origin);
+  const tokens: Omit<PrepaidToken, "signature">[] = [];
+  const inputs: BlindInput[] = [];
+  for (let i = 0; i < count; i++) {
+    const bytes = expand(
+      sha256,
+      secret,
+      Uint8Array.of(i >> 8, i & 255),
+      PREPAID_NONCE_BYTES + PSS_SALT_BYTES + BLIND_BYTES,
+    );
+    const nonce = bytesToHex(bytes.subarray(0, PREPAID_NONCE_BYTES));
+    const salt = bytes.subarray(PREPAID_NONCE_BYTES, PREPAID_NONCE_BYTES + PSS_SALT_BYTES);
+    const blind = (bytesToBigInt(bytes.subarray(PREPAID_NONCE_BYTES + PSS_SALT_BYTES)) % (key.modulus - 1n)) + 1n;
+    const token = { nonce, challengeDigest, keyId: key.id };
+    tokens.push(token);
+    inputs.push({ encoded: encodePss(prepaidTokenInput(token), salt, key.modulus), blind });
+  }
+  return {
+    request: blindMessages(inputs, key.modulus),
+    finish: (response) =>
+      finalizeSignatures(inputs, response, key.modulus).map((signature, i) => ({ ...tokens[i]!, signature })),
+  };
+}

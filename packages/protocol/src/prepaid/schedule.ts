@@ -1,0 +1,169 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type StructFields, structDigest, type TypedData, typedDataOf } from "../binding/eip712.ts";
+import type { Bytes32 } from "../contexts.ts";
+import { parseDecimalAmount } from "../decimal.ts";
+import { fail, recode } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
+import { assertInteger, assertObject, assertText, assertUint } from "../validate.ts";
+import { laterEpoch } from "./epoch.ts";
+import { encodePrepaidKey, PREPAID_SPKI_BYTES, type PrepaidKey, parsePrepaidKey } from "./key.ts";
+import { prepaidChallengeDigest } from "./token.ts";
+import { assertPrepaidValue, MAX_PREPAID_VALUES } from "./values.ts";
+
+/** Most epochs that one schedule declares. */
+export const MAX_PREPAID_EPOCHS = 12;
+
+/** The keys of a merchant for some values and consecutive epochs. The merchant's wallet signs them all at once. */
+export interface PrepaidSchedule {
+  readonly wallet: Address;
+  readonly chainId: bigint;
+  readonly pool: Address;
+  /** Where the tokens are spent, such as "https://data.example". */
+  readonly origin: string;
+  /** The first epoch, such as "2026-11". */
+  readonly firstEpoch: string;
+  /** Base units, ascending, each on the grid (`isPrepaidValue`), at most 12. */
+  readonly values: readonly bigint[];
+  /** For each epoch, 1 to 12, and within it for each value: the key. */
+  readonly keys: readonly (readonly PrepaidKey[])[];
+}
+
+const NAME = "PrepaidSchedule";
+const FIELDS: StructFields = [
+  { name: "wallet", type: "address" },
+  { name: "chainId", type: "uint256" },
+  { name: "pool", type: "address" },
+  { name: "origin", type: "string" },
+  { name: "firstEpoch", type: "string" },
+  { name: "epochs", type: "uint64" },
+  { name: "values", type: "string" },
+  { name: "keys", type: "bytes" },
+];
+
+function parseValues(values: unknown): readonly bigint[] {
+  if (!Array.isArray(values) || values.length === 0 || values.length > MAX_PREPAID_VALUES)
+    fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_VALUES} values`);
+  const parsed = values.map(assertPrepaidValue);
+  if (parsed.some((value, i) => i > 0 && value <= parsed[i - 1]!))
+    fail("INVALID_ARGUMENT", "the values of a schedule must ascend");
+  return parsed;
+}
+
+function assertKeys(keys: PrepaidSchedule["keys"], values: number): void {
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_PREPAID_EPOCHS)
+    fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_EPOCHS} epochs`);
+  if (keys.some((row) => !Array.isArray(row) || row.length !== values))
+    fail("INVALID_ARGUMENT", "a schedule must have a key for each value in each epoch");
+  const ids = keys.flat().map((key: PrepaidKey) => key.id);
+  // With one key for two cells, a token of the lower value would pass for one of the higher.
+  if (new Set(ids).size !== ids.length) fail("INVALID_ARGUMENT", "a schedule must not use a key twice");
+}
+
+/** What a wallet signs: readable fields, and the SHA-256 of all key ids in order. */
+function structOf(schedule: PrepaidSchedule) {
+  return recode("INVALID_ARGUMENT", "not a schedule", () => {
+    assertObject(schedule, "a schedule");
+    const { wallet, chainId, pool, origin, firstEpoch, keys } = schedule;
+    const values = parseValues(schedule.values);
+    assertKeys(keys, values.length);
+    prepaidChallengeDigest(origin);
+    laterEpoch(firstEpoch, keys.length - 1);
+    const ids = keys.flat().map(({ id }) => hexToBytes(id, 32, "id"));
+    return {
+      wallet: parseAddress(wallet, "wallet"),
+      chainId: assertUint(chainId, 256, "chainId"),
+      pool: parseAddress(pool, "pool"),
+      origin,
+      firstEpoch,
+      epochs: keys.length,
+      values: values.join(", "),
+      keys: bytesToHex(sha256(concatBytes(...ids))),
+    };
+  });
+}
+
+/** The EIP-712 typed data of a schedule, for any wallet. @throws SottoError INVALID_ARGUMENT */
+export const scheduleTypedData = (schedule: PrepaidSchedule): TypedData =>
+  typedDataOf(NAME, FIELDS, structOf(schedule));
+
+/** The EIP-712 digest of a schedule. @throws SottoError INVALID_ARGUMENT */
+export const scheduleDigest = (schedule: PrepaidSchedule): Bytes32 => structDigest(NAME, FIELDS, structOf(schedule));
+
+/** The wire form of a schedule: JSON. */
+export interface WireSchedule {
+  readonly wallet: string;
+  readonly chainId: number;
+  readonly pool: string;
+  readonly origin: string;
+  readonly firstEpoch: string;
+  /** Decimal strings, base units. */
+  readonly values: readonly string[];
+  /** DER of RFC 9578 as hex with 0x. */
+  readonly keys: readonly (readonly string[])[];
+}
+
+/** A schedule for JSON. @throws SottoError INVALID_ARGUMENT */
+export function encodeSchedule(schedule: PrepaidSchedule): WireSchedule {
+  const { wallet, chainId, pool, origin, firstEpoch } = structOf(schedule);
+  return {
+    wallet,
+    chainId: Number(chainId),
+    pool,
+    origin,
+    firstEpoch,
+    values: schedule.values.map(String),
+    keys: schedule.keys.map((row) => row.map(({ modulus }) => bytesToHex(encodePrepaidKey(modulus)))),
+  };
+}
+
+function parseKeys(keys: unknown): PrepaidSchedule["keys"] {
+  // Limits the work before a key is parsed.
+  if (!Array.isArray(keys) || keys.length > MAX_PREPAID_EPOCHS)
+    fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_EPOCHS} epochs`);
+  return keys.map((row) => {
+    if (!Array.isArray(row) || row.length > MAX_PREPAID_VALUES)
+      fail("INVALID_ARGUMENT", `an epoch must have 1 to ${MAX_PREPAID_VALUES} keys`);
+    return row.map((spki, i) => parsePrepaidKey(hexToBytes(spki, PREPAID_SPKI_BYTES, `key ${i + 1}`)));
+  });
+}
+
+/**
+ * Inverse of `encodeSchedule`, for a schedule from another party. Does not check the wallet's signature.
+ *
+ * @throws SottoError INVALID_ARGUMENT
+ */
+export function decodeSchedule(wire: unknown): PrepaidSchedule {
+  return recode("INVALID_ARGUMENT", "not a schedule", () => {
+    assertObject(wire, "a schedule");
+    const { wallet, chainId, pool, origin, firstEpoch, values, keys } = wire as Record<keyof WireSchedule, unknown>;
+    if (!Array.isArray(values) || values.length > MAX_PREPAID_VALUES)
+      fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_VALUES} values`);
+    const schedule = {
+      wallet: parseAddress(wallet, "wallet"),
+      chainId: BigInt(assertInteger(chainId, 0, Number.MAX_SAFE_INTEGER, "chainId")),
+      pool: parseAddress(pool, "pool"),
+      origin: assertText(origin, "origin"),
+      firstEpoch: assertText(firstEpoch, "firstEpoch"),
+      values: values.map((value, i) => parseDecimalAmount(assertText(value, `value ${i + 1}`), 0)),
+      keys: parseKeys(keys),
+    };
+    structOf(schedule);
+    return schedule;
+  });
+}
+
+/** A key of a schedule with its place. */
+export interface ScheduledKey {
+  /** Base units. */
+  readonly value: bigint;
+  readonly epoch: string;
+  readonly key: PrepaidKey;
+}
+
+/** The keys of a schedule, by epoch, then by value. */
+export const scheduledKeys = ({ firstEpoch, values, keys }: PrepaidSchedule): readonly ScheduledKey[] =>
+  keys.flatMap((row, i) => {
+    const epoch = laterEpoch(firstEpoch, i);
+    return row.map((key, j) => ({ value: values[j]!, epoch, key }));
+  });

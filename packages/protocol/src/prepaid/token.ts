@@ -1,0 +1,82 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, fail } from "../errors.ts";
+import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
+import { urlOf } from "../wire/base-url.ts";
+import { PREPAID_KEY_BYTES } from "./key.ts";
+
+/** token_type of RFC 9578: blind RSA, 2,048 bits. */
+const TOKEN_TYPE = Uint8Array.of(0x00, 0x02);
+/** Bytes of a token's nonce. */
+export const PREPAID_NONCE_BYTES = 32;
+const INPUT_BYTES = TOKEN_TYPE.length + PREPAID_NONCE_BYTES + 32 + 32;
+/** Bytes of an encoded token. */
+export const PREPAID_TOKEN_BYTES = INPUT_BYTES + PREPAID_KEY_BYTES;
+
+/** A prepaid token: the Token structure of RFC 9578, section 2.2, of type 0x0002. */
+export interface PrepaidToken {
+  /** 32 bytes, chosen by the buyer, hex with 0x. A token is spent when its nonce is recorded. */
+  readonly nonce: string;
+  /** SHA-256 of the challenge, hex with 0x. */
+  readonly challengeDigest: string;
+  /** The key that signed, hex with 0x. */
+  readonly keyId: string;
+  /** The signature, 256 bytes. */
+  readonly signature: Uint8Array;
+}
+
+const withLength = (bytes: Uint8Array): Uint8Array =>
+  concatBytes(Uint8Array.of(bytes.length >> 8, bytes.length & 255), bytes);
+
+/**
+ * The digest of the TokenChallenge (RFC 9577, section 2.1) for an origin: type 2, issuer name and origin info are the
+ * origin's host with its port, the redemption context is empty. Buyer and server each compute it, so a server cannot mark
+ * a buyer with it.
+ *
+ * @param origin an http(s) origin such as "https://data.example"
+ * @returns 32 bytes, hex with 0x
+ * @throws SottoError INVALID_STRING
+ */
+export function prepaidChallengeDigest(origin: string): string {
+  const url = urlOf(origin);
+  if (url === undefined || url.origin !== origin || !/^https?:$/.test(url.protocol))
+    fail("INVALID_STRING", `an origin such as https://data.example was expected, got ${describe(origin)}`);
+  const host = utf8ToBytes(origin.slice(origin.indexOf("//") + 2));
+  const challenge = concatBytes(TOKEN_TYPE, withLength(host), Uint8Array.of(0), withLength(host));
+  return bytesToHex(sha256(challenge));
+}
+
+/** What the signature of a token is over: token_input of RFC 9578, section 6.1, 98 bytes. */
+export function prepaidTokenInput({ nonce, challengeDigest, keyId }: Omit<PrepaidToken, "signature">): Uint8Array {
+  return concatBytes(
+    TOKEN_TYPE,
+    hexToBytes(nonce, PREPAID_NONCE_BYTES, "nonce"),
+    hexToBytes(challengeDigest, 32, "challengeDigest"),
+    hexToBytes(keyId, 32, "keyId"),
+  );
+}
+
+/** The wire form of a token, 354 bytes. @throws SottoError INVALID_HEX, INVALID_ARGUMENT */
+export function encodePrepaidToken(token: PrepaidToken): Uint8Array {
+  if (!(token.signature instanceof Uint8Array) || token.signature.length !== PREPAID_KEY_BYTES)
+    fail(
+      "INVALID_ARGUMENT",
+      `a token's signature must be ${PREPAID_KEY_BYTES} bytes, got ${describe(token.signature)}`,
+    );
+  return concatBytes(prepaidTokenInput(token), token.signature);
+}
+
+/** Inverse of `encodePrepaidToken`. Does not check the signature. @throws SottoError INVALID_ARGUMENT */
+export function decodePrepaidToken(bytes: unknown): PrepaidToken {
+  if (!(bytes instanceof Uint8Array) || bytes.length !== PREPAID_TOKEN_BYTES)
+    fail("INVALID_ARGUMENT", `a prepaid token must be ${PREPAID_TOKEN_BYTES} bytes, got ${describe(bytes)}`);
+  if (TOKEN_TYPE.some((byte, i) => bytes[i] !== byte)) fail("INVALID_ARGUMENT", "a prepaid token must be of type 2");
+  const part = (from: number, to: number) => bytesToHex(bytes.subarray(from, to));
+  const [nonceEnd, digestEnd] = [2 + PREPAID_NONCE_BYTES, 2 + PREPAID_NONCE_BYTES + 32];
+  return {
+    nonce: part(2, nonceEnd),
+    challengeDigest: part(nonceEnd, digestEnd),
+    keyId: part(digestEnd, INPUT_BYTES),
+    signature: bytes.slice(INPUT_BYTES),
+  };
+}
