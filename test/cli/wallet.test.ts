@@ -135,16 +135,15 @@ describe("sotto: a wallet", function () {
     });
 
     it("reads words from standard input, and never repeats wrong ones", async () => {
-      const words = createSeedWords();
+      // BIP-39's words for a seed of ones: no message contains one of them by itself.
+      const words = `${"zoo ".repeat(23)}vote`;
       const cli = fresh();
       const made = await cli.json<{ shieldedAddress: string }>([...initArguments(world), "--words"], { input: words });
       expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words), placeOf(world)));
       for (const input of ["", "abandon", words.replace(/^\w+/, "zebraword"), "x".repeat(5000)]) {
         const { code, stdout, stderr } = await fresh().run([...initArguments(world), "--words"], { input });
         expect(code).to.be.oneOf([2, 9]);
-        // The message itself contains "standard input".
-        for (const word of words.split(" ").filter((one) => one !== "input"))
-          expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
+        for (const word of ["zoo", "vote"]) expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
         expect(stderr).to.not.include("zebraword");
       }
     });
