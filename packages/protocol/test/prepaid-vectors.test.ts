@@ -103,7 +103,7 @@ describe("prepaid tokens agree with others", () => {
     expect(bytesToHex(sha256(challenge.serialize()))).to.equal(prepaidChallengeDigest("https://data.example"));
   });
 
-  it("with another implementation as the buyer of tokens that we sign and verify", async () => {
+  it("with another implementation as the client for tokens that we sign and verify", async () => {
     const signer = createSigner();
     const client = new Client(BlindRSAMode.PSS);
     const challenge = new Origin(BlindRSAMode.PSS, ["data.example"]).createTokenChallenge(

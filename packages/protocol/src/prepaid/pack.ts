@@ -6,13 +6,13 @@ import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
 
-/** The sizes of a pack: few, so that a size says little about its buyer. */
+/** The sizes of a pack: few, so that a size says little about its payer. */
 export const PREPAID_PACK_SIZES = [100, 1000] as const;
 
 /** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
 const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
 
-/** The unsigned tokens of a pack, and what the buyer needs to finish them. */
+/** The unsigned tokens of a pack, and what the payer needs to finish them. */
 export interface PrepaidPack {
   /** The blinded messages, 256 bytes each: the body of the purchase. */
   readonly request: Uint8Array;

@@ -15,7 +15,7 @@ export const PREPAID_TOKEN_BYTES = INPUT_BYTES + PREPAID_KEY_BYTES;
 
 /** A prepaid token: the Token structure of RFC 9578, section 2.2, of type 0x0002. */
 export interface PrepaidToken {
-  /** 32 bytes, chosen by the buyer, hex with 0x. A token is spent when its nonce is recorded. */
+  /** 32 bytes, chosen by the payer, hex with 0x. A token is spent when its nonce is recorded. */
   readonly nonce: string;
   /** SHA-256 of the challenge, hex with 0x. */
   readonly challengeDigest: string;
@@ -30,8 +30,8 @@ const withLength = (bytes: Uint8Array): Uint8Array =>
 
 /**
  * The digest of the TokenChallenge (RFC 9577, section 2.1) for an origin: type 2, issuer name and origin info are the
- * origin's host with its port, the redemption context is empty. Buyer and server each compute it, so a server cannot mark
- * a buyer with it.
+ * origin's host with its port, the redemption context is empty. Client and server each compute it, so a server cannot mark
+ * a payer with it.
  *
  * @param origin an http(s) origin such as "https://data.example"
  * @returns 32 bytes, hex with 0x
@@ -46,7 +46,7 @@ export function prepaidChallengeDigest(origin: string): string {
   return bytesToHex(sha256(challenge));
 }
 
-/** What the signature of a token is over: token_input of RFC 9578, section 6.1, 98 bytes. */
+/** The message that is signed: token_input of RFC 9578, section 6.1, 98 bytes. */
 export function prepaidTokenInput({ nonce, challengeDigest, keyId }: Omit<PrepaidToken, "signature">): Uint8Array {
   return concatBytes(
     TOKEN_TYPE,
