@@ -228,12 +228,49 @@ describe("sotto-mcp", function () {
       await next.close();
     });
 
-    it("opens to other machines only with a token that is long enough", async () => {
+    it("closes the session that has been idle longest for a new one", async () => {
+      const authorization = `Bearer ${TOKEN}`;
+      // Neither ends its session, as a client that was killed.
+      for (let i = 0; i < 2; i += 1) expect(await statusOf({ authorization })).to.equal(200);
+      const clients = [await connect(), await connect()];
+      for (const client of clients) await (client.transport as StreamableHTTPClientTransport).terminateSession();
+      for (const client of clients) await client.close();
+    });
+
+    it("lets pages of an allowed origin call, after a preflight without a token", async () => {
+      const [origin, authorization] = ["https://app.example", `Bearer ${TOKEN}`];
+      const headers = { origin, "access-control-request-method": "POST" };
+      const preflight = await fetch(running.url, { method: "OPTIONS", headers });
+      expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).to.deep.equal([204, origin]);
+      expect(preflight.headers.get("access-control-allow-headers")).to.include("authorization");
+      const foreign = await fetch(running.url, {
+        method: "OPTIONS",
+        headers: { ...headers, origin: "https://x.example" },
+      });
+      expect([foreign.status, foreign.headers.get("access-control-allow-origin")]).to.deep.equal([403, null]);
+      expect((await fetch(running.url, { method: "OPTIONS" })).status).to.equal(401);
+      const accept = "application/json, text/event-stream";
+      const opened = await fetch(running.url, {
+        method: "POST",
+        headers: { origin, authorization, accept, "content-type": "application/json" },
+        body: JSON.stringify(initialize),
+      });
+      expect([opened.status, opened.headers.get("access-control-allow-origin")]).to.deep.equal([200, origin]);
+      await opened.body?.cancel();
+      const session = opened.headers.get("mcp-session-id") ?? "";
+      const ended = await fetch(running.url, {
+        method: "DELETE",
+        headers: { authorization, "mcp-session-id": session },
+      });
+      expect(ended.status).to.equal(200);
+    });
+
+    it("opens only with a token that is long enough", async () => {
       const servers = () => {
         throw new Error("no session was asked for");
       };
-      for (const options of [{ host: "0.0.0.0" }, { token: "short" }, { token: "with a space, and long" }])
-        expect((await rejection(serveHttp(servers, { port: 0, ...options }))).code).to.equal("MCP_OPTION_INVALID");
+      for (const token of ["", "short", "with a space, and long"])
+        expect((await rejection(serveHttp(servers, { port: 0, token }))).code).to.equal("MCP_OPTION_INVALID");
     });
   });
 });

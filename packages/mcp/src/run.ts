@@ -8,7 +8,7 @@ import { type Wallet, WalletError } from "@sotto/client";
 import { quoted } from "@sotto/protocol";
 import { SharedWallet } from "./agent/wallet-access.ts";
 import { AgentError } from "./errors.ts";
-import { checkHttpOptions, type HttpOptions, serveHttp } from "./http/serve.ts";
+import { assertToken, type HttpOptions, serveHttp } from "./http/serve.ts";
 import { createServers } from "./server.ts";
 import { VERSION } from "./version.ts";
 
@@ -20,7 +20,7 @@ const HELP = `sotto-mcp: an MCP server that pays for HTTP requests privately, fr
   --home DIR            the wallet's folder; default: SOTTO_HOME, else ~/.sotto
   --registry URL        phone registry; adds the tool pay_phone
   --private-networks    let the agent reach private networks and this machine (local chains always allow it)
-  --http [HOST:]PORT    another host than this machine's loopback needs a token
+  --http [HOST:]PORT    needs a token; default host: 127.0.0.1
   --token-file FILE     bearer token for --http, in a file that only its owner can read; or SOTTO_MCP_TOKEN
   --allow-host NAME     host name that HTTP requests may name; may be given more than once
   --allow-origin ORIGIN origin of a web page that may call; may be given more than once
@@ -139,15 +139,13 @@ function httpOptions(
   const port = Number(digits);
   if (digits === undefined || port > 65_535)
     throw new AgentError("MCP_OPTION_INVALID", "--http must be PORT or HOST:PORT");
-  const options = {
+  return {
     host: host?.replace(/^\[(.*)\]$/, "$1"),
     port,
-    token: tokenOf(values["token-file"], environment),
+    token: assertToken(tokenOf(values["token-file"], environment)),
     allowedHosts: values["allow-host"],
     allowedOrigins: values["allow-origin"],
   };
-  checkHttpOptions(options);
-  return options;
 }
 
 /** @throws CliError KEY_FILE_UNSAFE; AgentError MCP_OPTION_INVALID */

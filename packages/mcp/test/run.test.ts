@@ -36,8 +36,8 @@ describe("sotto-mcp refuses to start", () => {
       expect(await code(args), args.join(" ")).to.equal("MCP_OPTION_INVALID");
   });
 
-  it("open to other machines without a token", async () => {
-    for (const place of ["0.0.0.0:0", "[::]:0", "192.168.1.1:0"])
+  it("over HTTP without a token", async () => {
+    for (const place of ["0", "127.0.0.1:0", "0.0.0.0:0", "[::]:0", "192.168.1.1:0"])
       expect(await code(["--http", place]), place).to.equal("MCP_OPTION_INVALID");
     expect(await code(["--http", "0.0.0.0:0"], { SOTTO_MCP_TOKEN: "" })).to.equal("MCP_OPTION_INVALID");
   });

@@ -1,6 +1,7 @@
 // Where a client looks for x402's PaymentRequired, and what a payment for a tool is bound to.
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { expect } from "chai";
+import { expectCode } from "../../../test/kit/rejection.ts";
 import { canonicalJson, isCallOf, isToolName, targetOf } from "../src/paid/resource.ts";
 import { paymentRequiredOf } from "../src/paid/x402.ts";
 
@@ -45,6 +46,9 @@ describe("x402 over MCP", () => {
   it("writes equal arguments alike, and different ones differently", () => {
     expect(canonicalJson({ b: [{ d: 1, c: 2n }], a: undefined })).to.equal('{"b":[{"c":"2","d":1}]}');
     expect(canonicalJson([1, 2])).to.not.equal(canonicalJson([2, 1]));
+    expect(canonicalJson({ at: new Date(0) })).to.equal('{"at":"1970-01-01T00:00:00.000Z"}');
+    for (const value of [new Map([[1, 2]]), { inner: new Set([1]) }])
+      expectCode("MCP_OPTION_INVALID", () => canonicalJson(value));
   });
 
   it("accepts names that a URL keeps as they are", () => {

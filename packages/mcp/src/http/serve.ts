@@ -8,16 +8,16 @@ import { AgentError } from "../errors.ts";
 
 /** Address, port and access token of the MCP server. */
 export interface HttpOptions {
-  /** Default: 127.0.0.1. Another address than this machine's loopback needs `token`. */
+  /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
   readonly port: number;
-  /** Bearer token that every request must carry, at least 16 characters. */
-  readonly token?: string | undefined;
+  /** Bearer token that every request must carry, at least 16 characters: other users of the machine reach its loopback too. */
+  readonly token: string;
   /** Host names, without port, that requests may name. Default: those of this machine. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may call. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Maximum open sessions. Default: 16. */
+  /** Maximum open sessions. Default: 16. A new one closes the session that has been idle longest. */
   readonly maxSessions?: number | undefined;
   /** A session without a request for this long is closed, ms. Default: 1,800,000. */
   readonly sessionMs?: number | undefined;
@@ -32,32 +32,37 @@ export interface RunningHttp {
 const PATH = "/mcp";
 const DEFAULT_HOST = "127.0.0.1";
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
-const LOOPBACK_ADDRESSES = ["127.0.0.1", "localhost", "::1"];
 const MAX_BODY_BYTES = 1024 * 1024;
 const MIN_TOKEN_CHARACTERS = 16;
 const MAX_SESSIONS = 16;
 const SESSION_MS = 1_800_000;
 const BODY_MS = 30_000;
+const METHODS = ["GET", "POST", "DELETE"];
+/** Request headers that MCP's clients send. */
+const PAGE_HEADERS = "authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id";
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
   readonly mcp: McpServer;
   /** Requests that are being answered. */
   busy: number;
+  /** When its last request ended, ms. */
+  idleSince: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /** @throws AgentError MCP_OPTION_INVALID */
-export function checkHttpOptions({ host = DEFAULT_HOST, token }: Pick<HttpOptions, "host" | "token">): void {
-  if (token === undefined && !LOOPBACK_ADDRESSES.includes(host))
+export function assertToken(token: string | undefined): string {
+  if (token === undefined)
     throw new AgentError(
       "MCP_OPTION_INVALID",
-      `${host} is not this machine's loopback address, so every request needs a token: set SOTTO_MCP_TOKEN or --token-file`,
+      "requests over HTTP need a bearer token: set SOTTO_MCP_TOKEN or --token-file",
     );
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+  if (!/^[\x21-\x7e]*$/.test(token))
     throw new AgentError("MCP_OPTION_INVALID", "the token must be printable ASCII without spaces");
-  if (token !== undefined && token.length < MIN_TOKEN_CHARACTERS)
+  if (token.length < MIN_TOKEN_CHARACTERS)
     throw new AgentError("MCP_OPTION_INVALID", `the token must have at least ${MIN_TOKEN_CHARACTERS} characters`);
+  return token;
 }
 
 /**
@@ -65,7 +70,7 @@ export function checkHttpOptions({ host = DEFAULT_HOST, token }: Pick<HttpOption
  * @throws AgentError MCP_OPTION_INVALID
  */
 export async function serveHttp(createServerOf: () => McpServer, options: HttpOptions): Promise<RunningHttp> {
-  checkHttpOptions(options);
+  assertToken(options.token);
   const door = new Door(createServerOf, options);
   const server = createServer((request, response) => void door.answer(request, response));
   await listen(server, options.port, options.host ?? DEFAULT_HOST);
@@ -105,8 +110,10 @@ class Door {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
+      this.#allowPage(request, response);
       const refused = this.#refusal(request);
       if (refused !== undefined) return end(response, ...refused);
+      if (request.method === "OPTIONS") return void response.writeHead(204).end();
       const body = request.method === "POST" ? await readJson(request) : undefined;
       if (body === TOO_LARGE) return end(response, 413, `the body has more than ${MAX_BODY_BYTES} bytes`);
       if (request.method === "POST" && body === undefined) return end(response, 400, "the body must be JSON");
@@ -122,24 +129,36 @@ class Door {
     for (const { mcp } of [...this.#sessions.values()]) await mcp.close();
   }
 
+  /** Lets a page of an allowed origin read the response. A preflight has no token. */
+  #allowPage({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+    response.setHeader("vary", "Origin");
+    if (!this.#isAllowed(origin)) return;
+    response.setHeader("access-control-allow-origin", origin);
+    response.setHeader("access-control-allow-methods", METHODS.join(", "));
+    response.setHeader("access-control-allow-headers", PAGE_HEADERS);
+    response.setHeader("access-control-expose-headers", "mcp-session-id");
+  }
+
+  #isAllowed(origin: string | undefined): origin is string {
+    return origin !== undefined && (this.#options.allowedOrigins ?? []).includes(origin);
+  }
+
   /** The refusal of a request that may not come in. A web page's request carries its origin, or names another host. */
   #refusal({ headers, url = "", method = "" }: IncomingMessage): [status: number, message: string] | undefined {
     const name = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).hostname : "";
     if (headers.host === undefined || !this.#hosts.includes(name)) return [403, "this host name is not allowed"];
     const { origin } = headers;
-    if (origin !== undefined && !(this.#options.allowedOrigins ?? []).includes(origin))
-      return [403, "this origin is not allowed"];
-    if (!this.#isAuthorized(headers.authorization)) return [401, "a bearer token is required"];
+    if (origin !== undefined && !this.#isAllowed(origin)) return [403, "this origin is not allowed"];
+    const isPreflight = method === "OPTIONS" && origin !== undefined;
+    if (!isPreflight && !this.#isAuthorized(headers.authorization)) return [401, "a bearer token is required"];
     if (url !== PATH) return [404, "not found"];
-    if (!["GET", "POST", "DELETE"].includes(method)) return [405, "method not allowed"];
+    if (!isPreflight && !METHODS.includes(method)) return [405, "method not allowed"];
     return undefined;
   }
 
   #isAuthorized(header = ""): boolean {
-    const { token } = this.#options;
-    if (token === undefined) return true;
     const digest = (text: string) => createHash("sha256").update(text).digest();
-    return timingSafeEqual(digest(header), digest(`Bearer ${token}`));
+    return timingSafeEqual(digest(header), digest(`Bearer ${this.#options.token}`));
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
@@ -150,8 +169,9 @@ class Door {
       return this.#pass(session, request, response, body);
     }
     if (!isInitializeRequest(body)) return end(response, 400, "the first request of a session must be initialize");
+    if (this.#sessions.size + this.#opening >= (this.#options.maxSessions ?? MAX_SESSIONS)) await this.#evict();
     if (this.#sessions.size + this.#opening >= (this.#options.maxSessions ?? MAX_SESSIONS))
-      return end(response, 503, "too many sessions are open; close one");
+      return end(response, 503, "too many sessions are in use; close one");
     this.#opening += 1;
     try {
       await this.#open(request, response, body);
@@ -160,13 +180,19 @@ class Door {
     }
   }
 
+  /** Closes the session that has been idle longest, if any is: a client may reconnect without having ended its session. */
+  async #evict(): Promise<void> {
+    const idle = [...this.#sessions.values()].filter(({ busy }) => busy === 0);
+    await idle.sort((one, other) => one.idleSince - other.idleSince)[0]?.mcp.close();
+  }
+
   async #open(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     const mcp = this.#create();
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
     });
-    const session: Session = { transport, mcp, busy: 0, timer: undefined };
+    const session: Session = { transport, mcp, busy: 0, idleSince: 0, timer: undefined };
     transport.onclose = () => {
       clearTimeout(session.timer);
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
@@ -183,6 +209,7 @@ class Door {
     response.once("close", () => {
       session.busy -= 1;
       if (session.busy > 0) return;
+      session.idleSince = performance.now();
       session.timer = setTimeout(() => void session.mcp.close(), this.#options.sessionMs ?? SESSION_MS).unref();
     });
     await session.transport.handleRequest(request, response, body);

@@ -1,11 +1,18 @@
 // What a payment for a tool is bound to: the server's origin, the tool's name and its arguments.
 import { createHash } from "node:crypto";
+import { AgentError } from "../errors.ts";
 
-/** JSON with sorted keys: the same for equal values. Arguments that were parsed into bigints count as their decimals. */
+/**
+ * JSON with sorted keys: the same for equal values. Arguments that were parsed into bigints count as their decimals.
+ *
+ * @throws AgentError MCP_OPTION_INVALID for a Map, a Set or another object that JSON would write as {}: all would be equal
+ */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) => {
     if (typeof item === "bigint") return String(item);
     if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+    if (![Object.prototype, null].includes(Object.getPrototypeOf(item) as object | null))
+      throw new AgentError("MCP_OPTION_INVALID", "the arguments of a paid tool must be JSON values, bigints or dates");
     return Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 
