@@ -141,6 +141,8 @@ describe("x402 requirements", () => {
     expect(Object.keys(X402_ERRORS).map((code) => x402Reason(code))).to.deep.equal([
       ...["invalid_x402_version", "unsupported_scheme", "invalid_network"],
       ...["invalid_payment_requirements", "invalid_payload"],
+      // A listing is no part of a payment, so the standard has no reason for it.
+      "sotto_x402_listing_invalid",
     ]);
     expect([x402Reason("NULLIFIER_SPENT"), x402Reason("constructor")]).to.deep.equal([
       ...["sotto_nullifier_spent", "sotto_constructor"],
