@@ -259,6 +259,8 @@ export class Session {
       return await action();
     } finally {
       this.#running -= 1;
+      // Before the result: a page that still showed the payment as unfinished would resume it. `look` reports what fails.
+      await this.#show().catch(() => undefined);
       void this.look();
     }
   }
