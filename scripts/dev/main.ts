@@ -206,7 +206,10 @@ async function pickUp(files: readonly string[], parts: readonly Restartable[], p
   else if (changes.packages.length > 0) tell(`${what} changed: built in ${seconds} s; reload the page to see it`);
 }
 
-/** The line at the bottom; without a terminal only what traffic does, or the log would never end. */
+/**
+ * Shows the status line at the bottom. Without a terminal it contains only the traffic, because the running time would
+ * add a line to the log every few seconds.
+ */
 function showStatus({ traffic }: Started, start: number): void {
   progress.show(() => {
     if (activity !== undefined) return activity();

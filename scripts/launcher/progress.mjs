@@ -1,6 +1,6 @@
 // Shows what a long action does, for how long, and how long it is expected to take: one line that changes on a terminal,
 // elsewhere a new line every few seconds. Plain JavaScript for Node 20: the launcher uses it before the project's own Node
-// is there.
+// is installed.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -138,7 +138,7 @@ describe("sotto: paying", function () {
       }
     });
 
-    it("above a limit, in the unit that the user typed", async () => {
+    it("above a limit, with a message in the unit that the user typed", async () => {
       const { stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "0.02"]);
       expect(stderr).to.match(
         /^sotto: REQUEST_LIMIT_EXCEEDED: the price is 0\.05 USDC, but the limit per request is 0\.02 USDC; raise it with --max, and the wallet's with `sotto limits --max .*`\n$/,

@@ -92,7 +92,7 @@ describe("the documentation's site", () => {
     expect([...new Set(dead)]).to.deep.equal([]);
   });
 
-  it("keeps what a link of the repository points to if the page is elsewhere on the site", () => {
+  it("turns a link to a repository file into a link to its page, or into plain text if it has none", () => {
     expect(pageOf("packages/client")).to.equal("packages/client/README.md");
     expect(pageOf("docs/tour.md")).to.equal("docs/tour.md");
     expect(pageOf("circuits")).to.equal(undefined);

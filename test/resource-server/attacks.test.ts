@@ -1,4 +1,5 @@
-// Attacks of payers with payments. Every proof here verifies for its own signals; the server rejects the signals.
+// Payers attack a resource server with manipulated payments. Every proof here verifies for its own signals; the server
+// rejects the signals.
 
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";

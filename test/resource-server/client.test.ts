@@ -1,4 +1,5 @@
-// Only appends are forged here: a wallet with real notes and proofs pays servers on the adapters, with the paying fetch.
+// A wallet pays servers on several adapters through the paying fetch. Its notes and payment proofs are real; only the
+// append proofs are forged.
 
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";

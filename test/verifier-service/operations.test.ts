@@ -139,7 +139,7 @@ describe("the service's HTTP", function () {
     }
   });
 
-  it("answers requests in progress before it stops, without an unrequested pending", async () => {
+  it("answers requests in progress before it stops, and reports pending only if the request prefers it", async () => {
     const world = await openWorld();
     const slow = { SOTTO_SETTLE_WAIT_MS: "", SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000" };
     const ending = await openService(slow);

@@ -53,7 +53,7 @@ describe("with ethers", () => {
       expect((await chain.logs(query))[0]).to.include({ address: ADDRESS, blockNumber: 5, logIndex: 1, timestamp: 32 });
     });
 
-    it("is asked again after a fault, whose words and address are not repeated", async () => {
+    it("is asked again after a fault, and errors repeat neither its message nor an address", async () => {
       let left = 0;
       node.answers["eth_getCode"] = () => (left-- > 0 ? rpcError("secret words", -32603) : "0x60");
       left = 3;

@@ -14,7 +14,7 @@ describe("secure addresses", () => {
       "http://localhost/",
       "http://merchant.localhost:8080/",
       "http://[::1]:80/",
-      // The URL standard reads it as 127.0.0.1.
+      // The URL standard parses it as 127.0.0.1.
       "http://2130706433/",
     ])
       assertSecure(new URL(url), CHAIN);

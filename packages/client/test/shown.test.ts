@@ -62,7 +62,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
     expect(payer.balance().total).to.equal(4_500n);
   });
 
-  it("is merged alone first if merging is allowed, so that the payment shows an unknown nullifier", async () => {
+  it("is first replaced by a new note if merging is allowed, so that the payment's nullifier is unknown", async () => {
     const { world, payer, other, first } = await abandoned([5_000n, 1_500n]);
     const merges: Withdrawal[] = [];
     const submit = async (merge: Withdrawal) => {

@@ -152,7 +152,7 @@ describe("prepareWithdrawal", () => {
     }
   });
 
-  it("leaves no note on request, which takes the whole sum", () => {
+  it("accepts only the whole amount with `leaveNothing`, and leaves no note", () => {
     const exit = { ...withdrawal, notes: notes.slice(0, 2), leaveNothing: true };
     const { publicSignals, outputNote } = prepareWithdrawal({ ...exit, amount: 201n });
     expect(publicSignals.at(-1)).to.equal(0n);

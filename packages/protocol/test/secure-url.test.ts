@@ -14,7 +14,7 @@ describe("secure URLs", () => {
       "http://LOCALHOST:80/zk",
       "http://merchant.localhost:8080/",
       "http://[::1]:80/",
-      // The URL standard reads it as 127.0.0.1.
+      // The URL standard parses it as 127.0.0.1.
       "http://2130706433/",
     ]) {
       expect(isSecureUrl(url, CHAIN), url).to.equal(true);

@@ -77,7 +77,7 @@ describe("the start of a paywall", () => {
     ]);
   });
 
-  it("answers the price without waiting for the service", async () => {
+  it("responds with the price without waiting for the service", async () => {
     let answer = () => {};
     const opening = new Opening({
       readToken: async () => TOKEN,

@@ -86,9 +86,9 @@ const MAX_RESTARTS = 5;
 /** Keeps a sink in step with the canonical chain: reads the pool's events page by page, and rolls reorganizations back. */
 export class PoolFollower<Newest extends Block = Block> {
   readonly #options: FollowerOptions<Newest>;
-  /** Blocks per request at present. */
+  /** Current number of blocks per request. */
   #range: number;
-  /** The most blocks per request that the nodes are expected to permit. */
+  /** Maximum number of blocks per request that the nodes are expected to permit. */
   #maxRange: number;
   #rolledBackTo: number | undefined;
 
@@ -246,7 +246,7 @@ export class PoolFollower<Newest extends Block = Block> {
   }
 }
 
-/** Whether no node is at fault at present: an unreachable one may have the events that the others lack. */
+/** Whether every node responds now: an unreachable one may have the events that the others lack. */
 function everyNodeResponds(chain: ChainSource): Promise<boolean> {
   const ask = async (node: ChainSource) => void (await node.head());
   return useNode(chain, ask, () => false).then(

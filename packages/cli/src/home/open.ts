@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
 import { readSeed } from "./seed.ts";
 
-/** A question that fails is asked again: a scan asks many. */
+/** Failed requests to the node are retried, because a scan sends many. */
 const RETRIES = 3;
 const NODE_TIMEOUT_MS = 60_000;
 /** Maximum bytes of a node's response. A block range with more logs is halved. */

@@ -64,7 +64,7 @@ export async function captureCall(
 
 async function bodyOf(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.body === null) return undefined;
-  // Firefox has no Request.body, so an empty body is all that it shows of a request without one.
+  // Firefox has no Request.body: there, a request without a body looks the same as one with an empty body.
   const whole = request.body === undefined ? await request.arrayBuffer() : undefined;
   if (whole?.byteLength === 0) return undefined;
   return readBody(whole === undefined ? request : new Response(whole), limit).catch((cause: unknown) => {

@@ -61,7 +61,7 @@ export function encodePage(page: Page): StoreValue {
 /** @throws WalletError STORE_DAMAGED if `encodePage` did not write the value */
 export function decodePage(key: string, value: StoreValue): Page {
   try {
-    // The types are ours; the following checks detect damage by the disk.
+    // `encodePage` wrote the value, so its types are not checked. The checks below detect a record damaged on disk.
     const page = value as unknown as Omit<Page, "leaves"> & { leaves: string };
     const leaves = page.leaves.match(/.{64}/gs)?.map((word) => BigInt(`0x${word}`)) ?? [];
     const counted = page.runs.reduce((sum, [, count]) => sum + count, 0);

@@ -39,7 +39,7 @@ export interface Store {
 /** Keys are ASCII, so that all implementations sort them alike. */
 const KEY = /^[A-Za-z0-9/._:-]{1,200}$/;
 
-/** A change in the form in which it is written. Without `text`, the record is deleted. */
+/** A change whose value is serialized. Without `text`, the record is deleted. */
 interface Step {
   key: string;
   text: string | undefined;

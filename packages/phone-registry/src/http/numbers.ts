@@ -56,7 +56,7 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
 const invalid = () =>
   new PhoneError("INVALID_PHONE_NUMBER", "this is not a valid phone number; write +, the country code and the number");
 
-/** Parses a number that can exist; `national` are the digits of its local form. */
+/** Parses a phone number; undefined if it is invalid. `national` contains the digits of its national format. */
 function valid(text: string, country?: CountryCode): (PhoneNumber & { readonly national: string }) | undefined {
   const parsed = parsePhoneNumberFromString(
     text,

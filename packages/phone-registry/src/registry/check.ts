@@ -20,7 +20,7 @@ export async function check(context: Context, options: CheckOptions = {}): Promi
   if (options.accept === true)
     return database.transaction([], async (db) => {
       const state = await accept(db, ring, async () => {
-        // Heads of links that were deleted from outside would be reported forever.
+        // A link that another program deleted leaves its head behind, which would be reported forever.
         const present = db.selectFrom("phone_mappings").select("id");
         await db.deleteFrom("phone_heads").where("id", "not in", present).execute();
         return count(context, db);

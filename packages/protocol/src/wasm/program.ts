@@ -99,7 +99,7 @@ function ladderStep(): FunctionCode {
     scratch,
   );
   const code = [
-    // A sum and, right behind it, the difference.
+    // Each call stores the sum and, right after it, the difference.
     ...run("addsub", sum0!, u0, w0),
     ...run("addsub", sum1!, u1, w1),
     ...run("mul", cross0!, difference1!, sum0!),

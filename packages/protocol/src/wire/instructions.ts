@@ -50,7 +50,7 @@ export interface PaymentInstructions {
   };
 }
 
-/** The recipient. The last four fields are ours: the wallet's signature of its shielded address. */
+/** The recipient. The last four fields are sotto's extension: the wallet's signature of its shielded address. */
 export interface InstructionsRecipient {
   /** E.164, or "" if the binding has no number. */
   readonly phone: string;

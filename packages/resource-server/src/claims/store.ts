@@ -74,7 +74,7 @@ export class ClaimStore {
   async claim({ id, digest, resource, expiresAt }: ClaimRequest, holder: string): Promise<Claimed> {
     return this.#database.transaction([id], async (db) => {
       const now = await this.#database.now(db);
-      // Compared by the clock that sweeps: a payment that was swept must not count as new.
+      // Uses the same clock as `sweep`: a payment that `sweep` deleted must not count as new.
       if (now >= expiresAt) return "used";
       const row = await db.selectFrom("payment_claim").selectAll().where("id", "=", id).executeTakeFirst();
       const lease_until = now + this.leaseMs;

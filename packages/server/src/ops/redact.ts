@@ -4,7 +4,7 @@ import { SottoError } from "@sotto/protocol";
 
 const HIDDEN = "[redacted]";
 
-/** Applied in this order. No rule matches the replacements of the rules before it. */
+/** Applied in this order. No rule matches text that an earlier rule inserted. */
 const RULES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // A URL: its scheme and host are enough to identify the node or database.
   [/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>]*@)?([^\s/?#"'<>@]*)(?:[/?#][^\s"'<>]*)?/gi, "$1$2"],

@@ -18,7 +18,7 @@ export interface Price {
   readonly sponsored: bigint;
 }
 
-/** The usual cost of transactions at present. */
+/** The cost of a transaction at the current usual gas price. */
 export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "dataFee">): Promise<Price> {
   const { baseFee, tip } = await market.usualPrice();
   const dataFee = await market.dataFee(SAMPLE_TRANSACTION);

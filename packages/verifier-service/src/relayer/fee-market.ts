@@ -72,7 +72,7 @@ export class FeeMarket {
     return this.#caps.value;
   }
 
-  /** The usual gas price at present. */
+  /** The current usual gas price. */
   async usualPrice(): Promise<UsualPrice> {
     const { tip, history } = await this.#tips();
     return { baseFee: middle(history.baseFees) ?? (await this.#options.chain.head()).baseFee, tip };

@@ -106,8 +106,8 @@ export class Tracker {
   }
 
   /**
-   * Creates a check for nonces with which none of our transactions is mined: whether a confirmed block contains another
-   * transaction with the nonce.
+   * Creates a function that checks whether a confirmed block contains another transaction with a nonce. Call it only
+   * for nonces whose transactions in the outbox are all unmined.
    * @param count how many transactions of the account are mined, as of the newest block
    */
   #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {

@@ -9,7 +9,7 @@ const HEIGHT = 180;
 const FONT = "12px system-ui, sans-serif";
 const AXIS_WIDTH = 52;
 
-/** The colour that a custom property has in the present theme. */
+/** The colour of a custom property in the current theme. */
 function colourOf(element: HTMLElement, property: string): string {
   const { color } = element.style;
   element.style.color = `var(${property})`;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { type HostConfig, loadConfig } from "../config.ts";
 
-/** Milliseconds until the host is asked again, as long as the chain cannot be read. */
+/** Interval between requests to the host while the chain cannot be read, ms. */
 const PAUSE_MS = 5_000;
 
 const poolOf = ({ deployment: { chainId, pool, deploymentBlock }, nodes }: HostConfig): string =>

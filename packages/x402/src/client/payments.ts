@@ -33,7 +33,7 @@ export class Payments {
   readonly #pending = new Map<string, Promise<WireBundle>>();
   /** Ids of payments in use by a request of this process: another request must not present them. */
   readonly #busy = new Set<string>();
-  /** Ids of payments whose responses `trackFetch` sees. */
+  /** Ids of payments that are sent through `trackFetch`, which reads their responses. */
   readonly #tracked = new Set<string>();
   /** Ids by nullifier, and nullifiers by id, of the open payments that this process returned. */
   readonly #ids = new Map<string, string>();
@@ -64,12 +64,12 @@ export class Payments {
     return nullifier === undefined ? undefined : this.#ids.get(nullifier);
   }
 
-  /** Marks a payment whose response `trackFetch` sees. */
+  /** Marks a payment that is sent through `trackFetch`, which reads its response. */
   track(id: string): void {
     this.#tracked.add(id);
   }
 
-  /** The resource server reports the payment as settled. A tracked payment stays open until its response is seen. */
+  /** The resource server reports the payment as settled. A tracked payment stays open until its response arrives. */
   async onSettled(id: string): Promise<void> {
     if (!this.#tracked.has(id)) await this.close(id);
   }
