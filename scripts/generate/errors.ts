@@ -65,7 +65,7 @@ const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>
 
 /** What to do if a code has no remedy of its own, by how a command ends. */
 const BY_EXIT: Readonly<Record<ExitName, string>> = {
-  failed: "Solve what the message names, then try again.",
+  failed: "Fix the problem that the message describes, then try again.",
   usage: "Correct the option, argument or setting that the message names.",
   refused: "Change what the message names: the same request is refused again.",
   funds: "Add funds, or spend less.",
