@@ -8,6 +8,7 @@ import { root } from "../../scripts/circuits/paths.ts";
 import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
 import { sbomPath, writeSboms } from "../../scripts/release/sbom.ts";
+import { inLongRun } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { NODE_24 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
@@ -68,27 +69,25 @@ describe("packed packages", function () {
   /** The SDK that @sotto/mcp extends needs a browser's types. */
   const needsBrowserTypes = (entry: string): boolean => entry.startsWith("@sotto/mcp");
 
-  it("have declarations that fit every setting of a strict compiler", async () => {
-    const write = (name: string, entries: readonly string[]) =>
-      project.write(name, entries.map((entry, index) => `export * as entry${index} from "${entry}";\n`).join(""));
-    write("all.ts", entriesOf(all));
-    write(
-      "node.ts",
-      entriesOf(all).filter((entry) => !needsBrowserTypes(entry)),
+  it("have declarations that fit a strict compiler, for ES modules and CommonJS", async () => {
+    const write = (name: string, entries: readonly string[], line: (entry: string, index: number) => string) =>
+      project.write(name, entries.map(line).join(""));
+    const module = (entry: string, index: number) => `export * as entry${index} from "${entry}";\n`;
+    const common = (entry: string, index: number) => `export import entry${index} = require("${entry}");\n`;
+    const entries = entriesOf(all);
+    const forNode = entries.filter((entry) => !needsBrowserTypes(entry));
+    write("node.ts", forNode, module);
+    write("node.cts", forNode, common);
+    write("all.ts", entries, module);
+    write("all.cts", entries, common);
+    const settings = inLongRun<[string[], Record<string, unknown>]>(
+      [[["node.ts", "node.cts"], { module: "nodenext" }]],
+      [
+        [["all.ts"], { module: "esnext", moduleResolution: "bundler", lib: ["es2023", "dom"] }],
+        [["all.ts", "all.cts"], { module: "nodenext", lib: ["es2022", "dom"], target: "es2022" }],
+      ],
     );
-    const settings: [string, Record<string, unknown>][] = [
-      ["node.ts", { module: "nodenext" }],
-      ["all.ts", { module: "esnext", moduleResolution: "bundler", lib: ["es2023", "dom"] }],
-      ["all.ts", { module: "nodenext", lib: ["es2022", "dom"], target: "es2022" }],
-    ];
-    for (const [file, options] of settings) expect(await project.complaints([file], options)).to.equal("");
-  });
-
-  it("have declarations for CommonJS", async () => {
-    const entries = entriesOf(all).map((entry, index) => `export import entry${index} = require("${entry}");\n`);
-    project.write("types.cts", entries.join(""));
-    const options = { module: "nodenext", lib: ["es2023", "dom"] };
-    expect(await project.complaints(["types.cts"], options)).to.equal("");
+    for (const [files, options] of settings) expect(await project.complaints(files, options)).to.equal("");
   });
 
   it("have declarations for browsers, without Node's types", async () => {

@@ -18,8 +18,14 @@ describe("pruning a package's dist", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it("removes the files whose source is gone, and no others", () => {
-    const kept = ["dist/index.js", "dist/index.d.ts", "dist/store/memory.js", "dist/store/memory.d.ts"];
-    const stale = ["gone.d.ts", "gone.js", "index.js.map", "store/gone.js", "toString.js"];
+    const kept = [
+      "dist/index.js",
+      "dist/index.js.map",
+      "dist/index.d.ts",
+      "dist/store/memory.js",
+      "dist/store/memory.d.ts",
+    ];
+    const stale = ["gone.d.ts", "gone.js", "gone.js.map", "store/gone.js", "toString.js"];
     write("src/index.ts", "src/store/memory.ts", ...kept, ...stale.map((path) => `dist/${path}`));
     expect(staleFiles(folder)).to.deep.equal(stale);
     prune(folder);
