@@ -71,7 +71,7 @@ export function repositoryPages(md: MarkdownRenderer): void {
         if (type === "link_open") rewriteLink(token.children!, index, from);
     }
   });
-  // Vue would evaluate what is between two of these.
+  // Vue would evaluate the text between two of these.
   for (const type of ["text", "code_inline"] as const) {
     const render = md.renderer.rules[type]!;
     md.renderer.rules[type] = (...args) => render(...args).replaceAll("{{", "&#123;&#123;");

@@ -71,7 +71,7 @@ function typeOf(schema: Schema): string {
   return `${type}${of(range(minLength, maxLength), "characters")}${of(range(minimum, maximum), "")}`;
 }
 
-/** One row for each field, also of objects in objects. */
+/** One row for each field, including those of nested objects. */
 function fields(schema: Schema, prefix = "", isOptional = false): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const optional = isOptional || !(schema.required ?? []).includes(name);
@@ -83,7 +83,7 @@ function fields(schema: Schema, prefix = "", isOptional = false): string[][] {
   });
 }
 
-/** A body's media type and fields; for alternatives one table each. */
+/** A body's media type and fields; one table for each alternative. */
 function body(content: Content): string[] {
   return Object.entries(content).flatMap(([media, { schema }]) => {
     const alternatives = schema.anyOf ?? [schema];

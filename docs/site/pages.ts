@@ -3,13 +3,13 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { entryPoints, root } from "./exports.ts";
 
-/** Where `npm run docs` writes the pages made from the code. */
+/** Where `npm run docs` writes the pages generated from the code. */
 export const REFERENCE = "docs/site/build/reference";
 
-/** Files of the repository that a made page shows. */
+/** Files of the repository that a generated page shows. */
 const SHOWN_BY: Readonly<Record<string, string>> = { "docs/openapi.json": `${REFERENCE}/openapi.md` };
 
-/** Patterns of the folders that hold no pages. `**` matches no folder too, hence the `*` before it. */
+/** Patterns of the folders that hold no pages. `**` also matches zero folders, hence the `*` before it. */
 export const EXCLUDED = [
   "!(docs|packages)/*/**",
   "docs/!(site)/*/**",
@@ -53,7 +53,7 @@ interface Group {
   readonly files: readonly string[];
 }
 
-/** The reading order of somebody new. test/docs checks that every document is in exactly one group. */
+/** The reading order for a newcomer. test/docs checks that every document is in exactly one group. */
 export const GROUPS: readonly Group[] = [
   { text: "What it is", files: ["README.md", "docs/tour.md", "docs/glossary.md"] },
   { text: "Charge", files: ["docs/resource-server.md", "docs/x402.md"] },

@@ -23,12 +23,12 @@ const options: TypeDocOptions & PluginOptions = {
   excludePrivate: true,
   excludeExternals: true,
   sort: ["alphabetical"],
-  // `undocumented` looks for docstrings: TypeDoc would also ask for those of types that have no name.
+  // `undocumented` checks for docstrings: TypeDoc would also require them for types without a name.
   validation: { notDocumented: false, notExported: false, invalidLink: true, rewrittenLink: true },
   // A docstring that a package inherits from kysely may link to kysely's own exports.
   externalSymbolLinkMappings: { kysely: { "*": "#" } },
   treatValidationWarningsAsErrors: true,
-  // Of the markdown: a page for each module, tables instead of long lists.
+  // The Markdown has a page for each module, and tables instead of long lists.
   router: "module",
   entryFileName: "index",
   hideBreadcrumbs: true,

@@ -15,7 +15,7 @@ export async function serveSite(port: number): Promise<Server> {
   const server = await preview({
     root: import.meta.dirname,
     configFile: false,
-    // A missing page is a 404, not the first page.
+    // A missing page gets a 404, not the first page.
     appType: "mpa",
     build: { outDir: SITE },
     preview: { host: "127.0.0.1", port },

@@ -5,8 +5,8 @@ const isDocumented = ({ comment, signatures = [] }: DeclarationReflection): bool
   [comment, ...signatures.map((signature) => signature.comment)].some((found) => (found?.summary ?? []).length > 0);
 
 /**
- * The exports without a docstring, as `MODULE: NAME`. An export of several modules counts in the module that TypeDoc
- * documents it in.
+ * The exports without a docstring, as `MODULE: NAME`. If several modules share an export, it is listed under the
+ * module in which TypeDoc documents it.
  */
 export function undocumented(project: ProjectReflection): string[] {
   const modules = project.getChildrenByKind(ReflectionKind.Module | ReflectionKind.Namespace);

@@ -40,9 +40,9 @@ export default defineConfig({
     search: { provider: "local" },
   },
   vite: {
-    // The pages are outside of the site's folder.
+    // The pages are outside the site's folder.
     server: { fs: { allow: [root] } },
-    // The build on the server runs in the site's folder, which has Vue; the pages' folders have not.
+    // The build on the server runs in the site's folder, which has Vue; the pages' folders do not.
     plugins: [
       {
         name: "vue-of-the-site",
