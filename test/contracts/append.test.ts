@@ -89,13 +89,14 @@ describe("append", function () {
     await agrees();
   });
 
-  it("appends the leaves of a block that settles, appends and settles again", async () => {
+  it("handles a block that contains a settle call, an append and another settle call", async () => {
     await world.withRoot();
     const [first, second] = [await world.payment(), await world.payment()];
     const { ethers, networkHelpers } = world.deployed.connection;
     const options = { gasLimit: 2_000_000 };
     await world.settle(await world.payment());
-    // The append is prepared on the state after the previous block, so it moves those leaves and not the first payment's.
+    // The append is built from the state after the previous block, so it moves the leaves queued by then, not the first
+    // payment's.
     const args = appendTuple(world.appendArguments(1));
     const nonce = await world.deployed.signers[0]!.getNonce();
     await ethers.provider.send("evm_setAutomine", [false]);
@@ -277,7 +278,7 @@ describe("append", function () {
       await agrees();
     });
 
-    it("requires the next checkpoint only in this case, and requires it to be correct", async () => {
+    it("requires the next checkpoint only if the append ends at an old one, and checks its values", async () => {
       for (let i = 0; i < 3; i++) await world.deposit(notes(2));
       const [newRoot, leaves, proof, end, next] = world.appendArguments(1);
       const blank = { ...next, chain: end.chain, sequence: 0n };
@@ -288,7 +289,8 @@ describe("append", function () {
         const call: AppendArguments = [newRoot, leaves, proof, end, point];
         await refused(call).revertedWithCustomError(world.pool, "UnknownCheckpoint").withArgs(point.sequence);
       }
-      // The append is short and its end is old, but the next checkpoint is recent, so the pool accepts it.
+      // The pool accepts an append of fewer than 64 leaves that ends at an old checkpoint, because the next one is
+      // recent.
       await world.append(3);
       await world.deposit(notes(1));
       await sleep(121);

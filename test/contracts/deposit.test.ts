@@ -28,7 +28,7 @@ describe("deposit", function () {
   });
 
   describe("by approval", () => {
-    it("takes the sum and queues one note for each tag, with the protocol's commitments", async () => {
+    it("transfers the sum and queues one note per tag, with the protocol's commitments", async () => {
       const amounts = [SMALLEST_DEPOSIT, 123_456_789n, 2n ** 48n];
       const tags = amounts.map(() => world.random.field());
       const [before, first] = [await poolBalance(), world.queue.size];
@@ -51,7 +51,7 @@ describe("deposit", function () {
       expect(a).to.not.equal(b);
     });
 
-    it("rejects invalid owner tags, amounts below the smallest deposit, and lists of different length", async () => {
+    it("rejects invalid owner tags, amounts below the minimum deposit, and lists of different lengths", async () => {
       const { pool } = world;
       const refused = (tags: bigint[], amounts: bigint[]) => expect(pool.deposit.staticCall(tags, amounts)).to.be;
       for (const tag of [0n, FIELD_MODULUS, FIELD_MODULUS + 5n, 2n ** 256n - 1n]) {
@@ -87,7 +87,7 @@ describe("deposit", function () {
       await token.unpause();
     });
 
-    it("charges a sum that does not wrap around, for any number of notes", async () => {
+    it("charges the exact sum without overflow, for any number of notes", async () => {
       const tags = Array.from({ length: 5 }, () => world.random.field());
       const attempt = world.pool.deposit.staticCall(
         tags,

@@ -24,7 +24,7 @@ describe("gas", function () {
   });
 
   for (const [name, limit] of Object.entries(LIMITS)) {
-    it(`${name} is at most ${limit}`, () => {
+    it(`${name} costs at most ${limit} gas`, () => {
       expect(figures[name as keyof GasFigures].gas).to.be.within(21_000, limit);
     });
   }

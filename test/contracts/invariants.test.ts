@@ -7,15 +7,15 @@ import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-wor
 
 const ACTIONS = process.env["SOTTO_LONG"] ? 10_000 : 250;
 
-/** A note as its owner knows it. The test forges proofs with the trapdoor, so no circuit checks these values. */
+/** A note, as known to its owner. The test forges proofs with the trapdoor, so no circuit checks these values. */
 interface Note {
   readonly amount: bigint;
   readonly nullifier: bigint;
-  /** Its index; usable from the first root that includes it. */
+  /** Leaf index; the note can be spent as soon as a root includes it. */
   readonly index: number;
 }
 
-/** Users that pay, withdraw and cheat at random. Each proof states the truth about the notes, or is a cheat. */
+/** Users that pay, withdraw and cheat at random. Each proof is either honest about the notes or deliberately false. */
 class Economy {
   readonly world: PoolWorld;
   readonly roots: { root: bigint; size: number }[] = [];
@@ -96,7 +96,7 @@ class Economy {
       (one) => one !== undefined,
     );
     if (taken.length === 0) return;
-    // All inputs are proved on one root, the newest.
+    // All inputs are proved against one root, the newest.
     const total = taken.reduce((sum, { note }) => sum + note.amount, 0n);
     const amount = this.#random.word() % (total + 1n);
     const fee = this.#random.pick([0n, amount, amount / 10n]);
@@ -147,7 +147,7 @@ class Economy {
 
 describe("invariants", function () {
   slow(this, "transactions and proofs on a chain in this process");
-  it(`stays solvent and keeps the oracle's tree over ${ACTIONS} random actions`, async () => {
+  it(`stays solvent and matches the oracle's tree over ${ACTIONS} random actions`, async () => {
     const world = await PoolWorld.create("invariants");
     const economy = new Economy(world);
     await economy.deposit();
@@ -172,7 +172,7 @@ describe("invariants", function () {
       expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(true);
     for (const { nullifier } of economy.unspent) expect(await world.pool.isSpent(nullifier)).to.equal(false);
     while (world.queue.groups().length > 0) await world.append();
-    // The same leaves, in a tree that is built at once.
+    // The same leaves, inserted into a new tree in one step.
     expect(await world.pool.root()).to.equal(new NoteTree(economy.leaves).root);
   });
 });

@@ -19,7 +19,7 @@ async function leaves(world: PoolWorld): Promise<void> {
 
 describe("limits", function () {
   slow(this, "transactions and proofs on a chain in this process");
-  it("keeps every contract within the size limit of a chain (EIP-170)", async () => {
+  it("keeps every contract within the code size limit (EIP-170)", async () => {
     const { pool, connection } = (await PoolWorld.create("limits")).deployed;
     const addresses = [
       await pool.getAddress(),
@@ -85,7 +85,7 @@ describe("limits", function () {
     await patchQueue(deployed, { open: firstPending + 4095n });
     await pool.deposit([5n], [SMALLEST_DEPOSIT]);
     expect((await pool.queue()).open).to.equal(firstPending + 4096n);
-    // A call on the latest block would run in the block of the open checkpoint, where there is still room.
+    // A call at the latest block would execute in the block of the open checkpoint, which still has room.
     await deployed.connection.networkHelpers.mine();
     const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
     const withdrawal = withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof });
@@ -99,7 +99,7 @@ describe("limits", function () {
     await leaves(world);
   });
 
-  it("reports a full queue only for payments that would settle", async () => {
+  it("reports a full queue only for payments that would otherwise settle", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     await world.deposit();
     const { firstPending } = await world.pool.queue();

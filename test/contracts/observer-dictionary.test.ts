@@ -35,7 +35,10 @@ describe("an observer that tries every amount", function () {
     observed = await observe(world, secret);
   });
 
-  /** Amounts and recipients that these points confirm; tries each number of the payment as R.x, hint and commitment. */
+  /**
+   * Returns the amounts and recipients that these points confirm; tries each of the payment's numbers as R.x, hint and
+   * commitment.
+   */
   function confirmed(points: readonly Point[]): string[] {
     const shown = observed.prepared.publicSignals;
     const found: string[] = [];
@@ -54,7 +57,7 @@ describe("an observer that tries every amount", function () {
     return found;
   }
 
-  /** Points whose x is a number of the payment. */
+  /** Points whose x-coordinate is one of the payment's numbers. */
   const pointsOf = (numbers: readonly bigint[]) =>
     numbers.flatMap((number) => {
       try {

@@ -24,7 +24,7 @@ const URLS = [
 ];
 const AMOUNTS = [0n, 1n, 250_000n, 9_876_543n];
 
-/** Knows every possible party and every possible resource of a payment, and has to guess only the secrets. */
+/** Knows every possible party and resource of a payment, so only the secrets are left to guess. */
 describe("an observer of the chain", function () {
   slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
@@ -104,14 +104,15 @@ describe("an observer of the chain", function () {
     for (const { observed, words: shown, hex } of seen) {
       for (const [what, value] of guesses(observed)) {
         expect(shown.has(value), what).to.equal(false);
-        // It is not a part of another word either. Small numbers are skipped, because they are parts of many words.
+        // The value must not appear inside another word either. Small numbers are skipped, because they occur in many
+        // words.
         const digits = value.toString(16);
         if (digits.length > 16) expect(hex.includes(digits), `${what}, unaligned`).to.equal(false);
       }
     }
   });
 
-  it("confirms these guesses with the payer's secrets (control)", () => {
+  it("confirms the same guesses if it has the payer's secrets (control)", () => {
     const { observed, words: shown } = seen[0]!;
     const { wallet, encryptionKey, ownerTag } = merchants[0]!;
     const { senderCommitment, recipientNote, validUntil } = observed.prepared;
@@ -129,7 +130,7 @@ describe("an observer of the chain", function () {
     expect(digests.some((digest) => shown.has(BigInt(digest)))).to.equal(true);
   });
 
-  it("sees the same shape for payments that differ in all of these", () => {
+  it("sees the same shape for payments that differ in recipient, resource, amount or depositor", () => {
     const shape = ({ observed }: (typeof seen)[number]) => ({
       calldata: observed.calldata.length,
       selector: observed.calldata.slice(0, 10),
@@ -144,7 +145,7 @@ describe("an observer of the chain", function () {
     expect({ ...shape(seen[0]!), gas: 0, writes: 0 }).to.deep.equal({ ...shape(rest[0]!), gas: 0, writes: 0 });
   });
 
-  it("sees no number in two payments except those of the pool", () => {
+  it("sees no number that two payments share, except the pool's own", () => {
     const proper = seen.map(({ observed }) => {
       const { publicSignals } = observed.prepared;
       return [...publicSignals.filter((_, i) => i !== 5)];

@@ -115,7 +115,7 @@ class Schedule {
     expect(await pool.root(), "root").to.equal(tree.root);
   }
 
-  /** After any history, appends of maximum length empty the queue, and each makes room. */
+  /** After any history, appends of maximum length empty the queue, and each of them frees room. */
   async drain(): Promise<void> {
     while (this.world.queue.groups().length > 0) {
       await this.world.append();
@@ -129,7 +129,7 @@ class Schedule {
 describe("the queue over random schedules", function () {
   slow(this, "transactions and proofs on a chain in this process");
   for (const ringSize of [1, 3, 4096]) {
-    it(`agrees with its model and never blocks: ${BLOCKS} blocks, a ring of ${ringSize}`, async () => {
+    it(`agrees with its model and never blocks: ${BLOCKS} blocks, ring size ${ringSize}`, async () => {
       const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize });
       await world.withRoot();
       const schedule = new Schedule(world);

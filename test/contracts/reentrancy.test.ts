@@ -49,7 +49,7 @@ describe("a hostile token", function () {
     expect(await world.pool.isSpent(inner.signals[WITHDRAWAL_SIGNAL.nullifiers]!)).to.equal(false);
   });
 
-  it("may settle and append during a deposit, because no state is half written then", async () => {
+  it("may settle and append during a deposit, because no state is partially written at that point", async () => {
     const payment = await world.payment();
     await arm((await world.pool.settle.populateTransaction(settleArguments([payment]))).data);
     await expect(await world.deposit()).to.emit(world.pool, "Settled");

@@ -30,7 +30,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
     const twin = await (await PoolWorld.create("elsewhere", { chainId: 1337 })).withRoot();
     expect(twin.deployed.poolAddress).to.equal(world.deployed.poolAddress);
     const payment = await world.payment({ validUntil: BigInt((await world.now()) + 3600) });
-    // Both trees know the same root after the same leaf, so only the chain id differs.
+    // Both trees have the same root after the same leaf, so only the chain id differs.
     const signals = payment.signals.with(PAYMENT_SIGNAL.root, twin.tree.root);
     const moved = { ...payment, signals, proof: proveWithTrapdoor("payment", signals).proof };
     const call = twin.pool.settle.staticCall(settleArguments([moved]));
@@ -68,7 +68,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
       await refused(...swapped).revertedWithCustomError(world.pool, "InvalidProof");
     });
 
-    it("rejects two wrong proofs whose errors cancel without weights", async () => {
+    it("rejects two wrong proofs whose errors would cancel out in an unweighted sum", async () => {
       const [a, b] = await several(2);
       const shift = bn254.G1.Point.BASE.multiply(5n);
       const moved = (payment: Payment, by: typeof shift): Payment => {
@@ -87,7 +87,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
       await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
     });
 
-    it("rejects two wrong statements whose errors cancel without weights", async () => {
+    it("rejects two wrong statements whose errors would cancel out in an unweighted sum", async () => {
       const [a, b] = await several(2);
       const signals = (payment: Payment, by: bigint) =>
         payment.signals.with(

@@ -14,7 +14,7 @@ describe("settle", function () {
     world = await (await PoolWorld.create("settle")).withRoot();
   });
 
-  /** Outcomes that a call would return now. */
+  /** Outcomes that a settle call would return now. */
   const outcomes = async (...payments: Payment[]) => [
     ...(await world.pool.settle.staticCall(settleArguments(payments))),
   ];
@@ -66,7 +66,7 @@ describe("settle", function () {
     expect(late.logs).to.have.length(1);
   });
 
-  it("rejects a double spend later, in the same block and in the same batch", async () => {
+  it("rejects a double spend in a later block, in the same block and in the same batch", async () => {
     const nullifier = world.random.field();
     const [first, second] = [await world.payment({ nullifier }), await world.payment({ nullifier })];
     expect(await outcomes(first!, second!)).to.deep.equal([OUTCOME.settled, OUTCOME.spent]);
@@ -103,7 +103,7 @@ describe("settle", function () {
     expect((await world.pool.queue()).size).to.equal(world.queue.size);
   });
 
-  it("reports the reason for each skipped payment and settles a single remaining one", async () => {
+  it("reports the reason for each skipped payment and settles the only remaining one", async () => {
     const spent = await world.payment();
     await world.settle(spent);
     const expired = await world.payment({ validUntil: BigInt(await world.now()) - 1n });

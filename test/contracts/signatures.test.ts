@@ -70,7 +70,7 @@ describe("signatures of contract wallets", function () {
     expect(await checkBindingSignature(binding, foreign, call)).to.equal(false);
     const other = { ...binding, phone: "+14155550101" };
     expect(await checkBindingSignature(other, signature, call)).to.equal(false);
-    // The binding names the wallet, so the signature does not count for the owner's own account.
+    // The binding names the wallet, so the signature is not valid for the owner's own account.
     expect(await checkBindingSignature(bindingOf(owner.address), signature, call)).to.equal(false);
   });
 
@@ -81,7 +81,7 @@ describe("signatures of contract wallets", function () {
     const target = await factory.getAddress();
     expect(await checkBindingSignature(binding, wrap(target, creation(), inner), call)).to.equal(true);
     expect(await connection.ethers.provider.getCode(address)).to.equal("0x");
-    // Without the wrapper, no contract can be asked.
+    // Without the wrapper, there is no contract to call.
     expect(await checkBindingSignature(binding, inner, call)).to.equal(false);
     const foreign = await sign(stranger, bindingTypedData(binding));
     expect(await checkBindingSignature(binding, wrap(target, creation(), foreign), call)).to.equal(false);
@@ -101,7 +101,7 @@ describe("signatures of contract wallets", function () {
       expect(await checkBindingSignature(binding, wrap(to, data, inner), call), `${to} ${data}`).to.equal(false);
   });
 
-  it("may stay wrapped after the wallet is deployed, and then the factory is not called", async () => {
+  it("may stay wrapped after the wallet is deployed; the factory is not called again", async () => {
     await (await factory.create(owner.address, SALT)).wait();
     const binding = bindingOf(await addressOf());
     const inner = await sign(owner, bindingTypedData(binding));

@@ -1,4 +1,4 @@
-// Tests the parts of the test dollar that other tests do not reach, so that wallets can rely on it as on real USDC.
+// Tests the parts of the test dollar that other tests do not reach, so that wallets can treat it like real USDC.
 
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
@@ -51,7 +51,7 @@ describe("a permit of the test dollar", function () {
     return send(permit.owner, permit.spender, permit.value, permit.deadline, signature);
   };
 
-  it("lets its spender transfer the sum without a transaction from the owner, once", async () => {
+  it("lets its spender transfer the sum once, without a transaction from the owner", async () => {
     const { token, pool, poolAddress } = world.deployed;
     const permit = await wanted();
     const signature = await sign(permit);
@@ -63,7 +63,7 @@ describe("a permit of the test dollar", function () {
     expect(await token.allowance(owner.address, poolAddress)).to.equal(0n);
   });
 
-  it("is rejected with another content, signer, chain or time than was signed", async () => {
+  it("is rejected if its content, signer, chain or time differs from what was signed", async () => {
     const permit = await wanted();
     const signature = await sign(permit);
     const invalid = (attempt: unknown, what: string) =>

@@ -76,7 +76,7 @@ describe("withdraw", function () {
     await refused(stripped).revertedWithCustomError(world.pool, "InvalidProof");
   });
 
-  it("gives a front-runner nothing but the cost", async () => {
+  it("leaves a front-runner with nothing but the gas cost", async () => {
     const stranger = world.deployed.signers[6]!;
     const withdrawal = await world.withdrawal({ amount: 300n, recipient: world.random.address() });
     await world.mined(world.pool.connect(stranger).withdraw(withdrawArgument(withdrawal)));
@@ -131,7 +131,7 @@ describe("withdraw", function () {
     }
   });
 
-  it("rejects recipients above 160 bits before anything else", async () => {
+  it("rejects recipients of more than 160 bits before any other check", async () => {
     const good = await world.withdrawal({ amount: 300n });
     const { data } = await world.pool.withdraw.populateTransaction(withdrawArgument(good));
     const { ethers } = world.deployed.connection;
@@ -153,7 +153,7 @@ describe("withdraw", function () {
     }
   });
 
-  it("rejects a spent note, the same note twice, and no note", async () => {
+  it("rejects a spent note, the same note twice, and a withdrawal without notes", async () => {
     const spent = paymentSignals((await world.payment()).signals).nullifier;
     await world.settle(await world.payment({ nullifier: spent }));
     const twice = world.random.field();
@@ -168,7 +168,7 @@ describe("withdraw", function () {
     }
   });
 
-  it("makes a competing payment of one of its notes fail", async () => {
+  it("makes a competing payment with one of its notes fail", async () => {
     const nullifiers = fresh(3);
     await withdraw(await world.withdrawal({ amount: 1n, nullifiers }));
     const receipt = await world.settle(await world.payment({ nullifier: nullifiers[2]! }));

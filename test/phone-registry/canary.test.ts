@@ -1,5 +1,5 @@
-// Full runs of the registry, alone and in the service, with every error. No number, code, key or signature appears in
-// their logs and metrics, or in responses to others.
+// Full runs of the registry, alone and in the service, including every error. No number, code, key or signature appears
+// in their logs and metrics, or in responses to others.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ interface Run {
   end(): Promise<string>;
 }
 
-describe("a whole run of the phone registry", function () {
+describe("a full run of the phone registry", function () {
   slow(this, "a chain and a registry's processes");
   let world: World;
   before(async () => {

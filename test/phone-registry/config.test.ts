@@ -95,7 +95,7 @@ describe("phone registry configuration", function () {
       expect(message).to.include(variable);
     });
 
-  it("rejects development senders if NODE_ENV is production, also on a local chain", () => {
+  it("rejects development senders if NODE_ENV is production, even on a local chain", () => {
     const local = { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: POOL, SOTTO_PHONE_SENDER: "file" };
     expect(readRegistryConfig(local).phone.sender.kind).to.equal("file");
     expect(failure({ ...local, NODE_ENV: "production" }).message).to.include("SOTTO_PHONE_SENDER");
@@ -144,7 +144,7 @@ describe("phone registry configuration", function () {
     }
   });
 
-  it("is the service's if the service mounts the registry, and rejected there where it has no effect", () => {
+  it("applies within a service that mounts the registry, and is rejected by a service that does not", () => {
     const service = { ...RIGHT, SOTTO_RELAYER_KEY: `0x${"11".repeat(32)}` };
     const config = readConfig({ ...service, SOTTO_PHONE_REGISTRY: "on" });
     expect(config.phone).to.include({ chainId: 8453n, service: "https://pay.example/zk" });

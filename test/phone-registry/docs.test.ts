@@ -37,7 +37,7 @@ describe("docs/phone-registry.md", function () {
     await registry.close();
   });
 
-  /** Runs a block as a program. @param begin code that the reader already has @param end code of the test */
+  /** Runs a block as a program. @param begin code that the document assumes @param end code of the test */
   function run(title: string, begin: string, end = "", environment: Record<string, string> = {}): Promise<string> {
     const block = blocks.find((one) => one.startsWith(`// ${title}`));
     if (block === undefined) throw new Error(`no block begins with ${title}`);

@@ -1,5 +1,5 @@
-// Thousands of almost valid requests, the same ones in each run. The registry answers each with its error, links, verifies
-// and unlinks nothing, and repeats no number.
+// Thousands of almost valid requests, the same ones in each run. The registry answers each with the matching error. It
+// links, verifies and unlinks nothing, and repeats no number.
 
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
@@ -84,7 +84,7 @@ describe("mutated requests to the phone registry", function () {
     const codes = new Map<string, number>();
     const faults = await client.faults(REQUESTS, "phone fuzz", async (random) => {
       let request = mutate(samples, random);
-      // Another spelling of the same number or signature is the same request, and so not a mutation.
+      // Another spelling of the same number or signature is the same request, so it is not a mutation.
       while (isRight(request)) request = mutate(samples, random);
       const reply = await client.send(request);
       const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
@@ -137,7 +137,7 @@ describe("mutated requests to the phone registry", function () {
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(signer.address);
   });
 
-  /** Whether a mutation is equivalent to a valid request, in another spelling. */
+  /** Whether a mutation is only another spelling of a valid request. */
   function isRight({ path, type, body }: FuzzRequest): boolean {
     if (type !== "application/json") return false;
     let fields: Record<string, unknown>;

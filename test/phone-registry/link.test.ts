@@ -29,7 +29,7 @@ describe("linking a phone number", function () {
   });
   after(() => registry.close());
 
-  it("accepts exactly the four fields of the interface, and answers the mapping and the next step", async () => {
+  it("accepts exactly the four fields of the interface, and returns the mapping and the next step", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     expect(Object.keys(body)).to.have.members(["phoneNumber", "walletAddress", "signature", "encryptionPublicKey"]);
@@ -61,7 +61,7 @@ describe("linking a phone number", function () {
     expect(answer.headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("is verified by the code, and then resolves to everything a payer checks", async () => {
+  it("is verified by the code, and then resolves to everything that a payer checks", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     await registry.link(body);
@@ -201,14 +201,14 @@ describe("linking a phone number", function () {
     }
   });
 
-  it("parses written numbers that are unambiguous", async () => {
+  it("parses a number in national notation if it is unambiguous", async () => {
     const german = await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" });
     try {
       const [signer, key] = [account(), newShieldedAddress()];
       const body = await linkBody(german, signer, "+4915123456789", { key });
       const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });
       expect([answer.status, answer.body["phoneNumber"]]).to.deep.equal([200, "+4915123456789"]);
-      // The signature covers the normalized number, independent of its spelling.
+      // The signature covers the normalized number, regardless of its spelling.
       const signedLocal = bindingFor(german, signer.address, "+4915123456789", { key });
       expect(signedLocal.phone).to.equal("+4915123456789");
       for (const written of ["01512 3456789", "(01512) 3456789", "4915123456789", "+49 1512 3456789"])

@@ -71,7 +71,7 @@ describe("signed lookups", function () {
     expect(unsigned.status).to.equal(401);
   });
 
-  it("are answered once each, also concurrently", async () => {
+  it("are answered once each, even if concurrent", async () => {
     const headers = await headersFor(account());
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(headers)));
     expect(answers.filter((answer) => answer === payee.address)).to.have.length(1);

@@ -158,7 +158,7 @@ describe("the phone registry as a program", function () {
     expect(runRegistry(folder.path, {}, ["new-key", "Not An Id"]).status).to.equal(1);
   });
 
-  it("is consistent after being killed at any moment", async () => {
+  it("stays consistent if killed at any moment", async () => {
     let registry = await start();
     for (let round = 0; round < ROUNDS; round += 1) {
       const [kept, moved, phone, other] = [account(), account(), newNumber(), newNumber()];

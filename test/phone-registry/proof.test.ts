@@ -1,5 +1,5 @@
-// Verification of a number by the code sent to it, what other wallets can learn meanwhile, and how a link moves, renews and
-// ends.
+// Verification of a number by the code sent to it, what other wallets can learn meanwhile, and how a link is moved,
+// renewed and revoked.
 
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
@@ -33,7 +33,7 @@ describe("verifying a phone number", function () {
     const body = await linkBody(registry, signer, phone);
     const first = await registry.link(body);
     const old = proofOf(registry, signer, phone);
-    // Ten minutes later the client must send the slot, which the first response contained.
+    // Ten minutes later, the client must send the slot from the first response.
     registry.ahead = 600_000;
     expect((await registry.link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
     expect((await registry.link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
@@ -143,7 +143,7 @@ describe("verifying a phone number", function () {
     expect((await registry.verify(forOwner)).body["wallet"]).to.equal(owner.address);
   });
 
-  it("is revoked by the wallet, with all its data", async () => {
+  it("is revoked by the wallet, along with all its data", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     const [slot = 0] = bindingSlots(Date.now());
@@ -170,7 +170,7 @@ describe("verifying a phone number", function () {
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(owner.address);
   });
 
-  it("respects the operator's limit of codes, and says when to retry", async () => {
+  it("respects the operator's limit on codes, and says when to retry", async () => {
     const limited = await openTestRegistry({ SOTTO_PHONE_CODES_TOTAL: "3/86400" }, { clock: clockWithin(86_400_000) });
     try {
       const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));

@@ -1,4 +1,5 @@
-// Concurrent requests for one number: one of them holds it in the end, and nobody gets a number that another verified.
+// Concurrent requests for one number: exactly one wallet holds the number in the end, and only if it verified the
+// number.
 
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
@@ -33,7 +34,7 @@ describe("races for a phone number", function () {
       const proofs = [proofOf(registry, one, phone), proofOf(registry, two, phone)];
       const proven = await Promise.all(proofs.map(registry.verify));
       expect(proven.map(({ status }) => status)).to.deep.equal([200, 200]);
-      // The second one learns about the first, and holds the number.
+      // The second wallet is told about the first, and holds the number.
       const second = proven.filter(({ body }) => body["changed"] !== undefined);
       expect(second).to.have.length(1);
       expect((await ownerOf(phone))["wallet"]).to.equal(second[0]!.body["wallet"]);
@@ -51,7 +52,7 @@ describe("races for a phone number", function () {
     }
   });
 
-  it("allow five attempts, also if made concurrently", async () => {
+  it("allow five attempts, even if concurrent", async () => {
     const [signer, phone] = [account(), newNumber()];
     await registry.link(await linkBody(registry, signer, phone));
     const right = proofOf(registry, signer, phone);

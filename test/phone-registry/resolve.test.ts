@@ -1,4 +1,5 @@
-// Resolving over HTTP: a number in every spelling, and what an attacker learns who tries numbers or observes sizes.
+// Resolving over HTTP: every spelling of a number, and what an attacker learns by trying numbers or observing response
+// sizes.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -141,7 +142,7 @@ describe("resolving a phone number", function () {
     }
   });
 
-  it("lets metrics reveal enumeration, but no number", async () => {
+  it("shows enumeration in its metrics, but no number", async () => {
     const watched = await openTestRegistry({ SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" }, { clock: clockWithin(600_000) });
     try {
       for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());

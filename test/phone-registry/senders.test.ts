@@ -24,7 +24,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Starts a program that receives codes. It gives `answers` in order, and repeats the last one. */
+/** Starts a program that receives codes. It responds with `answers` in order, then repeats the last one. */
 async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  // A failed test does not close it, but the run must still end.
+  // A failed test does not close the server, but the run must still end.
   server.unref();
   const close = async () => {
     server.closeAllConnections();

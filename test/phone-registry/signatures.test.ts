@@ -1,5 +1,5 @@
-// The registry rejects every signature that is not by this wallet, for this number, key, chain, pool, registry and time.
-// It checks contract wallets on chain, and they cannot make it call without limit.
+// The registry rejects every signature that is not from this wallet, for this number, key, chain, pool, registry and
+// time. It checks contract wallets on chain, and no wallet can cause unlimited calls.
 
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { expect } from "chai";
@@ -233,7 +233,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("do not replace the code, for any kind of wallet", async () => {
+  it("are not enough without the code, for any kind of wallet", async () => {
     const [signer, phone] = [await contractWallet(registry.world), newNumber()];
     await registry.link(await linkBody(registry, signer, phone));
     expect((await registry.resolve(phone)).body["verified"]).to.equal(false);

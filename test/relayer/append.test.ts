@@ -35,7 +35,7 @@ describe("the relayer's appends", function () {
     return (await queue()).size;
   };
 
-  it("run immediately on a development chain, in as many steps as there are notes", async () => {
+  it("run immediately on a development chain, as many as the notes need", async () => {
     await settled();
     for (let i = 0; i < 3; i += 1) await chain.deposit(Array.from({ length: 40 }, () => 20_000n));
     const { size } = await queue();
@@ -50,7 +50,7 @@ describe("the relayer's appends", function () {
   });
 
   it("wait for the oldest note to be old enough", async () => {
-    // The relayer's clock stands still, and only the chain's advances; a slow machine may need 20 s for any step.
+    // The relayer's clock is stopped and only the chain's advances; a slow machine may need 20 s for any step.
     const now = Date.now();
     const service = await services.start({ config: { append: true, appendAfter: 20_000 }, clock: () => now });
     await chain.deposit();
@@ -62,7 +62,7 @@ describe("the relayer's appends", function () {
     await appended(size);
   });
 
-  it("do not wait once 64 notes are there", async () => {
+  it("do not wait once 64 notes are queued", async () => {
     const before = await queue();
     const service = await services.start({ config: { append: true, appendAfter: 3_600_000 } });
     await chain.deposit(Array.from({ length: 63 }, () => 20_000n));
@@ -72,7 +72,7 @@ describe("the relayer's appends", function () {
     await appended(before.size + 64);
   });
 
-  it("continue after a reorganization changed the queue", async () => {
+  it("continue after a reorganization changes the queue", async () => {
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");
     const { relayer } = await services.start({ config: { append: true, appendAfter: 0, rebroadcastAfter: 100 } });

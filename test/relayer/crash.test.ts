@@ -21,7 +21,7 @@ const SENT: State = ["sent, not noted", { point: "send", when: "after" }];
 const MINED: State = ["mined, not noted", { point: "outbox.mined", when: "before" }];
 
 /**
- * Of the states between two writes, one each by default. A kill before a write, during its transaction, or after the
+ * By default, tests one state between each pair of writes. A kill before a write, during its transaction, or after the
  * previous write leaves the same database.
  */
 const STATES = inLongRun<State>(

@@ -1,4 +1,4 @@
-// Operations that can no longer succeed must not delay others, and must not cost more than them.
+// Operations that can no longer succeed must not delay others or cost more than they do.
 
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ import {
 } from "./support/service.ts";
 
 const DAY_MS = 86_400_000;
-/** Fees of transactions that must be first in a block. */
+/** Fees of transactions that must come first in a block. */
 const DEARER = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 200_000n };
 
 describe("a relayer with dead operations", function () {
@@ -85,7 +85,7 @@ describe("a relayer with dead operations", function () {
     await isMined(service);
     await rounds(service);
     expect(await relayer.waitFor(id, 0)).to.include({ state: "pending" });
-    // The relayer does not resend it, even if it would succeed now.
+    // The relayer does not resend the transaction, even if it would succeed now.
     await chain.token.getFunction("mint")(account.address, 1_000_000n);
     await chain.mine();
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
@@ -158,7 +158,7 @@ describe("a relayer with dead operations", function () {
     expect(await store.quotas.take(quota)).to.include({ allowed: false });
   });
 
-  it("alternates between accounts, even if one of them came first", async () => {
+  it("alternates between accounts, even if one queued all its deposits first", async () => {
     const { store, relayer } = await services.open({ config: { maxInFlight: 2 } });
     const [many, one] = [newAccount(), newAccount()];
     await fund(many, 6_000_000n);
@@ -222,7 +222,7 @@ describe("a relayer with dead operations", function () {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
     const sending = node.questions.findIndex(({ method }) => method === "eth_sendRawTransaction");
     const before = node.questions.slice(0, sending).map(({ method }) => method);
-    // No receipts of the dead deposits; calls only for the pool's queue and for the simulation of the payment.
+    // The relayer reads no receipts of the dead deposits; it calls only the pool's queue and simulates the payment.
     expect(before.filter((method) => method === "eth_getTransactionReceipt")).to.deep.equal([]);
     expect(before.filter((method) => method === "eth_call")).to.have.lengthOf.at.most(2);
   });

@@ -111,7 +111,7 @@ describe("relayer", function () {
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
     await eventually(async () => ((await chain.rpc("eth_pendingTransactions")) as unknown[]).length > 0);
-    // A transaction of another account with higher fees is first in the block.
+    // Another account's transaction has higher fees and comes first in the block.
     const rival = await chain.pool.getFunction("settle")([payment], {
       maxPriorityFeePerGas: 10n ** 10n,
       maxFeePerGas: 10n ** 11n,
@@ -123,7 +123,7 @@ describe("relayer", function () {
     expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([rival.hash]);
   });
 
-  it("fails a payment whose note was spent by another", async () => {
+  it("fails a payment whose note was spent by another payment", async () => {
     const { store, relayer } = await services.open();
     const nullifier = chain.random.field();
     const id = await enqueue(store, await chain.payment(180, nullifier));
@@ -158,7 +158,7 @@ describe("relayer", function () {
     expect(refused).to.equal("NULLIFIER_SPENT");
   });
 
-  it("relays deposits of accounts without gas once, and finds one that someone else submitted", async () => {
+  it("relays deposits of accounts without ETH once, and finds one that someone else submitted", async () => {
     const { store, relayer, counts } = await services.start();
     const depositor = Wallet.createRandom();
     const account = new Wallet(depositor.privateKey);
@@ -199,10 +199,10 @@ describe("relayer", function () {
       const { store, relayer } = await services.start({ config: { gasBudgetPerDay: 10n ** 18n } });
       const { txHash } = await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
       const receipt = await chain.provider.getTransactionReceipt(txHash);
-      // A quarter more than the current L1 fee, because the fee may rise until the transaction is mined.
+      // A quarter more than the current L1 fee, because the fee may rise before the transaction is mined.
       const cost = receipt!.gasUsed * receipt!.gasPrice + (10n ** 15n * 5n) / 4n;
       await eventually(async () => (await store.gasToday()) === cost);
-      // The gas without the L1 fee would fit into the budget.
+      // Without the L1 fee, the gas would be within the budget.
       await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 18n));
       const id = await enqueue(store, await chain.payment());
       await eventually(async () => (await store.operations.get(id))?.reason === "GAS_BUDGET_EXHAUSTED");
@@ -229,7 +229,7 @@ describe("relayer", function () {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
-  it("does not know a payment that was never queued", async () => {
+  it("reports a payment that was never queued as unknown", async () => {
     const { relayer } = await services.start();
     const error = await relayer.waitFor("nothing", 10).catch((failure: { code?: string }) => failure.code);
     expect(error).to.equal("UNKNOWN_OPERATION");

@@ -22,7 +22,7 @@ interface Pending {
   maxPriorityFeePerGas: string;
 }
 
-describe("relayer in trouble", function () {
+describe("a relayer in trouble", function () {
   slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
@@ -76,7 +76,7 @@ describe("relayer in trouble", function () {
       const payment = await chain.payment();
       only.mode = mode;
       const id = await enqueue(store, payment);
-      // The relayer has encountered the failure.
+      // By now the relayer has encountered the failure.
       await eventually(async () =>
         mode === "hangs" || mode === "breaksOff"
           ? (await relayer.status()).error !== undefined

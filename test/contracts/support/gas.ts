@@ -9,7 +9,7 @@ export interface GasFigure {
   /** Gas used by the transaction. */
   readonly gas: number;
   /**
-   * The same without the gas of its calldata, in which each random byte that is 0 saves 12. This part is equal in every
+   * The same without its calldata gas, which is 12 lower for each random byte that is 0. This figure is equal in every
    * run.
    */
   readonly execution: number;
@@ -27,9 +27,9 @@ async function figure(world: PoolWorld, receipt: TransactionReceipt): Promise<Ga
 }
 
 /**
- * Measures each kind of transaction as in daily use: it is not the pool's first of its kind, is alone in its block, and
- * closes the checkpoint of the previous transaction. Unless the name says otherwise, the ring slot was never used
- * before. Recipients of a withdrawal have no tokens yet.
+ * Measures each kind of transaction as in normal operation: it is not the pool's first of its kind, is alone in its
+ * block, and closes the checkpoint of the previous transaction. Unless the name says otherwise, the ring slot was never
+ * used before. Recipients of a withdrawal have no tokens yet.
  */
 export async function measureGas(): Promise<GasFigures> {
   const world = await PoolWorld.create("gas");
@@ -75,7 +75,7 @@ export async function measureGas(): Promise<GasFigures> {
   await useRingSlot(deployed, (await pool.queue()).open % (await pool.ringSize()));
   const reused = await settle(1);
 
-  // 32 payments, each in its own block, appended after they have become old and others have arrived.
+  // 32 payments, each in its own block, appended once they are old and further payments have arrived.
   while (world.queue.groups().length > 0) await world.append();
   for (let i = 0; i < 34; i++) await settle(1);
   const args = world.appendArguments();

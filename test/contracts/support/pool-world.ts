@@ -15,7 +15,7 @@ import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
 /** Arguments of `append`. */
 export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
 
-/** A pool with its oracle: the tree and the queue that the calls of this class must lead to. */
+/** A pool with its oracle: the tree and the queue that this class's calls must produce. */
 export class PoolWorld {
   readonly deployed: Deployed;
   readonly random: Random;
@@ -49,7 +49,7 @@ export class PoolWorld {
     return (await this.deployed.connection.ethers.provider.getBlock("latest"))!.timestamp;
   }
 
-  /** A validUntil some minutes after the chain's clock. */
+  /** A validUntil some minutes ahead of the chain's clock. */
   async soon(): Promise<bigint> {
     return BigInt((await this.now()) + 180);
   }
@@ -75,7 +75,7 @@ export class PoolWorld {
     return receipt;
   }
 
-  /** Deposits notes of the first signer. */
+  /** Deposits notes from the first signer's account. */
   async deposit(amounts: readonly bigint[] = [SMALLEST_DEPOSIT]): Promise<TransactionReceipt> {
     const tags = amounts.map(() => this.random.field());
     return this.mined(this.pool.deposit(tags, [...amounts]));
@@ -129,7 +129,7 @@ export class PoolWorld {
     return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.end, call.next];
   }
 
-  /** Appends the first `count` pending checkpoints, also in the oracle. */
+  /** Appends the first `count` pending checkpoints, in the contract and in the oracle. */
   async append(count = this.queue.longest()): Promise<TransactionReceipt> {
     const receipt = await this.mined(this.pool.append(...appendTuple(this.appendArguments(count))));
     this.tree.append(this.queue.consume(count));

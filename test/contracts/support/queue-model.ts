@@ -1,6 +1,6 @@
 import { foldQueue } from "@sotto/protocol";
 
-/** A checkpoint as the contract takes it. */
+/** A checkpoint in the form that the contract takes. */
 export interface Checkpoint {
   readonly sequence: bigint;
   readonly chain: string;
@@ -63,7 +63,7 @@ export class QueueModel {
     return this.#appendedChain;
   }
 
-  /** Pending checkpoints in order. A new one begins if the block changes or if the last one has 64 leaves. */
+  /** Pending checkpoints in order. A new checkpoint begins if the block changes or if the last one has 64 leaves. */
   groups(pending: readonly QueuedLeaf[] = this.#pending): Group[] {
     const runs: QueuedLeaf[][] = [];
     for (const entry of pending) {
@@ -82,7 +82,7 @@ export class QueueModel {
     });
   }
 
-  /** Whether so many leaves fit in this block: closed checkpoints must fit in the ring, and one more may be open. */
+  /** Whether this many leaves fit in this block: closed checkpoints must fit in the ring, and one more may be open. */
   accepts(leaves: number, block: number): boolean {
     const added = Array.from({ length: leaves }, () => ({ leaf: 1n, block, timestamp: 0 }));
     return this.groups([...this.#pending, ...added]).length <= this.ringSize + 1;

@@ -20,7 +20,7 @@ type Counters = Record<(typeof LAYOUT)[number][0], bigint>;
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, "0")}`;
 
 /**
- * Sets some counters of the queue as if the pool had a long history, because a test cannot queue a billion leaves or
+ * Sets counters of the queue as if the pool had a long history, because a test cannot queue a billion leaves or
  * thousands of checkpoints. Throws if the layout is not the one above.
  */
 export async function patchQueue(deployed: Deployed, change: Partial<Counters>): Promise<void> {

@@ -114,7 +114,7 @@ export interface LinkFields {
   readonly encryptionPublicKey: string;
 }
 
-/** The binding that a wallet signs for a registry; `lies` replaces fields of it. */
+/** The binding that a wallet signs for a registry; `lies` overrides fields. */
 export function bindingFor(
   { service, world }: Pick<TestRegistry, "service" | "world">,
   wallet: string,
