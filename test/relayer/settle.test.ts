@@ -133,7 +133,7 @@ describe("relayer", function () {
     expect(outcome).to.deep.equal({ state: "failed", txHash: "0x", blockNumber: 0, reason: "NULLIFIER_SPENT" });
   });
 
-  it("sends nothing that could miss its deadline, and marks it expired only when it cannot settle any more", async () => {
+  it("sends no payment that could miss its deadline, and marks it expired only once it cannot settle", async () => {
     const service = await services.start();
     const { store, relayer, counts } = service;
     const payment = await chain.payment(25);

@@ -1,4 +1,4 @@
-// Payers attack a resource server with manipulated payments. Every proof here verifies for its own signals; the server
+// Payers attack a resource server with manipulated payments. Every proof here is valid for its own signals; the server
 // rejects the signals.
 
 import { randomField } from "@sotto/protocol";
@@ -55,7 +55,7 @@ describe("a payer does not get the resource", function () {
       const payment = await pay(world);
       await careful.refuses("NOT_SETTLED", payment);
       expect((await careful.show(headerOf(payment))).headers.get("retry-after")).to.match(/^[1-9]/);
-      // Blocks of the same second, so that the chain's clock does not advance.
+      // All blocks get the same timestamp, so the chain's clock does not advance.
       await world.provider.send("hardhat_mine", ["0x32", "0x0"]);
       await careful.takes(payment);
     } finally {

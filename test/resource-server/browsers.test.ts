@@ -15,7 +15,9 @@ const PAGE = "https://page.example";
 const ASKS = ["Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-payment-proof"];
 const NAVIGATES = "Sec-Fetch-Dest: document";
 
-/** Requests with every kind of response but those for a payment, and what a paywall without options answers. */
+/**
+ * One request for each kind of response to a request without a payment, and how a paywall without options answers it.
+ */
 const REQUESTS = [
   { line: "GET /paid/a", status: 402, sets: "www-authenticate" },
   { line: "HEAD /paid/a", status: 402, sets: "www-authenticate" },
@@ -36,11 +38,11 @@ interface Asked {
 /** Headers that differ between two responses to the same request. */
 const VARYING = ["date", "etag", "content-length"];
 
-/** Everything that the server sent, in order, without what differs between any two responses. */
+/** Everything that the server sent, in order, except values that differ in every response. */
 function sent({ status, headers, body }: RawAnswer) {
   const kept = [...headers].filter(([name]) => !VARYING.includes(name));
   const same = body.replace(/zk_req_[0-9]+_[0-9A-Za-z]{16}/g, "ID").replace(/"timestamp":[0-9]+/g, "NOW");
-  // A copied Response of node-server spells its content type without the space.
+  // If node-server copies a Response, the content type loses its space.
   const lines = kept.map(([name, values]) => `${name}: ${values.join(" | ").replace(/; ?charset/i, ";charset")}`);
   return { status, headers: lines, body: same };
 }
@@ -76,7 +78,7 @@ describe("a server for browsers", function () {
     const askAll = (url: string, ...more: string[]) =>
       Promise.all(REQUESTS.map(async (asked) => sent(await ask(url, asked, ...more))));
 
-    it("answers as the interface says without options, for any request of a browser", async () => {
+    it("answers any request of a browser as the interface specifies if no options are set", async () => {
       const url = await open();
       const plain = await askAll(url);
       for (const [index, { line, status, ...asked }] of REQUESTS.entries()) {
@@ -96,7 +98,7 @@ describe("a server for browsers", function () {
       expect(await askAll(url, NAVIGATES, `Origin: ${PAGE}`, ...ASKS)).to.deep.equal(plain);
     });
 
-    it("changes nothing but Vary for requests that are no navigation if it has a page", async () => {
+    it("changes only Vary for requests that are not navigations if it has a page", async () => {
       const plain = await askAll(await open());
       const url = await open({ page: { wallet: "https://wallet.example", name: "Harbour Data" } });
       const expected = plain.map((answer) => ({
@@ -159,7 +161,7 @@ describe("a server for browsers", function () {
       }
     });
 
-    it("answers preflights without charging, and lets every origin read", async () => {
+    it("answers preflights without charging, and lets every origin read its responses", async () => {
       const url = await open({ cors: { origins: "*" } });
       for (const line of ["OPTIONS /paid/a", "OPTIONS /health", "OPTIONS /missing"]) {
         const { status, headers, body } = await ask(url, { line }, `Origin: ${PAGE}`, ...ASKS);

@@ -12,7 +12,10 @@ import { paywallOptions } from "./support/options.ts";
 import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";
 import { type MerchantWorld, openMerchantWorld, PRICE } from "./support/world.ts";
 
-/** A wallet pays a framework and plain handlers; the parallel payments go to Hono. Express 4 and 5 share an adapter. */
+/**
+ * By default a wallet pays one framework and plain handlers, and makes the parallel payments to Hono. Express 4 and 5
+ * share an adapter.
+ */
 const NAMES = inLongRun(["Express 5", "fetch"], ["Fastify", "Hono"]);
 const NOTE = 3n * PRICE;
 

@@ -1,4 +1,4 @@
-// The paywall itself on a real chain, without a framework: its challenges, its checks and its events.
+// The paywall on a real chain, without a framework: its challenges, checks and events.
 
 import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
@@ -18,7 +18,7 @@ describe("a paywall", function () {
   });
   afterEach(() => core.closeAll());
 
-  it("answers 402 with one price in one body, and the headers of both formats", async () => {
+  it("answers 402 with a single price, in one body and in the headers of both formats", async () => {
     const onChallenge = ({ price, resource }: { price: bigint; resource: string }) => ({
       "PAYMENT-REQUIRED": `${price} ${resource}`,
       "access-control-expose-headers": "PAYMENT-REQUIRED",

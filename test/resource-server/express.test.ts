@@ -1,4 +1,4 @@
-// Express: where an application mounts a paywall, other middleware with it, and closing it.
+// Express: mounting a paywall, combining it with other middleware, and closing it.
 
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// A resource server trusts only the chain about settlement, neither a service nor a payer, and accepts tokens only of its
-// own service.
+// To learn whether a payment is settled, a resource server trusts only the chain, neither a service nor a payer. It
+// accepts tokens only from its own service.
 
 import { settleCall } from "@sotto/client";
 import {
@@ -90,7 +90,7 @@ describe("a resource server cannot be deceived", function () {
     await fooled.takes(said(bundle, settled.txSignature));
   });
 
-  it("by an invented tree with any root", async () => {
+  it("by a payment from an invented tree, whatever its root", async () => {
     const bundle = forgeFor(world, { root: randomField() });
     const { txSignature } = await pay(world);
     await fooled.refuses("NOT_SETTLED", said(bundle, txSignature));
@@ -154,7 +154,7 @@ describe("a resource server cannot be deceived", function () {
     await fooled.refusesBare("RECIPIENT_SIGNAL", said(stolen.bundle, stolen.txSignature));
   });
 
-  it("by a transaction that succeeded without the payment in it", async () => {
+  it("by a successful transaction that does not contain the payment", async () => {
     const nullifier = randomField();
     const [first, second] = [forgeFor(world, { nullifier }), forgeFor(world, { nullifier })];
     const signer = await world.provider.getSigner(1);
@@ -167,7 +167,7 @@ describe("a resource server cannot be deceived", function () {
     await fooled.takes(said(first, sent.hash));
   });
 
-  it("by the event of the pool, emitted by the payer's own contract", async () => {
+  it("by a copy of the pool's event, emitted by the payer's own contract", async () => {
     const bundle = forgeFor(world);
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     const rest = Array.from({ length: 7 }, (_, index) => index);

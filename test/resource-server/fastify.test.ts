@@ -1,4 +1,4 @@
-// Fastify: where a paywall is registered, how it works with other plugins, and what happens when an application closes.
+// Fastify: registering a paywall, combining it with other plugins, and closing an application.
 
 import { once } from "node:events";
 import { connect, constants } from "node:http2";
@@ -101,7 +101,7 @@ describe("a paywall in Fastify", function () {
       for (const headers of [{}, { origin: "https://page.example" }])
         expect((await options("/catalog/report/7", headers)).statusCode).to.equal(404);
       expect(browser.requests.length).to.equal(asked);
-      // No route of the paywall.
+      // Not a route of the paywall.
       for (const url of ["/lobby", "/catalog/missing"])
         expect((await options(url, preflight)).statusCode).to.equal(404);
       expect((await app.inject("/catalog/report/7")).body).to.equal("paid");
@@ -124,7 +124,7 @@ describe("a paywall in Fastify", function () {
     }
   });
 
-  it("checks before the body is read", async () => {
+  it("checks the payment before the body is read", async () => {
     const app = fastify({ bodyLimit: 10 });
     await app.register(fastifyPaywall, paywall);
     app.post("/", async () => "paid");

@@ -16,7 +16,7 @@ import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from 
 const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;
 const PAYMENTS = 24;
-/** Bytes of headers that Node accepts, and its own response to more. */
+/** Header bytes that Node always accepts, and the status of its own response to too many. */
 const NODE_LIMIT = 15_000;
 const TOO_LARGE = 431;
 /** Texts from files, stack traces and other programs, which no response may contain. */
@@ -41,7 +41,7 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
       response.on("error", reject);
     });
     sent.on("error", (error) => {
-      // A server closes the connection after too many header bytes, also for the requests behind them.
+      // A server that receives too many header bytes closes the connection, so later requests on it fail too.
       if (sent.reusedSocket) resolve(send(url, values));
       else if (values.join().length > NODE_LIMIT) resolve({ status: TOO_LARGE, text: "" });
       else reject(error);
@@ -53,7 +53,7 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
 describe("mutated proof headers", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
-  /** Payments that are settled and not used, so that serving one means that a wrong header was accepted. */
+  /** Settled payments that are never used, so a response that serves one means that a wrong header was accepted. */
   let unused: Settled[];
   const servers: { name: string; server: ResourceServer; paywall: Paywall }[] = [];
   let sold = 0;
@@ -93,12 +93,12 @@ describe("mutated proof headers", function () {
     if (Object.keys(body).sort().join() !== "error,message") return "has other fields";
     const told = status === 400 ? "Invalid payment proof format" : "Invalid payment proof";
     if (body["error"] !== told) return "says something else";
-    // The JSON parser quotes some characters of the input to its sender.
+    // The JSON parser's error quotes some characters of the input back to the sender.
     if (INTERNALS.test(text) && !values.some((value) => INTERNALS.test(value))) return "shows internals";
     return text.length > 500 ? "says too much" : undefined;
   }
 
-  it("are rejected in the form of the interface", async () => {
+  it("are rejected with the responses that the interface specifies", async () => {
     now = Date.now();
     const random = new Random("fuzz of the proof header");
     const all = unused.map((one) => JSON.parse(headerOf(one)) as HeaderFields);
@@ -120,13 +120,13 @@ describe("mutated proof headers", function () {
     await Promise.all(Array.from({ length: AT_A_TIME }, one));
     expect(faults.slice(0, 20)).to.deep.equal([]);
     expect(sold).to.equal(0);
-    // Some headers reach each of the checks.
+    // Each check is reached by some headers.
     for (const status of [400, 402]) expect(counts.get(status) ?? 0, String(status)).to.be.above(HEADERS / 10);
     for (const reason of ["HEADER", "TOKEN", "TOKEN_CLAIMS", "BUNDLE", "PROOF", "AMOUNT_PROOF"])
       expect(reasons.get(reason) ?? 0, reason).to.be.above(HEADERS / 100);
   });
 
-  it("do not prevent the valid one from being served", async () => {
+  it("do not prevent the valid header from being served", async () => {
     now = undefined;
     const fresh = await pay(world);
     for (const { name, server } of servers) {

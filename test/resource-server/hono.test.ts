@@ -1,4 +1,4 @@
-// Hono: where an application mounts a paywall, and other middleware with it.
+// Hono: mounting a paywall and combining it with other middleware.
 
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { expect } from "chai";

@@ -51,7 +51,7 @@ for (const [name, start] of ADAPTERS)
       }
     });
 
-    it("is reported before a failure's response is complete, so that the payer can retry immediately", async () => {
+    it("is reported before an error response is complete, so that the payer can retry immediately", async () => {
       sell = () => ({ status: 500, text: "failed" });
       await (await get()).text();
       expect(paywall.outcomes).to.deep.equal([500]);
@@ -117,7 +117,7 @@ for (const [name, start] of ADAPTERS)
       expect([paywall.outcomes, ran]).to.deep.equal([["aborted"], false]);
     });
 
-    it("is reported once for a long response, which is complete", async () => {
+    it("is reported once for a long response, which arrives completely", async () => {
       const text = CHUNK.repeat(64);
       sell = () => ({ status: 200, text });
       expect((await (await get()).text()).length).to.equal(text.length);

@@ -25,7 +25,7 @@ describe("a matrix in rotation", () => {
         }
     });
 
-  it("tests no more cells than the longer side has", () => {
+  it("tests only as many cells as the longer side has", () => {
     const cells = upTo(7).flatMap((row) => upTo(5).filter((column) => isInRotation(row, column, 7, 5)));
     expect(cells.length).to.equal(7);
   });

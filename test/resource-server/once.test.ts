@@ -133,7 +133,7 @@ describe("one payment across processes", function () {
     return server;
   }
 
-  /** Starts a server in this process, whose clock is `ahead` ms ahead of the true time. */
+  /** Starts a server in this process, with its clock `ahead` ms ahead of the true time. */
   async function own(adapter: string, ahead = 0, changes: Partial<PaywallOptions> = { store }) {
     const paywall = await openPaywall(world, { ...changes, clock: () => Date.now() + ahead });
     let sold = 0;
@@ -149,7 +149,7 @@ describe("one payment across processes", function () {
     return { url: server.url, sold: () => sold, close };
   }
 
-  it("runs one handler once if sent to two servers with a shared store", async () => {
+  it("runs one handler once if sent to two servers that share a store", async () => {
     const servers = [await other("Express 5"), await own("Hono")];
     for (let round = 0; round < 3; round++) {
       const payment = await pay(world);

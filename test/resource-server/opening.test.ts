@@ -1,5 +1,5 @@
-// A paywall does not open with settings under which it could not check payments. If its chain or service is unreachable,
-// it opens later.
+// A paywall does not open with settings that would prevent it from checking payments. If its chain or service is
+// unreachable, it opens later.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment, parseInstructions } from "@sotto/protocol";
@@ -149,7 +149,7 @@ describe("a paywall that cannot reach everything yet", function () {
       const failure = paywall.ready.catch(({ code }: { code: string }) => code);
       service.shut = false;
       expect(await failure).to.equal("KEY_NOT_PINNED");
-      // The server must not ask for a payment that it could never serve.
+      // The server must not ask for a payment that it could never accept.
       expect(told(await ask(paywall))).to.equal("503 later");
       expect(told(await ask(paywall, [], "/health"))).to.equal("free");
     } finally {

@@ -75,7 +75,7 @@ describe("a forged request", function () {
     let payment: Settled;
     before(async () => {
       paywall = await openPaywall(world, {
-        // The expensive route, among cheap ones and broad free ones.
+        // The expensive route, next to cheap routes and broad free ones.
         routes: [{ path: "/paid/*", price: "1" }],
         price: "0.01",
         free: ["/health", "/health/*"],

@@ -1,4 +1,5 @@
-// When a paywall accepts a payment as settled, on a real chain: how long it waits, which nodes it asks, when it stops.
+// When a paywall accepts a payment as settled, on a real chain: how long it waits, which nodes it asks, when it gives
+// up.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +21,7 @@ describe("a paywall that checks a settlement", function () {
   afterEach(() => core.closeAll());
 
   it("waits for its confirmations, and answers with Retry-After", async () => {
-    // Many confirmations, because the relayer's transactions create blocks too.
+    // Requires many confirmations, because the relayer's transactions create blocks too.
     const confirmations = 30;
     const deep = await core.open({ chain: core.chain({ confirmations, settleWaitMs: 0 }) });
     const payment = await pay(world);
@@ -51,7 +52,7 @@ describe("a paywall that checks a settlement", function () {
     expect(core.events.map(({ reason }) => reason)).to.deep.equal([undefined, "IN_USE", undefined, "USED"]);
   });
 
-  it("accepts a payment if some nodes are unreachable, and loses none if all are", async () => {
+  it("accepts a payment if some nodes are unreachable, and loses no payment if all are", async () => {
     const payment = await pay(world);
     const some = await core.open({ chain: core.chain({ rpcUrls: [NOWHERE, world.node.url] }) });
     // One node, which works at first.

@@ -87,7 +87,7 @@ describe("requests that could not be settled", function () {
       });
     });
 
-  it("are rejected while the chain makes no blocks", async () => {
+  it("are rejected while the chain produces no blocks", async () => {
     const clock = () => Date.now() + 60 * MINUTE_MS;
     const service = await open({ SOTTO_MAX_HEAD_AGE_MS: String(30 * MINUTE_MS) }, clock);
     const bundle = forgeBundle(world, { root: world.root, timestamp: clock() });

@@ -30,7 +30,7 @@ describe("circuits and keys", function () {
   it("describes every circuit with its signals and files, each under its content hash", async () => {
     const response = await get("/circuits");
     const text = await response.text();
-    // An ETag of the keys alone would let clients keep URLs of witness generators that no longer exist.
+    // With an ETag derived from the keys alone, clients would keep URLs of witness generators that no longer exist.
     expect(response.headers.get("etag")).to.equal(`"${sha256(Buffer.from(text))}"`);
     const body = JSON.parse(text) as {
       artifactSet: { name: string; id: string };
@@ -93,7 +93,7 @@ describe("circuits and keys", function () {
     }
   });
 
-  it("does not continue another version of a file", async () => {
+  it("does not resume a download of another version of a file", async () => {
     const etag = (await get("/verification-key", {}, "HEAD")).headers.get("etag")!;
     const range = "bytes=0-9";
     expect((await get("/verification-key", { range, "if-range": etag })).status).to.equal(206);
@@ -140,7 +140,7 @@ describe("circuits and keys", function () {
       }
     });
 
-    it("has its own ETag, which gives 304, while ranges are of the uncompressed file", async () => {
+    it("has its own ETag for 304 responses, while ranges refer to the uncompressed file", async () => {
       const file = fileOf("payment", "zkey");
       const known = { ...br, "if-none-match": `"${sha256(file)}-br"` };
       expect((await raw("/proving-key", known)).message.statusCode).to.equal(304);

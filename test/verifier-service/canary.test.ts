@@ -19,14 +19,14 @@ import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
-/** A key in a node's URL, where providers put the keys of their customers. */
+/** A key in a node's URL, where providers put their customers' API keys. */
 const NODE_KEY = "node-key-4f1c0ffee";
 
-/** Every encoding in which a number could appear. */
+/** Every encoding that a number could appear in. */
 const spellings = (value: bigint): string[] => [String(value), value.toString(16).padStart(64, "0")];
 const spellingsOf = (hex: string): string[] => spellings(BigInt(hex));
 
-describe("a whole run of the service", function () {
+describe("a full run of the service", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let folder: string;

@@ -48,7 +48,7 @@ describe("kill -9 of the service", function () {
 
   for (const [step, log] of STEPS)
     it(`at "${step}": the next process settles it once, and always gives the same response`, async () => {
-      // With the same files, it is the same service to its clients.
+      // Restarted with the same files, it is the same service to its clients.
       const settings = { ...environment(world, folder), SOTTO_LOG_LEVEL: "info" };
       const first = await startProcess(settings, () => undefined, log);
       running = first;

@@ -63,8 +63,8 @@ describe("POST /settle holds the request of a client that follows only the inter
   const settle = (service: TestService, request: object, prefer?: string): Promise<Answer> =>
     post(`${service.url}/settle`, request, prefer === undefined ? {} : { prefer });
   /**
-   * Waits until the relayer has sent the payment. It first waits briefly for other payments, which takes long on a busy
-   * machine, but at most two seconds on the service's clock. The tests measure from here.
+   * Waits until the relayer has sent the payment. The relayer first waits briefly for other payments: at most two
+   * seconds on the service's clock, but longer in real time on a busy machine. The tests measure from here.
    */
   const sent = async ({ logged }: TestService, pass: (ms: number) => Promise<void>) => {
     for (let passed = 0; !logged.some((line) => line.includes('"kind":"settle"')); passed += 20)

@@ -13,7 +13,7 @@ import { openService, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
-/** A refusal over HTTP, an error of JSON-RPC and an undecodable answer, and further refusals and errors. */
+/** By default an HTTP error, a JSON-RPC error and an undecodable response; the long run adds more of the first two. */
 const MODES = inLongRun<FaultyNode["mode"]>(
   ["hasNoKey", "hasPrunedItsState", "talksNonsense"],
   ["hasUsedUpItsDay", "hasAnInternalError"],

@@ -6,7 +6,7 @@ import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService } from "../world/service.ts";
 
-describe("the service's HTTP", function () {
+describe("the service's HTTP server", function () {
   slow(this, "a chain, a service and proofs");
   let service: TestService;
   let root: bigint;

@@ -54,7 +54,7 @@ describe("quotas", function () {
     expect([status, body["code"]]).to.deep.equal([429, "QUOTA_EXCEEDED"]);
   });
 
-  it("count an IPv6 address in its /64, /56 and /48, and an IPv4 address in any spelling", async () => {
+  it("count an IPv6 address towards its /64, /56 and /48, and an IPv4 address in any spelling", async () => {
     const settings = { SOTTO_CLIENT_QUOTA: "1", SOTTO_TRUST_PROXY: "loopback" };
     service = await openService(settings, clockWithin(DAY_MS));
     const of = (address: string) => resultOf(forgeBundle(world, { root: world.root }), { "x-forwarded-for": address });
@@ -62,11 +62,11 @@ describe("quotas", function () {
       ["2001:db8:1:100::1", "valid"],
       ["2001:db8:1:100::2", "QUOTA_EXCEEDED"],
       ["2001:db8:1:101::1", "valid"],
-      // The /56 has had its two.
+      // The /56 has used its two.
       ["2001:db8:1:102::1", "QUOTA_EXCEEDED"],
       ["2001:db8:1:200::1", "valid"],
       ["2001:db8:1:201::1", "valid"],
-      // The /48 has had its four.
+      // The /48 has used its four.
       ["2001:db8:1:300::1", "QUOTA_EXCEEDED"],
       ["2001:db8:2:100::1", "valid"],
       ["192.0.2.7", "valid"],

@@ -58,7 +58,7 @@ describe("a service", function () {
       socket.on("error", () => undefined).on("close", () => resolve(said));
     });
     const { pathname } = new URL(service.url);
-    // A complete request precedes it; after the response, the beginning of the next request has arrived too.
+    // A complete request is sent first: once it is answered, the beginning of the next one has arrived too.
     const begun = `GET ${pathname}/circuits HTTP/1.1\r\nhost: ${hostname}\r\n`;
     socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\n\r\n${begun}`);
     await once(socket, "data");
@@ -89,7 +89,8 @@ describe("a service", function () {
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
-      // The service measures its delay once a second: twice before the requests, and it stays late until it has answered.
+      // The service measures its event-loop delay every second: at least twice before the requests. It stays late until
+      // it answers.
       await busyFor(2_500);
       await Promise.all([ask(), busyFor(Number.POSITIVE_INFINITY, () => answers.length > 0)]);
       const [busy, alive] = answers as [Answer, Answer];

@@ -79,7 +79,7 @@ describe("POST /deposit", function () {
   it("accepts only as many deposits of an account as its balance covers, and settles those", async () => {
     const accounts = Array.from({ length: 5 }, () => Wallet.createRandom());
     for (const { address } of accounts) await (await world.tokenContract.getFunction("mint")(address, 50_000n)).wait();
-    // Its node estimates no gas, so accepted deposits stay open.
+    // This service's node estimates no gas, so accepted deposits stay open.
     const node = await FaultyNode.start(world.node.url);
     node.mode = "estimatesNoGas";
     const storeUrl = { SOTTO_STORE: `sqlite:${join(service.folder, "covered.sqlite")}` };

@@ -214,12 +214,12 @@ describe("POST /settle", function () {
     const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
     const closed = await openService(settings, clockWithin(DAY_MS));
     try {
-      // The same wallet with another key or tag is another recipient.
+      // The same wallet with another key or tag counts as another recipient.
       const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
       expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
-      // Verifications do not count against the recipient's quota, so that worthless ones cannot block real payers.
+      // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.
       const bundle = forgeBundle(world, { root });
-      // The quota counts the key that is paid, for any named wallet.
+      // The quota applies to the key that is paid, whichever wallet is named.
       const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
       const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
       const paid = await settle(settleRequest(bundle, token), closed);

@@ -81,7 +81,7 @@ describe("a route with both formats", function () {
     await merchant.scan();
     return merchant.balance().total;
   };
-  /** Runs a purchase, and expects that it costs the price and is served once. */
+  /** Runs a purchase, and asserts that it costs the price and is served once. */
   const sold = async (act: () => Promise<Response>): Promise<Response> => {
     const [before, runs] = [await received(), served];
     const response = await act();
@@ -104,7 +104,7 @@ describe("a route with both formats", function () {
     };
   };
 
-  it("asks in both formats at once", async () => {
+  it("asks for payment in both formats at once", async () => {
     const response = await fetch(`${origin}/report`);
     expect([response.status, response.headers.get("www-authenticate")]).to.deep.equal([402, "x402-zk"]);
     const body = (await response.json()) as { payment: { amountBaseUnits: string }; metadata: { resource: string } };

@@ -1,5 +1,5 @@
-// Discovery with the published packages: their server lists a resource, their client pays for it and repeats the listing,
-// and their client of the catalog finds it at the service.
+// Discovery with the published packages: their server lists a resource, their client pays for it and repeats the
+// listing, and their catalog client finds it at the service.
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -92,7 +92,7 @@ describe("discovery with the published packages", function () {
     withBazaar(new HTTPFacilitatorClient({ url })).extensions.bazaar.listResources(query);
   const listed = (url: string): Promise<DiscoveryResource> =>
     eventually(async () => (await catalog()).items.find(({ resource }) => resource === url));
-  /** How many resources the service has noted and not asked about yet. */
+  /** Number of resources that the service has recorded but not requested yet. */
   function waiting(): number {
     const file = new DatabaseSync(join(service.folder, "store.sqlite"), { readOnly: true });
     const { count } = file.prepare("select count(*) as count from listings where item = ''").get() as { count: number };
@@ -174,7 +174,7 @@ describe("discovery with the published packages", function () {
       expect((await call(`${resources}?${wrong}`)).body, wrong).to.include({ code: "INVALID_REQUEST" });
   });
 
-  it("lists no resource of a payload that its host does not list", async () => {
+  it("does not list a resource that a payload names but its host does not list", async () => {
     const payload = await payment("/report");
     const { bazaar } = WEATHER.extensions;
     const resource = { url: "https://bank.example/login", description: "Log in" };
@@ -194,7 +194,7 @@ describe("discovery with the published packages", function () {
     expect(await settle({ ...(await payment("/weather")), extensions: {} })).to.deep.equal({});
   });
 
-  it("notes what a facilitator of your own forwards", async () => {
+  it("records listings that a merchant's own facilitator forwards", async () => {
     const scheme = await FacilitatorScheme.open({ service: service.url });
     const facilitator = new x402Facilitator().register(scheme.network, scheme);
     const payload = await payment("/users/dora");
@@ -202,7 +202,7 @@ describe("discovery with the published packages", function () {
     await listed(`${server.origin}/users/:id`);
   });
 
-  it("has neither the catalog nor the extension unless it is on", async () => {
+  it("serves neither the catalog nor the extension unless discovery is on", async () => {
     expect((await call(`${service.url}/supported`)).body["extensions"]).to.deep.equal(["bazaar"]);
     const off = await openService();
     try {

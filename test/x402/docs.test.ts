@@ -122,7 +122,7 @@ describe("the code of docs/x402.md and of the package's README", function () {
   it("lists a resource and asks a catalog", async () => {
     const { routes } = await run<{ routes: Record<string, { extensions: object }> }>("list.ts");
     expect(routes["GET /weather"]!.extensions).to.have.keys("bazaar", "privacy");
-    // Discovery of this service is off.
+    // Discovery is off in this service.
     const error = await anyRejection(run("find.ts"));
     expect(error.message).to.include("failed (404)");
   });

@@ -1,4 +1,4 @@
-// The service as an x402 facilitator, tested with requests that none of this project's packages created.
+// The service as an x402 facilitator, tested with requests that were not created by this project's packages.
 
 import { BASE8, encodeShieldedAddress, paymentSignals, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
@@ -215,7 +215,7 @@ describe("the service as an x402 facilitator", function () {
         paymentRequirements: { scheme: "exact", network: "base-sepolia", maxAmountRequired: "10000" },
       };
       await refused(version1, "invalid_x402_version", 400);
-      // A client of the service's own interface learns why the service read its body as x402.
+      // The response tells a client of the service's own interface why its body was read as x402.
       const own = await post(`${service.url}/verify`, { x402Version: 2, ...paymentPayload.payload });
       expect([own.status, own.body["code"]]).to.deep.equal([400, "X402_PAYLOAD_INVALID"]);
       expect(own.body["message"]).to.include("read as x402 because it has x402Version; omit that field");

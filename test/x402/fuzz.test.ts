@@ -94,7 +94,7 @@ describe("mutated payments of x402", function () {
       count += 1;
       const path = count % 2 === 0 ? "verify" : "settle";
       const answer: Answer = await post(`${service.url}/${path}`, bodyOf(terms as never, sent as never));
-      // The service rejects a body that is too long before it knows its format.
+      // The service rejects a body that is too long before it detects the format.
       const said = path === "verify" ? answer.body["isValid"] : answer.body["success"];
       const refused = said === false || answer.status === 413;
       expect([refused, answer.status < 500], `${what}: ${JSON.stringify(answer.body)}`).to.deep.equal([true, true]);

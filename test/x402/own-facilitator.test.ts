@@ -53,7 +53,7 @@ describe("the published x402Facilitator", function () {
     expect(signers).to.deep.equal({ "eip155:*": [service.relayer] });
   });
 
-  it("verifies and settles through it, and the same payment once", async () => {
+  it("verifies and settles through its service, each payment once", async () => {
     const [payload, required] = payment();
     expect(await facilitator.verify(payload, required)).to.deep.equal({ isValid: true });
     const [first, second] = await Promise.all([payload, payload].map((one) => facilitator.settle(one, required)));
@@ -61,7 +61,7 @@ describe("the published x402Facilitator", function () {
     expect(second).to.deep.equal(first);
   });
 
-  it("rejects another payment without a request", async () => {
+  it("rejects a different payment without asking the service", async () => {
     between.trouble = async () => "lost";
     const [payload] = payment();
     const [, dearer] = payment({ amount: String(PRICE + 1n) });

@@ -104,11 +104,11 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     expect(await failure(scheme.createPaymentPayload(1, accepted!))).to.include({ code: "X402_OPTION_INVALID" });
   });
 
-  it("for a different origin than requested, or along a redirect", async () => {
+  it("for a different origin than requested, or across a redirect", async () => {
     const challenge = encode(await required());
     const liar = await openMiddleman(server.origin);
     const pay = wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme));
-    // A server in between that forwards the challenge of the real server, where the payment would be valid.
+    // A server in between that forwards the real server's challenge; the payment would be valid at the real one.
     const handsOn: Fetch = async (input, init) => {
       const { url: asked } = new Request(input, init);
       const response = new Response("{}", { status: 402, headers: { "payment-required": challenge } });

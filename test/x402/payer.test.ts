@@ -67,7 +67,7 @@ describe("a payer with the published @x402/fetch", function () {
       expect(wallet.balance().held).to.equal(2n * PRICE);
     });
 
-    it("a payment that a proxy refused: the next request presents it", async () => {
+    it("a payment that a proxy refused: the next request presents it again", async () => {
       let refusal = 0;
       const proxied: Fetch = async (input, init) => {
         const carries = new Request(input, init).headers.has("payment-signature");
@@ -91,7 +91,7 @@ describe("a payer with the published @x402/fetch", function () {
       expect(wallet.history().length).to.equal(1);
     });
 
-    it("a lost response: the server says that it was served", async () => {
+    it("a lost response: the server reports that the payment was already used", async () => {
       lose = "after";
       const before = server.served();
       await failure(pay(url));
@@ -109,7 +109,7 @@ describe("a payer with the published @x402/fetch", function () {
       server.handler = (_request, response) => void response.json({ report: "paid" });
       expect((await pay(url)).status).to.equal(200);
       expect(wallet.history().length).to.equal(1);
-      // After a response, the next request is a new purchase.
+      // After a successful response, the next request is a new purchase.
       expect((await pay(url)).status).to.equal(200);
       expect(await spent(wallet)).to.equal(2n * PRICE);
     });

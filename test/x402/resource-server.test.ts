@@ -1,4 +1,4 @@
-// The published Express middleware with sotto's scheme, attacked by a payer who writes its own headers.
+// The published Express middleware with sotto's scheme, attacked by a payer that writes its own headers.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { expect } from "chai";

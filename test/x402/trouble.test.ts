@@ -53,7 +53,7 @@ describe("a paid request while parts fail", function () {
     return server.served() - before;
   };
 
-  it("restores the payment after a handler fails, three times in all", async () => {
+  it("restores the payment after a handler fails, for three attempts in all", async () => {
     const header = await paid();
     server.handler = (_request, response) => void response.status(503).json({ error: "away" });
     const statuses: number[] = [];
@@ -79,7 +79,7 @@ describe("a paid request while parts fail", function () {
     expect([first.status, first.answer["success"], second.status]).to.deep.equal([404, true, 402]);
   });
 
-  it("serves nothing while the facilitator is unreachable, and the same payment afterwards", async () => {
+  it("serves nothing while the facilitator is unreachable, and accepts the same payment afterwards", async () => {
     const header = await paid();
     between.trouble = async () => "lost";
     const runs = await served(async () => expect((await show(url, header)).status).to.equal(402));
@@ -138,7 +138,7 @@ describe("a paid request while parts fail", function () {
     expect((await show(url, header)).status).to.equal(200);
   });
 
-  it("rejects at the start a facilitator with another pool or address", async () => {
+  it("rejects a facilitator with another pool or address at startup", async () => {
     const start = async (options: Partial<SottoServerOptions>) => {
       const recipient = await signRecipient(world, Account.createRandom(), address);
       const place = { origin: server.origin, recipient, chainId: world.chainId, pool: world.pool };
@@ -153,7 +153,7 @@ describe("a paid request while parts fail", function () {
     expect(await refusal({ pool: world.token })).to.match(/it settles in the pool/);
   });
 
-  it("rejects if it is unknown whether a payment was used", async () => {
+  it("rejects a payment if it is unknown whether it was used", async () => {
     const errors: unknown[] = [];
     class Broken extends MemoryUses {
       override claim = () => Promise.reject(new Error("the store is unavailable"));

@@ -31,7 +31,7 @@ export class CorePaywalls {
     return paywall;
   }
 
-  /** The default options of the chain with these changes. */
+  /** The default chain options with these changes. */
   chain(changes: Partial<PaywallOptions["chain"]>): PaywallOptions["chain"] {
     return { ...paywallOptions(this.#world).chain, ...changes };
   }

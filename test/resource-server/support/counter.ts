@@ -8,7 +8,7 @@ import type { MerchantWorld, Settled } from "./world.ts";
 /** The body that the interface prescribes for a payment that fails a check. */
 export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };
 
-/** A server that counts its sales, with expectations about its responses. */
+/** A server that counts its sales, with assertions about its responses. */
 export class Counter {
   readonly server: ResourceServer;
   readonly #paywall: Paywall;
@@ -51,7 +51,7 @@ export class Counter {
     await this.#refuses(reason, headerOf(payment), target);
   }
 
-  /** The same without the optional fields, because they would expose the lie before the check under test. */
+  /** The same without the optional fields, because they would expose the lie before the check under test runs. */
   async refusesBare(reason: string, payment: Settled, target?: string): Promise<void> {
     await this.#refuses(reason, bareHeaderOf(payment), target);
   }

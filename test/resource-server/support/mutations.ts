@@ -1,4 +1,5 @@
-// Almost valid X-Payment-Proof headers for the fuzz test. Each one is invalid, so no request with one may be served.
+// Almost valid X-Payment-Proof headers for the fuzz test. Every header is invalid, so the server must not serve any of
+// the requests.
 import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "@sotto/protocol";
 import { fieldMutation } from "../../kit/mutations.ts";
 import type { Random } from "../../kit/random.ts";
@@ -20,7 +21,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const UNSIGNED = ["none", "None", "HS256", "ES256", "RS256"];
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-/** JSON that an HTTP client can send; it refuses to send an unescaped DEL. */
+/** JSON that an HTTP client can send; the client refuses to send an unescaped DEL. */
 const text = (fields: unknown): string => JSON.stringify(fields).replaceAll("\u007f", "\\u007f");
 
 type Make = (right: HeaderFields, other: HeaderFields, random: Random) => readonly string[];

@@ -1,5 +1,5 @@
-// Payments whose proofs verify, forged in milliseconds with the trapdoor of the development keys. They are valid unless a
-// test asks for a lie. The notes are real: the viewing key can read their amounts.
+// Payments whose proofs verify, forged in milliseconds with the trapdoor of the development keys. They are valid unless
+// a test falsifies a value. The notes are real: the viewing key can read their amounts.
 import {
   encodeProofHeader,
   encryptAmount,
@@ -87,7 +87,7 @@ export function forge(place: Place, terms: Terms): WireBundle {
 /** The header of a settled payment, or of one that claims to be settled. */
 export const headerOf = (content: ProofHeaderContent): string => encodeProofHeader(content);
 
-/** The header without its optional fields, because they would expose a lie before the check under test. */
+/** The header without its optional fields, because they would expose a lie before the check under test runs. */
 export function bareHeaderOf(content: ProofHeaderContent): string {
   const { senderCommitment, amountPublicSignals, resourceUrl, ...listed } = JSON.parse(encodeProofHeader(content));
   return JSON.stringify(listed);

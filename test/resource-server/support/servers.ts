@@ -138,7 +138,7 @@ const LENIENT_ROUTER = {
   useSemicolonDelimiter: true,
 };
 
-/** Frameworks configured to match as many targets as possible to one route; Express does so by default. */
+/** Configures frameworks to match as many targets as possible to one route; Express does so by default. */
 export const LENIENT: ReadonlyMap<string, StartServer> = new Map([
   ["a lenient Fastify", onFastify(LENIENT_ROUTER)],
   ["a lenient Hono", onHono({ strict: false })],

@@ -6,7 +6,7 @@ export interface Example {
     readonly method: string;
     readonly path: string;
     readonly headers: Record<string, string>;
-    /** The body, with `<name>` as a placeholder for a value. */
+    /** The body, with `<name>` in place of a value. */
     readonly text: string | undefined;
   };
   readonly status: number;

@@ -33,7 +33,7 @@ export interface Selling {
   schemeOf(wallet: Wallet): Promise<SottoScheme>;
   /** Requests a new challenge. */
   required(): Promise<PaymentRequired>;
-  /** Restores normal behaviour of the proxy and of the handler. */
+  /** Restores the normal behavior of the proxy and the handler. */
   recover(): void;
   close(): Promise<void>;
 }
