@@ -173,7 +173,7 @@ describe("deposit", function () {
       await expect(transfer(...args)).to.be.revertedWith("FiatTokenV2: invalid signature");
     });
 
-    it("accepts an authorization once, within its validity, uncanceled, and signed by the depositor", async () => {
+    it("accepts an authorization only once, and only if valid, not canceled and signed by the depositor", async () => {
       const once = wanted();
       const signature = await sign(once);
       await world.mined(sendDeposit(world.deployed, relayer, once, signature));

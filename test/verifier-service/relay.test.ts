@@ -47,7 +47,7 @@ describe("POST /deposit", function () {
     expect(asked.body["txSignature"]).to.equal(answer["txSignature"]);
   });
 
-  it("rejects deposits that are not signed by the depositor, too late, too small or for another pool", async () => {
+  it("rejects deposits signed by someone else, too late, too small or for another pool", async () => {
     const body = await sign();
     const now = BigInt(Math.floor(Date.now() / 1000));
     expect(await refused({ ...body, ownerTags: ["9"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);

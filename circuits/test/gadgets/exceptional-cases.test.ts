@@ -14,7 +14,7 @@ const isSquare = (value: bigint): boolean => power(value, (P - 1n) / 2n) === 1n;
 
 /** Whether adding +-1 and then the multiple itself avoids every exceptional case, for all multiples in [low, high]. */
 function stepIsSafe(low: bigint, high: bigint): boolean {
-  // The multiples are a, 1, a +- 1 and 2 a +- 1. They increase with a, and none may reach a multiple of l.
+  // The multiples are a, 1, a +- 1 and 2 a +- 1. They increase with a, and none of them may reach a multiple of l.
   return low > 1n && high < ORDER - 1n && 2n * high + 1n < ORDER;
 }
 

@@ -30,7 +30,7 @@ export function interfaces(sources: Sources, file: string): Map<string, Interfac
   return found;
 }
 
-/** The index after the bracket that closes the one at `open`. */
+/** The index just after the bracket that closes the bracket at `open`. */
 export function closing(text: string, open: number): number {
   for (let depth = 0, i = open; i < text.length; i++) {
     if ("([{".includes(text[i] as string)) depth++;
@@ -85,7 +85,7 @@ const CALL = /(?:(signal\s+)?([\w.[\]\s*+\-()\\,]+?)\s*<==\s*)?\b([A-Za-z_]\w*)\
 
 /**
  * Names every anonymous component whose statement starts in [start, end) of the file. Comments in that range are
- * blanked. Returns the whole new text and where the range now ends.
+ * blanked. Returns the whole new text and the new end of the range.
  */
 export function nameComponents(sources: Sources, file: string, start: number, end: number): [string, number, number] {
   const known = interfaces(sources, file);

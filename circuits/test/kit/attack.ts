@@ -9,7 +9,7 @@ export interface Attack {
   tag: string;
   /** What the cheater tries, as the end of the sentence "rejects ...". */
   title: string;
-  /** The circuit: the text of a main over the gadget, or the path of one of the four mains. */
+  /** The circuit: the text of a main that contains only the gadget, or the path of one of the four mains. */
   main: string;
   /** Shrinks a main through its parameters. Only the last line of its file may change, below every tag. */
   shrink?: Edit;
@@ -20,10 +20,10 @@ export interface Attack {
   edits?: readonly (Omit<Edit, "file"> & { file?: string })[];
   /** Inputs of the cheater's generator; computed late, so that listing the attacks is cheap. */
   inputs: () => Inputs | Promise<Inputs>;
-  /** Whether the claim of the witness is false, judged without the circuit. An attack with a true claim proves nothing. */
+  /** Whether the witness's claim is false, judged without the circuit. An attack with a true claim proves nothing. */
   harm: (read: Read) => boolean | Promise<boolean>;
 }
 
-/** The sources with the main shrunk as the attack demands. */
+/** The sources, with the main shrunk as the attack specifies. */
 export const shrunk = (sources: Sources, { shrink }: Attack): Sources =>
   shrink === undefined ? sources : edit(sources, [shrink]);

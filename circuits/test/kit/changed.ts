@@ -7,8 +7,8 @@ export function filesOf(sources: Sources, main: string): Set<string> {
 }
 
 /**
- * Whether a main circuit needs testing: all do, unless `pnpm circuits:build` has named the files that changed (paths below
- * circuits/, comma-separated, in SOTTO_CHANGED_CIRCUITS).
+ * Whether a main circuit must be tested: all must, unless `pnpm circuits:build` has named the files that changed (paths
+ * below circuits/, comma-separated, in SOTTO_CHANGED_CIRCUITS).
  */
 export function isAffected(sources: Sources, main: string, named = process.env["SOTTO_CHANGED_CIRCUITS"]): boolean {
   if (named === undefined) return true;

@@ -5,7 +5,7 @@ import { edit, type Sources } from "./sources.ts";
 import { readTags, removeGroup, type Tag } from "./tags.ts";
 import type { Inputs, InputValue } from "./witness.ts";
 
-/** Witness of the cheater that is the component `name`, by signal name. Compiled without simplification. */
+/** Witness of the cheater in component `name`, by signal name. Compiled without simplification. */
 export class Values {
   readonly build: Build;
   readonly #witness: readonly bigint[];
@@ -19,7 +19,9 @@ export class Values {
 
   readonly read: Read = (name) => this.#witness[this.build.symbols.label(`${this.#component}.${name}`)] as bigint;
 
-  /** Maps each label of the attacked circuit to the cheater's. Throws if the two have different signals. */
+  /**
+   * Maps each label of the attacked circuit to the cheater's label. Throws if the two circuits have different signals.
+   */
   labels(target: Build): Uint32Array {
     return target.symbols.labelsIn(this.build.symbols, this.#component);
   }
@@ -36,8 +38,8 @@ const shape = (value: InputValue): string =>
 /**
  * The circuits of cheating provers: for each attack, the group is removed and the generator is edited. The cheaters of
  * one circuit are compiled together, each as a component of one main with its own inputs. A definition that an attack
- * changes is copied for each attack as NAME__0, NAME__1, .., with everything that uses it. The rest is shared, so twenty
- * attacks on a payment compile as fast as two.
+ * changes is copied for each attack as NAME__0, NAME__1, .., with everything that uses it. All other definitions are
+ * shared, so twenty attacks on a payment compile as fast as two.
  */
 export class Cheaters {
   readonly sources: Sources;
@@ -56,7 +58,7 @@ export class Cheaters {
     const { main } = attack;
     const together = this.#together.get(main) ?? this.#cheat(this.attacks.filter((other) => other.main === main));
     this.#together.set(main, together);
-    // A broken attack must fail its own test only.
+    // A broken attack must fail only its own test.
     const all = await together.catch(() => this.#cheat([attack]));
     return all.get(attack) as Values;
   }

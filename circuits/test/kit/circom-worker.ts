@@ -34,7 +34,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
 class Exit extends Error {}
 
-/** Null if it compiled, otherwise the output of the compiler. */
+/** Null if the circuit compiled, otherwise the compiler's output. */
 async function run({ folder, main, level, generator }: CompileMessage): Promise<string | null> {
   let output = "";
   let status = 0;

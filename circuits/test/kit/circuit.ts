@@ -21,7 +21,7 @@ export class Circuit {
 
   static readonly #loaded = new Map<CircuitName, Promise<Circuit>>();
 
-  /** Compiles the circuit if it is not compiled yet. */
+  /** Compiles the circuit unless it is already compiled. */
   static load(name: CircuitName): Promise<Circuit> {
     const circuit = Circuit.#loaded.get(name) ?? Circuit.#load(name);
     Circuit.#loaded.set(name, circuit);
@@ -52,7 +52,7 @@ export class Circuit {
   }
 }
 
-/** Number of constraints of a wire that are checked before all of them are. */
+/** Number of a wire's constraints that are checked first, before all constraints are. */
 const FEW = 4;
 
 /** The wires whose value can be replaced by value + 1 without breaking a constraint. */

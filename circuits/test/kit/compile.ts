@@ -30,7 +30,9 @@ export interface BuildFiles {
   wasm: string;
 }
 
-/** A compiled circuit. Files are read on demand and released under memory pressure, because a run has hundreds. */
+/**
+ * A compiled circuit. Files are read on demand and released under memory pressure, because a run has hundreds of them.
+ */
 export class Build {
   readonly #files: BuildFiles;
   #r1cs: WeakRef<R1cs> | undefined;
@@ -78,7 +80,7 @@ const idle: Worker[] = [];
 const waiting: ((thread: Worker) => void)[] = [];
 let threads = 0;
 
-/** Runs `use` with a thread. Each compiler takes a core and about 300 MB, so there are at most two. */
+/** Runs `use` with a compiler thread. Each compiler takes a core and about 300 MB, so there are at most two. */
 async function withThread(use: (thread: Worker) => Promise<void>): Promise<void> {
   if (idle.length === 0 && threads < Math.min(2, availableParallelism())) {
     threads++;
@@ -94,7 +96,9 @@ async function withThread(use: (thread: Worker) => Promise<void>): Promise<void>
   }
 }
 
-/** Throws the compiler's output if it did not compile. A thread keeps the process alive only while it works. */
+/**
+ * Throws the compiler's output if the circuit does not compile. A thread keeps the process alive only while it works.
+ */
 async function runCircom(thread: Worker, message: CompileMessage): Promise<void> {
   thread.ref();
   thread.postMessage(message);

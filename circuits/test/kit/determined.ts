@@ -3,11 +3,12 @@ import { P } from "./field.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
 /**
- * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one open
- * wire has determined that wire. A constraint determines a wire if its derivative by that wire is not 0 at this witness.
- * The wire then has no freedom nearby, only other isolated values (another root of b^2 = b or t^2 = v^2, which the
- * attacks cover). A missing constraint appears as an open wire, for any false claim that it would allow. Use it for
- * circuits compiled without simplification, because after simplification two wires can determine each other.
+ * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one
+ * open wire has determined that wire. A constraint determines a wire if its derivative with respect to that wire is not
+ * 0 at this witness. Near this witness, the wire then has no freedom, only other isolated values (another root of b^2 =
+ * b or t^2 = v^2, which the attacks cover). A missing constraint shows up as an open wire, whichever false claim it
+ * would allow. Use it for circuits compiled without simplification, because after simplification two wires can
+ * determine each other.
  */
 export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
   const inputs = r1cs.publicOutputs + r1cs.publicInputs + r1cs.privateInputs;
@@ -33,7 +34,7 @@ export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
   return [...settled.keys()].filter((wire) => settled[wire] === 0 && (uses[wire] as number[]).length > 0);
 }
 
-/** The derivative of A B - C by one wire. */
+/** The derivative of A B - C with respect to one wire. */
 function derivative(r1cs: R1cs, witness: readonly bigint[], constraint: number, wire: number): bigint {
   const [a, b] = evaluateSides(r1cs, witness, constraint);
   const [inA, inB, inC] = sidesOf(r1cs, constraint).map(

@@ -34,7 +34,7 @@ const add = (map: Map<string, number[]>, key: string, index: number): void => {
   else list.push(index);
 };
 
-/** A constraint's bytes with its wires renamed, as a string; undefined if one has no name. */
+/** A constraint's bytes with its wires renamed, as a string; undefined if one of the wires has no new name. */
 function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): string | undefined {
   const [start, end] = [offsets[index] as number, offsets[index + 1] as number];
   if (wires === undefined) return bytes.toString("latin1", start, end);
@@ -43,7 +43,7 @@ function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): st
     const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
     for (position += 4; position < last; position += TERM_BYTES) {
       const wire = wires[bytes.readUInt32LE(position)] as number;
-      // Most constraints belong to other cheaters of the same compilation.
+      // Most constraints belong to other cheaters in the same compilation.
       if (wire === NONE) return undefined;
       names.push([position - start, wire]);
     }
@@ -53,7 +53,7 @@ function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): st
   return renamed.toString("latin1");
 }
 
-/** A constraint as a string, equal for equal constraints: with wires renamed, terms and sign put in order. */
+/** A constraint as a string, equal for equal constraints: wires are renamed, terms sorted and the sign normalized. */
 function normalKey(r1cs: R1cs, index: number, wires?: Uint32Array): string {
   const sides = sidesOf(r1cs, index).map((terms) =>
     terms.map(([wire, value]): Term => [wires?.[wire] ?? wire, value]).sort((a, b) => a[0] - b[0]),

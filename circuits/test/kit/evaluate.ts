@@ -2,8 +2,8 @@ import { P } from "./field.ts";
 import { type R1cs, readField, TERM_BYTES } from "./r1cs.ts";
 
 /**
- * The indices of the constraints (of all, or of `among`) that `witness` does not satisfy: one value for each wire, wire
- * 0 is 1.
+ * The indices of the constraints (all, or those in `among`) that `witness` does not satisfy. The witness has one value
+ * for each wire; wire 0 is 1.
  */
 export function violations(r1cs: R1cs, witness: readonly bigint[], among?: readonly number[]): number[] {
   if (witness.length !== r1cs.wires) throw new Error(`${witness.length} values for ${r1cs.wires} wires`);
@@ -16,7 +16,7 @@ export function violations(r1cs: R1cs, witness: readonly bigint[], among?: reado
   return broken;
 }
 
-/** The terms of all constraints one after another; those of side s (0 to 2) of constraint i end at ends[3 i + s]. */
+/** The terms of all constraints in sequence; the terms of side s (0 to 2) of constraint i end at ends[3 i + s]. */
 interface Terms {
   wires: Uint32Array;
   coefficients: bigint[];
@@ -59,7 +59,7 @@ export function evaluateSides(r1cs: R1cs, witness: readonly bigint[], constraint
   return [side(0), side(1), side(2)];
 }
 
-/** Every place a wire has in a constraint, constraint by constraint. */
+/** Every occurrence of a wire, constraint by constraint. */
 export function* allTerms(r1cs: R1cs): Generator<[constraint: number, wire: number]> {
   const { wires, ends } = termsOf(r1cs);
   for (let i = 0, term = 0; i < r1cs.constraints; i++)

@@ -10,8 +10,8 @@ import type { Inputs } from "./witness.ts";
 export const sources: Sources = readSources();
 
 /**
- * A main with one template: `gadget("lib/hash.circom", "Hash(3, 2)")`. All inputs are public, because simplification may
- * drop a private input, and a test could then claim nothing about it.
+ * A main with one template: `gadget("lib/hash.circom", "Hash(3, 2)")`. All inputs are public, because simplification
+ * may drop a private input, and then no test could check it.
  */
 export function gadget(file: string, component: string): string {
   const template = component.replace(/\(.*/s, "");
@@ -36,7 +36,9 @@ export function reader(build: Build, witness: readonly bigint[]): (name: string)
   };
 }
 
-/** Compiles a main as it ships and runs it: every constraint must hold. Returns a reader of its outputs. */
+/**
+ * Compiles a main as it ships and runs it: the witness must satisfy every constraint. Returns a reader of its outputs.
+ */
 export async function run(main: string, inputs: Inputs): Promise<(name: string) => bigint> {
   const build = await compile(sources, main, "full");
   const witness = await build.witness(inputs);

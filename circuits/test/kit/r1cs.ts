@@ -15,7 +15,7 @@ export interface R1cs {
   /** Constraint i is the bytes [offsets[i], offsets[i + 1]) of `bytes`. */
   bytes: Buffer;
   offsets: Uint32Array;
-  /** Wire -> label: the number a signal has in the .sym file. */
+  /** Maps a wire to its label: the signal's number in the .sym file. */
   wireLabels: Uint32Array;
 }
 

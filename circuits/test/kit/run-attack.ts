@@ -16,7 +16,7 @@ export async function accepts(sources: Sources, attack: Attack, values: Values):
   return violations(build.r1cs, values.in(build)).length === 0;
 }
 
-/** Result of an attack. Each field must have the value in its comment, otherwise the attack proves nothing. */
+/** Result of an attack. Each field must have the value given in its comment; otherwise the attack proves nothing. */
 export interface Outcome {
   /** Constraints of the cheater's circuit that the original does not have: 0. */
   foreign: number;

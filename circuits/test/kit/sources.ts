@@ -24,8 +24,8 @@ const CONSTANTS = "circomlib/circuits/poseidon_constants.circom";
 const WIDTHS = [2, 3, 4, 5, 8];
 
 /**
- * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. This removes unused
- * widths. If a required one were missing, circom would stop at the assertion after the last branch.
+ * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. This removes
+ * unused widths. If a required width were missing, circom would stop at the assertion after the last branch.
  */
 const trimConstants = (text: string): string =>
   text.replace(/\} else if \(t\s*==\s*(\d+)\) \{[^{}]*(?=\} else)/g, (branch, width) =>

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 const ANONYMOUS = /^([A-Za-z_]\w*?)(?:__\d+)?_\d+_(\d+)((?:\[\d+\])*)$/;
 
 /**
- * circom names an anonymous component by template, file and position in the file: "Bits_12_845". An edit above it changes
- * the position, so names here have the rank among the siblings instead: "Bits#0". The number of a cheater's copy of a
- * template ("Bits__3", see cheaters.ts) is removed.
+ * circom names an anonymous component by template, file and position in the file: "Bits_12_845". An edit above the
+ * component changes its position, so names here use its rank among its siblings instead: "Bits#0". The number of a
+ * cheater's copy of a template ("Bits__3", see cheaters.ts) is removed.
  */
 function stableNames(names: readonly string[]): string[] {
-  // A component has several signals, so most of the work is done once for all of them.
+  // A component has several signals, so most of the work is done once per component.
   const parents = new Map(names.map((name) => [parentOf(name), ""]));
   const places = new Map<string, Set<number>>();
   for (const parent of parents.keys()) {
@@ -42,7 +42,7 @@ const parentOf = (name: string) => name.slice(0, name.lastIndexOf("."));
 /** Names of signals ("main.path[0].children[3]") and their labels, from a .sym file. */
 export class Symbols {
   readonly #labels: Map<string, number>;
-  /** Number of signals of each component of main, including its own components. */
+  /** Number of signals of each component of main, including those of its subcomponents. */
   readonly #sizes = new Map<string, number>();
 
   constructor(path: string) {
@@ -68,7 +68,10 @@ export class Symbols {
     return new Map(Array.from(this.#labels, ([name, label]) => [label, name]));
   }
 
-  /** Maps each label of this circuit to that of the same signal in `other`'s component. Throws if one has more signals. */
+  /**
+   * Maps each label of this circuit to the label of the same signal in `component` of `other`. Throws if their signals
+   * differ.
+   */
   labelsIn(other: Symbols, component: string): Uint32Array {
     const map = new Uint32Array(this.#labels.size + 1);
     for (const [name, label] of this.#labels) map[label] = other.label(name.replace("main", component));

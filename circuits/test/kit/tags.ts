@@ -55,7 +55,7 @@ function tagsOf(file: string, text: string): Tag[] {
   return found;
 }
 
-/** Every tag of the project's sources. Throws for an id used twice, a tag without a reason or without a statement. */
+/** Every tag of the project's sources. Throws if an id is used twice, or if a tag has no reason or no statement. */
 export function readTags(sources: Sources): Tag[] {
   const tags = [...sources].flatMap(([file, text]) => tagsOf(file, text));
   const seen = new Map<string, Tag>();

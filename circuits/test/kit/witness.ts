@@ -17,7 +17,7 @@ interface Generator {
   getMessageChar(): number;
 }
 
-/** The circuit's own generator rejected the input (an assertion or a `===`). It proves nothing about soundness. */
+/** The circuit's own generator rejected the input (an assertion or a `===`). This proves nothing about soundness. */
 export class GeneratorRefusal extends Error {
   override readonly name = "GeneratorRefusal";
 }
@@ -25,7 +25,7 @@ export class GeneratorRefusal extends Error {
 const flatten = (value: InputValue): bigint[] =>
   typeof value === "object" ? value.flatMap(flatten) : [mod(BigInt(value))];
 
-/** FNV-1a, 64 bits: how the generator names its inputs. */
+/** FNV-1a, 64 bits: the generator identifies its inputs by this hash of their names. */
 function hash(name: string): [number, number] {
   let value = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(name))

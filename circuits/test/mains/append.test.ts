@@ -45,7 +45,7 @@ describe("note_append at full size", function () {
   });
 
   it("rejects a witness with any single wire changed", () => {
-    // Siblings at and right of the position are multiplied by 0, so they are free by design.
+    // Siblings at the position and to its right are multiplied by 0, so they are free by design.
     const free = new Set<number>();
     const { r1cs, symbols } = circuit.build;
     const wires = new Map(Array.from(r1cs.wireLabels, (label, wire) => [label, wire]));

@@ -48,7 +48,7 @@ function pool(count: number): { tree: NoteTree; model: Tree; notes: SpendableNot
 
 describe("the protocol package, the model and the circuits agree", function () {
   slow(this, "circuits are compiled, and witnesses made");
-  /** Runs the test if one of these circuits is to be tested. */
+  /** Runs the test if at least one of these circuits must be tested. */
   const agree = (title: string, circuits: CircuitName[], test: () => Promise<void>) =>
     circuits.some((name) => isAffected(sources, `${name}.circom`)) && it(title, test);
 
@@ -147,7 +147,7 @@ describe("the protocol package, the model and the circuits agree", function () {
   });
 });
 
-/** The inputs of these names, each a single number. */
+/** The inputs with these names, each a single number. */
 function pick<Name extends string>(input: object, names: readonly Name[]): Record<Name, bigint> {
   const values = input as Record<string, unknown>;
   return Object.fromEntries(names.map((name) => [name, values[name] as bigint])) as Record<Name, bigint>;

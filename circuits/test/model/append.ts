@@ -10,7 +10,7 @@ export const APPEND = 64;
 export const evaluate = (values: readonly bigint[], at: bigint): bigint =>
   values.reduceRight((sum, value) => mod(sum * at + value), 0n);
 
-/** The nodes left of the path of `startIndex` on each level; 0 for entries that the circuit ignores. */
+/** The nodes to the left of the path of `startIndex` on each level; 0 for entries that the circuit ignores. */
 export const leftSiblings = (tree: Tree, startIndex: bigint): bigint[][] =>
   tree.path(startIndex).map((children, level) => {
     const position = (startIndex >> BigInt(3 * level)) & 7n;
@@ -24,7 +24,7 @@ export interface Append {
 }
 
 /**
- * Inserts 1 to 64 leaves into the tree from startIndex on, where it must be empty, and returns the statement of this
+ * Inserts 1 to 64 leaves into the tree, which must be empty from startIndex on, and returns the statement of this
  * append.
  */
 export function makeAppend(tree: Tree, startIndex: bigint, leaves: readonly bigint[], challenge: bigint): Append {

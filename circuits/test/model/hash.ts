@@ -5,7 +5,7 @@ const poseidonWasm = await buildPoseidon();
 
 export const DOMAIN = { note: 0n, ownerTag: 1n, nullifier: 2n, encryption: 3n, senderCommitment: 4n, recipient: 5n };
 
-/** Poseidon by circomlibjs, `outputs` lanes, from the initial state `domain`. */
+/** Poseidon from circomlibjs with `outputs` output lanes and the initial state `domain`. */
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain = 0n): bigint[] {
   const result = poseidonWasm(inputs, domain, outputs);
   const lanes: Uint8Array[] = outputs === 1 ? [result] : result;

@@ -26,7 +26,7 @@ export interface PaymentChoices {
   changeBlinding: bigint;
   resourceUrl: bigint;
   changeHint: bigint;
-  /** The encrypted amount, if the payment lies about it; otherwise `amount`. */
+  /** The encrypted amount, if it differs from `amount`. */
   encryptedAmount?: bigint;
 }
 
@@ -63,7 +63,7 @@ export function choosePayment(random: Random, chosen: Partial<PaymentChoices> = 
   };
 }
 
-/** The model's payment for these choices: inputs of the circuit and the expected signals. */
+/** The model's payment for these choices: the circuit's inputs and the expected signals. */
 export function makePayment(choices: PaymentChoices): Payment {
   const { amount, changeAmount, leafIndex, spendingKey, tree } = choices;
   const spentTag = ownerTag(spendingKey);

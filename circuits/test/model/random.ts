@@ -1,8 +1,8 @@
 import { P } from "../kit/field.ts";
 
 /**
- * A reproducible source of field elements and integers: xorshift128+ from a seed. Its quality does not matter, only that
- * a failure can be reproduced.
+ * A reproducible source of field elements and integers: xorshift128+ from a seed. The quality of the randomness does
+ * not matter; failures must be reproducible.
  */
 export class Random {
   #a: bigint;

@@ -1,6 +1,6 @@
 import { node } from "./hash.ts";
 
-/** A sparse 8-ary tree of any depth, slow and simple. The circuits' paths are compared with it. */
+/** A sparse 8-ary tree of any depth, slow and simple. Tests compare the circuits' paths with it. */
 export class Tree {
   readonly depth: number;
   readonly #levels: Map<bigint, bigint>[];
@@ -34,7 +34,7 @@ export class Tree {
       this.#levels[level]?.set(index, node(this.children(level, index)));
   }
 
-  /** The eight children of a node. Level 1 has the parents of leaves. */
+  /** The eight children of a node. Level 1 contains the parents of leaves. */
   children(level: number, index: bigint): bigint[] {
     return Array.from({ length: 8 }, (_, i) => this.#at(level - 1, 8n * index + BigInt(i)));
   }

@@ -4,7 +4,7 @@ import { commitment, nullifier, ownerTag } from "./hash.ts";
 import type { Random } from "./random.ts";
 import { Tree } from "./tree.ts";
 
-/** One input of a withdrawal. A disabled one has amount 0 and shows nullifier 0. */
+/** One input of a withdrawal. A disabled input has amount 0 and shows nullifier 0. */
 export interface SpentNote {
   enabled: bigint;
   spendingKey: bigint;
@@ -33,7 +33,7 @@ export interface Withdrawal {
 
 const leafOf = (note: SpentNote) => commitment(mod(note.amount), ownerTag(note.spendingKey), note.blinding);
 
-/** `notes` inputs; only the first `enabled` are used. Values that are not chosen are random. */
+/** `notes` inputs; only the first `enabled` are used. Values that a test does not choose are random. */
 export function chooseWithdrawal(
   random: Random,
   shape: { depth: number; inputs: number; enabled: number },

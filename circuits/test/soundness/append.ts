@@ -40,10 +40,10 @@ const after = treeOf(4, Number(START));
 for (const [i, leaf] of LEAVES.entries()) after.set(START + BigInt(i), leaf);
 const path = on("lib/append_path.circom", "AppendPath(4)", {
   inputs: () => ({ startBits: bitsOf(START, 12), leftSiblings: leftSiblings(before, START), leaves: LEAVES }),
-  // The pool's tree grows by other leaves.
+  // The pool's tree grows by leaves other than the claimed ones.
   harm: (read) => read("oldRoot") === before.root && read("newRoot") !== after.root,
 });
-/** Puts a wrong node into the new tree: it is not the hash of the leaves that are appended below it. */
+/** Puts a wrong node into the new tree, one that is not the hash of the leaves appended below it. */
 const smuggle = (target: string, list: string, count: number) =>
   swap(`${target} <-- ${list};`, `for (var s = 0; s < ${count}; s++) { ${target}[s] <-- s == 7 ? 666 : ${list}[s]; }`);
 

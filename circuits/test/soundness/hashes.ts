@@ -2,7 +2,7 @@ import type { Attack } from "../kit/attack.ts";
 import { commitment, DOMAIN, node, nullifier, ownerTag, poseidon, poseidonEx } from "../model/hash.ts";
 import { on, swap } from "./define.ts";
 
-/** The output is the hash plus one, for which nobody knows an input. */
+/** The output is the hash plus one, and nobody knows an input with that hash. */
 const plusOne = (find: string) => swap(find, `${find} + 1`);
 const FOUR = [11n, 12n, 13n, 14n];
 

@@ -11,7 +11,7 @@ const DEPTH = 2;
 const AMOUNT = 1_000_000n;
 const CHANGE = 250_000n;
 
-/** Always the same payment, except for the chosen values; `shown` replaces public signals. */
+/** Always the same payment, except for the chosen values; `shown` overrides public signals. */
 function pay(chosen: Partial<PaymentChoices> = {}, shown: Inputs = {}): Inputs {
   const choices = choosePayment(new Random(7), { depth: DEPTH, amount: AMOUNT, changeAmount: CHANGE, ...chosen });
   return { ...makePayment({ ...choices, tree: new Tree(DEPTH) }).inputs, ...shown };

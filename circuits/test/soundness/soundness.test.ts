@@ -6,7 +6,7 @@ import { sources } from "../kit/gadget.ts";
 import { runAttack, target } from "../kit/run-attack.ts";
 import { attacks as all } from "./all.ts";
 
-// ../README.md explains what each attack shows, and why in this way.
+// ../README.md explains what each attack shows, and why it is done this way.
 const attacks = all.filter(({ main }) => isAffected(sources, main));
 const cheaters = new Cheaters(sources, attacks);
 
@@ -17,7 +17,7 @@ const AHEAD = 3;
 
 const begun = new Set<string>();
 
-/** Compiles what the attacks on a circuit need, once. Their own tests report any failure. */
+/** Compiles everything that the attacks on a circuit need, once. Their own tests report any failure. */
 function compileAhead(main: string): void {
   if (begun.has(main)) return;
   begun.add(main);
