@@ -118,7 +118,7 @@ describe("append", function () {
     await agrees();
   });
 
-  it("appends the open checkpoint in its own block and opens a new one for later leaves", async () => {
+  it("appends the open checkpoint in its own block and opens a new checkpoint for later leaves", async () => {
     const { ethers, networkHelpers } = world.deployed.connection;
     const timestamp = (await world.now()) + 10;
     const nonce = await world.deployed.signers[0]!.getNonce();
@@ -162,7 +162,7 @@ describe("append", function () {
       await agrees();
     });
 
-    it("a longer append after a shorter one, because its proof has another start index", async () => {
+    it("a longer append after a shorter one, because their proofs have different start indices", async () => {
       const long = world.appendArguments(2);
       await world.append(1);
       await refused(long).revertedWithCustomError(world.pool, "InvalidLeafCount");

@@ -44,7 +44,7 @@ describe("deposit", function () {
       expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
     });
 
-    it("makes a different commitment each time for the same tag and amount", async () => {
+    it("creates a different commitment each time for the same tag and amount", async () => {
       const receipt = await world.mined(world.pool.deposit([5n, 5n], [SMALLEST_DEPOSIT, SMALLEST_DEPOSIT]));
       const events = receipt.logs.map((log) => world.pool.interface.parseLog(log)).filter((event) => event !== null);
       const [a, b] = events.filter(({ name }) => name === "Deposited").map(({ args }) => args["commitment"]);

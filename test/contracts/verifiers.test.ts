@@ -45,7 +45,7 @@ function pointOutsideSubgroup(): bigint[] {
 }
 
 for (const [circuit, name] of VERIFIERS)
-  describe(`${name}, exported`, function () {
+  describe(`${name}, as exported`, function () {
     slow(this, "a chain, a service and proofs");
     const key = JSON.parse(readFileSync(artifactPaths(circuit).vkey, "utf8")) as VerificationKey;
     const signals = Array.from({ length: key.nPublic }, (_, index) => P - BigInt(index + 1) ** 30n);

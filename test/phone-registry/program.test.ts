@@ -187,7 +187,7 @@ describe("the phone registry as a program", function () {
       const [verified] = await underWay;
       registry = await start();
       const { wallet, verified: proven } = (await call(resolveUrl(registry, phone))).body;
-      // An answered request took effect. An unanswered one took effect completely or not at all.
+      // A request that was answered took effect. A request that was not answered took effect completely or not at all.
       if (verified?.status === "fulfilled" && verified.value.status === 200) expect(wallet).to.equal(moved.address);
       else expect([kept.address, moved.address]).to.include(wallet);
       expect(proven).to.equal(true);

@@ -34,7 +34,7 @@ describe("races for a phone number", function () {
       const proofs = [proofOf(registry, one, phone), proofOf(registry, two, phone)];
       const proven = await Promise.all(proofs.map(registry.verify));
       expect(proven.map(({ status }) => status)).to.deep.equal([200, 200]);
-      // The second wallet is told about the first, and holds the number.
+      // The second response reports the change, and its wallet holds the number.
       const second = proven.filter(({ body }) => body["changed"] !== undefined);
       expect(second).to.have.length(1);
       expect((await ownerOf(phone))["wallet"]).to.equal(second[0]!.body["wallet"]);

@@ -108,7 +108,7 @@ describe("the webhook sender", function () {
     }
   });
 
-  it("does not retry refusals, and follows no redirect", async () => {
+  it("does not retry refusals or follow redirects", async () => {
     const elsewhere = await receiver(status(200));
     for (const refusal of [
       status(400),
@@ -125,7 +125,7 @@ describe("the webhook sender", function () {
     await elsewhere.close();
   });
 
-  it("respects its timeout and its number of attempts", async () => {
+  it("respects its timeout and its maximum number of attempts", async () => {
     const target = await receiver(() => undefined);
     const start = performance.now();
     let pauses = 0;

@@ -189,7 +189,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of contracts are not decided by a faulty node", async () => {
+  it("of contracts are never accepted or rejected by a faulty node", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
     const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url });
     try {

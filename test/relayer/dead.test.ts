@@ -56,7 +56,7 @@ describe("a relayer with dead operations", function () {
     await token.getFunction("transfer")(chain.deployment.token, amount, DEARER);
   }
 
-  /** Adds deposits of an account without tokens, whose transaction lost its nonce to another transaction. */
+  /** Adds deposits of an account without tokens. Another transaction took the nonce of their transaction. */
   async function deadDeposits({ store }: Service, count: number): Promise<void> {
     const account = newAccount();
     const lease = (await store.leases.acquire("relayer", "before", 600_000))!;

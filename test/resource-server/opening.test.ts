@@ -61,7 +61,7 @@ describe("a paywall does not open", function () {
     expect(await code({ chain: chain({ set: "development" }), keys })).to.equal("SET_MISMATCH");
   });
 
-  it("except with the fields of the deployment's manifest", async () => {
+  it("unless the chain options are the fields of the deployment's manifest", async () => {
     const { rpcUrls } = paywallOptions(world).chain;
     expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });

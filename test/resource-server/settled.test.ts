@@ -55,7 +55,7 @@ describe("a paywall that checks a settlement", function () {
   it("accepts a payment if some nodes are unreachable, and loses no payment if all are", async () => {
     const payment = await pay(world);
     const some = await core.open({ chain: core.chain({ rpcUrls: [NOWHERE, world.node.url] }) });
-    // One node, which works at first.
+    // A single node, which works at first.
     let up = true;
     const proxy = createServer(async (request, response) => {
       if (!up) return void response.destroy();
@@ -80,7 +80,7 @@ describe("a paywall that checks a settlement", function () {
     proxy.closeAllConnections();
   });
 
-  it("without a store accepts nothing from before its start", async () => {
+  it("accepts no payment from before its start if it has no store", async () => {
     const before = await pay(world);
     const now = Date.now();
     const ahead = await pay(world, { timestamp: now + 20_000 });

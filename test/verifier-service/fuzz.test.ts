@@ -1,5 +1,5 @@
-// Thousands of almost valid requests, the same ones in each run. The service answers each with its error, and reserves,
-// queues and pays nothing.
+// Thousands of almost valid requests, the same ones in each run. The service answers each with the matching error, and
+// reserves, queues and pays nothing.
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -28,7 +28,7 @@ describe("mutated requests to the service", function () {
   let client: FuzzClient;
   let samples: Sample[];
   let now: number | undefined;
-  /** Values that only their sender may see. */
+  /** Values that must not be shown to anyone but their sender. */
   const secrets: string[] = [];
 
   before(async () => {

@@ -132,7 +132,7 @@ describe("POST /settle", function () {
 
   it("answers 202 pending with a location if the wait is too short", async () => {
     const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
-    // Without automining, the payment cannot settle yet.
+    // While automining is off, the payment cannot settle.
     await world.provider.send("evm_setAutomine", [false]);
     try {
       const bundle = forgeBundle(world, { root });
@@ -219,7 +219,7 @@ describe("POST /settle", function () {
       expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
       // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.
       const bundle = forgeBundle(world, { root });
-      // The quota applies to the key that is paid, whichever wallet is named.
+      // The quota applies to the key that is paid, regardless of the named wallet.
       const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
       const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
       const paid = await settle(settleRequest(bundle, token), closed);

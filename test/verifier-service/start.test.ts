@@ -112,7 +112,7 @@ describe("starting the service", function () {
   });
 });
 
-/** Keys of another setup, made like the development keys with known secrets. */
+/** Keys of another setup, made with known secrets like the development keys. */
 function trapdoor(signals: number): Trapdoor {
   const ic = Array.from({ length: signals + 1 }, () => randomField());
   return { alpha: randomField(), beta: randomField(), delta: randomField(), ic };

@@ -186,7 +186,7 @@ describe("discovery with the published packages", function () {
     expect(urls.filter((url) => url.includes("bank.example"))).to.deep.equal([]);
   });
 
-  it("rejects a listing of another kind, and settles the payment", async () => {
+  it("rejects a listing of another kind, but settles the payment", async () => {
     const payload = await payment("/weather");
     const input = { type: "mcp", tool: "weather", inputSchema: {} };
     const answer = await settle({ ...payload, extensions: { bazaar: { info: { input }, schema: {} } } });

@@ -89,7 +89,7 @@ describe("the service as an x402 facilitator", function () {
       await world.provider.send("evm_setAutomine", [true]);
       await world.provider.send("hardhat_mine", []);
     };
-    // Without automining, the payment cannot settle yet.
+    // While automining is off, the payment cannot settle.
     await world.provider.send("evm_setAutomine", [false]);
     try {
       const body = bodyOf(requirements(world, hasty.url), pay(world, { root }));
@@ -136,7 +136,7 @@ describe("the service as an x402 facilitator", function () {
         ...[status, false, reason, "", network],
       ]);
     };
-    /** Payload and requirements agree on terms that differ from those of the payment. */
+    /** The payload and the requirements agree with each other, but not with the payment. */
     const changed = (body: X402Body, { extra, ...fields }: Changes): X402Body => {
       const next = { ...body.paymentRequirements, ...fields };
       return bodyOf({ ...next, extra: { ...next.extra, ...extra } }, body.paymentPayload.payload);

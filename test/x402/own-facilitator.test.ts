@@ -83,7 +83,7 @@ describe("the published x402Facilitator", function () {
     expect([refused.success, refused.errorReason]).to.deep.equal([false, "sotto_unknown_root"]);
   });
 
-  it("treats an unreachable or faulty service as neither paid nor refused", async () => {
+  it("reports a payment as neither paid nor refused if the service is unreachable or faulty", async () => {
     const [payload, required] = payment();
     const network = scheme.network;
     const answers = [

@@ -1,4 +1,5 @@
-// The published client pays the published server through a real service on a real chain; neither contains code of sotto.
+// The published client pays the published server through a real service on a real chain; neither contains code from
+// sotto.
 
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";

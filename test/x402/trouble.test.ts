@@ -104,7 +104,7 @@ describe("a paid request while parts fail", function () {
     expect(runs).to.equal(1);
   });
 
-  it("serves nothing for success: false with any other fields, or for malformed responses", async () => {
+  it("serves nothing if a response has success: false with any other fields, or is malformed", async () => {
     const network = `eip155:${world.chainId}`;
     const transaction = `0x${"ab".repeat(32)}`;
     const lies = [

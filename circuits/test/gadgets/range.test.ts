@@ -33,8 +33,8 @@ describe("ranges", function () {
     const build = await compile(sources, gadget("lib/range.circom", "Range(64)"), "full");
     const honest = await build.witness({ value: 5n });
     expect(violations(build.r1cs, honest)).to.deep.equal([]);
-    // Wire 1 is the value, the others are bits. Every 0/1 assignment sums to less than 2^64, so this tries the closest
-    // ones: the low bits, and a sum that is corrected with a wire that is not a bit.
+    // Wire 1 is the value; the other wires are its bits. Every 0/1 assignment sums to less than 2^64, so this tries the
+    // closest ones: the low bits, and a sum that is corrected with a wire that is not a bit.
     for (const value of OUTSIDE) {
       const low = honest.map((_, wire) => (wire < 2 ? value : (value >> BigInt(wire - 2)) & 1n)).with(0, 1n);
       expect(violations(build.r1cs, low), `${value} by its low bits`).not.to.deep.equal([]);

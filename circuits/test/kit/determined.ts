@@ -6,8 +6,8 @@ import { type R1cs, sidesOf } from "./r1cs.ts";
  * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one
  * open wire has determined that wire. A constraint determines a wire if its derivative with respect to that wire is not
  * 0 at this witness. Near this witness, the wire then has no freedom, only other isolated values (another root of b^2 =
- * b or t^2 = v^2, which the attacks cover). A missing constraint shows up as an open wire, whichever false claim it
- * would allow. Use it for circuits compiled without simplification, because after simplification two wires can
+ * b or t^2 = v^2, which the attacks cover). A missing constraint shows up as an open wire, regardless of which false
+ * claim it would allow. Use it for circuits compiled without simplification, because after simplification two wires can
  * determine each other.
  */
 export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {

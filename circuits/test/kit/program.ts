@@ -43,7 +43,7 @@ export function programOf(sources: Sources, main: string): Program {
   };
 }
 
-/** Names that a definition or a main uses: every word before a bracket. */
+/** Names that a definition or a main uses: every word followed by an opening bracket. */
 const callsOf = once((text) => new Set([...text.matchAll(CALL)].map(([name]) => name)));
 
 /** The definitions that main uses, directly or indirectly. */

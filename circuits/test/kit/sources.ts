@@ -90,7 +90,7 @@ export const locate = (sources: Sources, main: string): { all: Sources; path: st
     ? { all: sources, path: main }
     : { all: new Map(sources).set("main.circom", main), path: "main.circom" };
 
-/** Every file `main` needs, with its text, in the order found. */
+/** Every file that `main` needs, with its text, in the order of discovery. */
 export function closure(sources: Sources, main: string): Map<string, string> {
   const found = new Map<string, string>();
   const queue = [main];

@@ -56,7 +56,7 @@ export class Symbols {
     if (this.#labels.size !== lines.length) throw new Error(`${path}: two signals of one name`);
   }
 
-  /** The label of a signal, named without "main.". Throws if the circuit does not have it. */
+  /** The label of a signal, named without "main.". Throws if the circuit has no such signal. */
   label(name: string): number {
     const label = this.#labels.get(`main.${name}`);
     if (label === undefined) throw new Error(`the circuit has no signal main.${name}`);

@@ -20,10 +20,10 @@ export class TestChain {
   readonly deployment: DeploymentManifest;
   readonly provider: JsonRpcProvider;
   readonly random: Random;
-  /** Calls of the pool from the test's own account, 0. */
+  /** The pool, called from the test's own account, 0. */
   readonly pool: Contract;
   readonly token: Contract;
-  /** A root that the pool knows, from an append made for the tests. */
+  /** A root that the pool knows; it comes from an append made for the tests. */
   root = 0n;
 
   private constructor(node: LocalNode, deployment: DeploymentManifest, provider: JsonRpcProvider, payer: Wallet) {

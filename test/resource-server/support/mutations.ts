@@ -9,7 +9,7 @@ export type HeaderFields = Readonly<Record<string, unknown>>;
 export interface WrongHeader {
   /** What was changed. */
   readonly what: string;
-  /** One value, or several if the header is repeated; Latin-1. */
+  /** One value, or several if the header is repeated; encoded as Latin-1. */
   readonly values: readonly string[];
 }
 

@@ -34,7 +34,7 @@ export interface Payee {
 export interface Terms {
   readonly to: Payee;
   readonly root: bigint;
-  /** Base units; the bounds are those of this price. */
+  /** The price in base units, from which the bounds are derived. */
   readonly price: bigint;
   readonly resource: string;
   /** The default is the price. */

@@ -21,7 +21,7 @@ export const PREFLIGHT = { kind: "preflight", headers: { "access-control-allow-o
 
 export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
-  /** Outcomes in the order in which the adapter reported them. */
+  /** Outcomes, in the order that the adapter reported them. */
   readonly outcomes: Outcome[] = [];
   readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;

@@ -16,7 +16,7 @@ export async function challenge(url: string): Promise<Accepted> {
   return (decode(response.headers.get("payment-required"))["accepts"] as Accepted[])[0]!;
 }
 
-/** A payment for the accepted requirements whose proofs verify. */
+/** A payment for the accepted requirements, with valid proofs. */
 export const bundleFor = (world: World, root: bigint, accepted: Accepted, payment: Partial<Payment> = {}): WireBundle =>
   pay(world, { root, recipient: accepted.payTo, resourceUrl: String(accepted.extra["resource"]), ...payment });
 
