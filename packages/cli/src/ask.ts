@@ -3,27 +3,27 @@ import type { Arguments } from "./frame/arguments.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Output, Streams } from "./frame/output.ts";
 
-/** The parts of a command's context that a question needs. */
+/** The parts of a command's context needed to ask a question. */
 export interface Terminal {
   readonly streams: Streams;
   readonly output: Output;
   readonly signal: AbortSignal;
 }
 
-/** Whether a person can answer: standard input and standard error are terminals. */
+/** Whether a person can answer, that is, whether standard input and standard error are terminals. */
 export function canAsk({ streams }: Pick<Terminal, "streams">): boolean {
   return streams.terminal && streams.stdin.isTTY === true;
 }
 
 /**
  * Asks a question on standard error.
- * @param instead what to do without a terminal
- * @throws CliError NOT_CONFIRMED without a terminal
+ * @param instead what the user can do if there is no terminal
+ * @throws CliError NOT_CONFIRMED if there is no terminal
  */
 export async function askLine(context: Terminal, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `cannot ask without a terminal: ${instead}`);
   context.output.clear();
-  // A terminal is always one of Node's own streams.
+  // A stream that is a terminal is always one of Node's own.
   const { stdin: input, stderr: output } = context.streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
   const reader = createInterface({ input, output, terminal: true });
   try {

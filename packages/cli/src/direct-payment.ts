@@ -19,13 +19,13 @@ export interface DirectPaymentRecord {
   shieldedAddress: string;
   amount: string;
   resourceUrl: string;
-  /** Hash of the transaction that settled it; null before. */
+  /** Hash of the transaction that settled it; null until then. */
   transaction: string | null;
 }
 
 export const asValue = (record: DirectPaymentRecord): StoreValue => record as unknown as StoreValue;
 
-/** A new record. Without `wallet`, the wallet address is random: it belongs to nobody. */
+/** A new record. Without `wallet`, the wallet address is random and belongs to nobody. */
 export function createDirectPayment(
   { shieldedAddress, amount, resourceUrl }: DirectPaymentTerms,
   wallet?: string,
@@ -40,7 +40,7 @@ export function createDirectPayment(
   };
 }
 
-/** Errors of a purchase that is paid, but whose proof is too old or never got its token. */
+/** Errors that mean that the purchase is paid, even if its proof is too old or never got its token. */
 const PAID = new Set<string>(["PURCHASE_FINISHED", "PAID_BUT_STALE", "PAID_BUT_REFUSED"]);
 
 export interface PaidDirectly {
@@ -48,7 +48,10 @@ export interface PaidDirectly {
   digest: string;
 }
 
-/** Makes a direct payment, or resumes it. Its key makes it be paid once; a repeated call returns the same transaction. */
+/**
+ * Makes or resumes a direct payment. Its key ensures that it is paid once; a repeated call returns the same
+ * transaction.
+ */
 export async function payDirectly(session: Session, record: DirectPaymentRecord): Promise<PaidDirectly> {
   const { context, config, wallet } = session;
   const { output, signal, args } = context;
@@ -64,7 +67,8 @@ export async function payDirectly(session: Session, record: DirectPaymentRecord)
     return { transaction: txSignature, digest };
   } catch (error) {
     if (!(error instanceof PurchaseError) || !PAID.has(error.code)) throw error;
-    // Interrupted after the payment and before the journal recorded it. A direct payment needs no proof afterwards.
+    // An earlier call was interrupted after the payment, before the journal recorded it. A direct payment needs no
+    // proof afterwards.
     if (error.code !== "PURCHASE_FINISHED") await dismissPurchase(wallet, String(error.details["id"]));
     return { transaction: String(error.details["txSignature"]), digest: String(error.details["digest"]) };
   }

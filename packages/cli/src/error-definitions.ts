@@ -1,7 +1,7 @@
 import { CLIENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
 import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
-/** The errors of the command line itself. No message repeats a secret. */
+/** The errors of the command line itself. Messages never contain a secret. */
 export const CLI_ERRORS = {
   USAGE: SHARED_ERRORS.USAGE,
   CONFIG_MISSING: { means: "There is no config file or no wallet. Run `sotto init`.", exit: "usage" },

@@ -4,18 +4,18 @@ import { money } from "./format.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Config } from "./home/config.ts";
 
-/** Rewrites a package's error for the user: amounts in the token's unit, and the next step. */
+/** Rewrites a package's error for the user: converts amounts to the token's unit and adds the next step. */
 export function explain(error: unknown, config: Config): unknown {
   if (!(error instanceof SottoError) || error instanceof CliError) return error;
   const message = inTokens(error.message, config);
   return new SottoError(error.code, withNextStep(message, error, config), error.details, { cause: error });
 }
 
-/** The text with each amount of base units in the token's unit. */
+/** Converts each amount of base units in a text to the token's unit. */
 export const inTokens = (text: string, token: Pick<Config, "decimals" | "symbol">): string =>
   text.replaceAll(/\b(\d{1,40}) base units/g, (_, amount: string) => money(BigInt(amount), token));
 
-/** The message of an error with the next step, if its definition has one for this chain and these details. */
+/** Appends the next step to an error's message, if the definition has one for this chain and these details. */
 export function withNextStep(message: string, error: SottoError, { chainId }: Pick<Config, "chainId">): string {
   const next = nextStep(error, LOCAL_CHAIN_IDS.includes(chainId));
   return next === undefined ? message : `${message}; ${next}`;

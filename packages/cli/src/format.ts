@@ -1,7 +1,7 @@
 import { formatDecimalAmount } from "@sotto/protocol";
 import type { Config } from "./home/config.ts";
 
-/** An amount for people, as in "1.25 USDC". */
+/** Formats an amount for people, for example "1.25 USDC". */
 export function money(amount: bigint, { decimals, symbol }: Pick<Config, "decimals" | "symbol">): string {
   return `${formatDecimalAmount(amount, decimals)} ${symbol}`;
 }
@@ -14,7 +14,7 @@ export function amountFields(
   return { amount: String(amount), decimal: formatDecimalAmount(amount, decimals) };
 }
 
-/** The rows as a table, or a line that says that there are none. */
+/** Formats rows as a table, or returns the line `nothing` if there are none. */
 export const listed = (rows: readonly (readonly string[])[], nothing: string): string[] =>
   rows.length === 0 ? [nothing] : table(rows);
 

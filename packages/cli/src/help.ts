@@ -20,7 +20,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Two columns; the second is wrapped. */
+/** Formats rows as two columns and wraps the second one. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([left]) => left.length));
   return rows.flatMap(([left, right]) =>

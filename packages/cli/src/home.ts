@@ -1,4 +1,4 @@
-// The wallet of a folder that `sotto init` made, for other programs of its owner.
+// Functions for the wallet of a folder that `sotto init` made, for other programs of the same user.
 export { inTokens } from "./explain.ts";
 export { amountFields, money } from "./format.ts";
 export { type Config, readConfig, type WalletLimits } from "./home/config.ts";

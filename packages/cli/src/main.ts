@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program `sotto` once Node is known to be new enough to load it.
+// Starts the program `sotto` after checking that Node is new enough to load it.
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 
 const problem = checkNodeVersion(process.versions.node);

@@ -20,7 +20,7 @@ export const PAYING = {
   ...YES,
 } as const;
 
-/** The payment for a response. */
+/** The payment made for a response. */
 export interface Paid {
   amount: bigint;
   resource: string;
@@ -48,7 +48,7 @@ export interface Limits {
   maxHost: bigint | undefined;
 }
 
-/** @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED without --max and a terminal */
+/** @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED if there is neither --max nor a terminal */
 export function parseLimits(context: Context, { decimals }: Config): Limits {
   const { args } = context;
   const max = args.amount("max", decimals);
@@ -59,8 +59,8 @@ export function parseLimits(context: Context, { decimals }: Config): Limits {
 }
 
 /**
- * Sends a request and pays if the server answers 402. A new purchase shows its price and recipient and asks the user; a
- * purchase that was interrupted resumes without asking, because the user confirmed it then.
+ * Sends a request and pays if the server answers 402. For a new purchase, shows the price and recipient and asks the
+ * user. An interrupted purchase resumes without asking, because the user has already confirmed it.
  */
 export async function payingFetch(session: Session, limits: Limits, url: string, init: RequestInit) {
   const { context, config, wallet } = session;
@@ -120,7 +120,7 @@ async function confirmOffer({ context, config }: Session, { price, recipient, re
   return true;
 }
 
-/** Asks the user whether a recipient's new wallet or shielded address is right. */
+/** Asks the user to confirm a recipient's new wallet or shielded address. */
 export async function acceptRecipient(
   context: Context,
   who: string,

@@ -5,7 +5,7 @@ const controller = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     controller.abort();
-    // A second signal ends the process at once: the journal has what is needed to resume.
+    // A second signal ends the process immediately: the journal has everything needed to resume.
     process.once(signal, () => process.exit(130));
   });
 // In `sotto .. | head`, the reader closes the pipe early.

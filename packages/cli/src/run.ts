@@ -14,12 +14,12 @@ import { asTypedHere } from "./frame/typed-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { Home } from "./home/home.ts";
 
-/** What a command reads and writes. */
+/** The inputs and outputs of a command. */
 export interface RunOptions {
   streams: Streams;
   environment: Environment;
   signal: AbortSignal;
-  /** Proves in place of the prover that loads the configured artifacts. For programs that run several commands. */
+  /** Replaces the prover that loads the configured artifacts, for programs that run several commands. */
   prover?: WalletProver | undefined;
 }
 
@@ -67,13 +67,13 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
   return EXIT.ok.code;
 }
 
-/** The path is the same from src and from dist. */
+/** Reads the package's version. The relative path is the same from src and from dist. */
 function versionOf(): string {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return version;
 }
 
-/** Prefers a name of two words: `receipt check FILE` is not a receipt of the payment "check". */
+/** Prefers a name of two words, so that `receipt check FILE` does not ask for a receipt of the payment "check". */
 function find(args: readonly string[]): { command: Command; rest: readonly string[] } {
   for (const words of [2, 1]) {
     const name = args.slice(0, words).join(" ");
@@ -91,7 +91,7 @@ function interrupted(cause: unknown): CliError {
   return new CliError("INTERRUPTED", "interrupted: run the same command again to resume", {}, { cause });
 }
 
-/** One line, or one JSON document. SOTTO_DEBUG=1 adds the stack trace. */
+/** Formats an error as one line or one JSON document. SOTTO_DEBUG=1 adds the stack trace. */
 function report(error: unknown, json: boolean, environment: Environment, typed: (text: string) => string): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";

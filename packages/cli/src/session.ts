@@ -25,7 +25,7 @@ export interface Session {
 
 /**
  * Locks and opens the wallet for the duration of `action`.
- * @param spending whether `action` proves anything: then the circuits' files must come from somewhere
+ * @param spending whether `action` makes proofs, which need a source of the circuits' files
  */
 export async function withWallet<T>(
   context: Context,
@@ -72,7 +72,7 @@ export async function scan({ context, wallet }: Session): Promise<void> {
   });
 }
 
-/** The config's service. @throws CliError CONFIG_INVALID without one; ServiceClientError SERVICE_NOT_SECURE */
+/** The config's service. @throws CliError CONFIG_INVALID if there is none; ServiceClientError SERVICE_NOT_SECURE */
 export function serviceOf({ service, chainId }: Pick<Config, "service" | "chainId">): SottoService {
   if (service === undefined)
     throw new CliError(

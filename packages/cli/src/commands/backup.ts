@@ -106,14 +106,14 @@ export const restore: Command = {
     home.make();
     const release = lockFile(home.lock);
     try {
-      // Checked again: another process may have made a wallet while the passphrase was typed.
+      // Check again: another process may have created a wallet while the user typed the passphrase.
       const key = readKeyFile(home.key);
       const another = key !== undefined && wordsFromSeed(parseSeed(key, home.key)) !== wordsFromSeed(seed);
       assertNone(home, existsSync(home.config) || another);
       const store = new SqliteStore(home.store);
       await fillStore(store, records).finally(() => store.close());
       if (key === undefined) writeSeed(home, seed);
-      // The config comes last: without one, an interrupted restore can be repeated.
+      // The config is written last: until it exists, an interrupted restore can be repeated.
       writeConfig(home, config, false);
     } finally {
       release();

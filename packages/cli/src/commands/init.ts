@@ -21,7 +21,7 @@ const LOCAL_ARTIFACTS = "circuits/build";
 
 const erc20 = new Interface(["function symbol() view returns (string)"]);
 
-/** Faults of a deployment or a node that the user chose. */
+/** Errors that mean that the user chose a wrong deployment or node. */
 const WRONG_PLACE: readonly ChainErrorCode[] = ["WRONG_CHAIN", "POOL_NOT_DEPLOYED", "POOL_MISMATCH"];
 
 export const init: Command = {
@@ -82,7 +82,8 @@ export const init: Command = {
 };
 
 /**
- * Asks the service whether it uses the pool's keys. For a new wallet a problem is only a note; an update is not saved.
+ * Asks the service whether it uses the pool's keys. For a new wallet, a problem is only reported; for an existing one,
+ * the update is not saved.
  * @throws SottoError, CliError CONFIG_INVALID if the service is `required`
  */
 async function tryService({ output, signal }: Context, config: Config, required: boolean): Promise<void> {
@@ -105,7 +106,7 @@ async function tryService({ output, signal }: Context, config: Config, required:
   }
 }
 
-/** The store's notes belong to one pool. */
+/** Refuses a change of the pool, because the store's notes belong to one pool. */
 function assertSamePool(before: Config, after: Config): void {
   if (before.pool === after.pool && before.chainId === after.chainId) return;
   throw new CliError(
@@ -126,7 +127,7 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
     writeSeed(home, parseSeed(await readInput(streams.stdin, 4096), "standard input"));
     return "given";
   }
-  // A key without a config was left by an interrupted init or put there by hand. Keys are never replaced.
+  // A key without a config was left by an interrupted init, or the user put it there. Keys are never replaced.
   if (existsSync(home.key)) {
     readSeed(home, environment);
     return "kept";
@@ -135,7 +136,7 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
   return "new";
 }
 
-/** The pool's deployment, as far as it is known before the chain is asked. */
+/** The part of the pool's deployment that is known before the chain is queried. */
 type KnownDeployment = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & {
   readonly token?: Address | undefined;
   readonly finality?: number | undefined;

@@ -2,7 +2,7 @@ import type { Command } from "../command.ts";
 import { amountFields, listed, money } from "../format.ts";
 import { LIMITS, readConfig, type WalletLimits, writeConfig } from "../home/config.ts";
 
-/** The option of each limit. */
+/** The command-line option for each limit. */
 const OPTIONS = {
   perRequest: "max",
   perHost: "max-host",

@@ -17,7 +17,7 @@ export function registryOf({ args }: Context, config: Config): SottoService {
   return url === undefined ? serviceOf(config) : new SottoService(url, { chainId: config.chainId });
 }
 
-/** What a binding is signed for. It needs neither the chain nor the store. */
+/** The part of the wallet that a binding covers. Needs neither the chain nor the store. */
 function signedWallet({ home, environment }: Context, { chainId, pool, token, deploymentBlock }: Config) {
   return {
     pool: { chainId, pool, token, deploymentBlock, smallestDeposit: 0n },

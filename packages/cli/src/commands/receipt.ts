@@ -7,7 +7,7 @@ import type { Config } from "../home/config.ts";
 import { readInput, readText, writePrivate } from "../home/files.ts";
 import { scan, withChain, withWallet } from "../session.ts";
 
-/** Largest receipt, in bytes; a usual one has a tenth of it. */
+/** Maximum size of a receipt, in bytes; a typical receipt has a tenth of that. */
 const MAX_RECEIPT_BYTES = 65_536;
 
 export const receipt: Command = {
@@ -63,7 +63,7 @@ export const receiptCheck: Command = {
   },
 };
 
-/** Reads JSON from a file, or from standard input if it is -. @throws CliError FILE_UNREADABLE */
+/** Reads JSON from a file, or from standard input if `file` is `-`. @throws CliError FILE_UNREADABLE */
 export async function readJson({ streams }: Context, file: string, maxBytes = MAX_RECEIPT_BYTES): Promise<unknown> {
   const text = file === "-" ? await readInput(streams.stdin, maxBytes) : readText(file, maxBytes);
   try {

@@ -51,7 +51,7 @@ export const receive: Command = {
         const shown = new Set<string>();
         for (;;) {
           for (const payment of (await look()).filter(({ confirmed }) => confirmed)) {
-            // After a reorganization the same payment may be in another transaction; that prints another line.
+            // After a reorganization, the same payment may be in another transaction and is printed again.
             const id = `${payment.transactionHash}:${payment.leafIndex}`;
             if (shown.has(id)) continue;
             shown.add(id);

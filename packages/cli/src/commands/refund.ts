@@ -10,7 +10,10 @@ import { type Session, scan, withWallet } from "../session.ts";
 import { readJson } from "./receipt.ts";
 import { parseShieldedAddress } from "./send.ts";
 
-/** The challenge of a payer's receipt. It names the address, so that nobody can redirect the refund. */
+/**
+ * The challenge that the payer's receipt must answer. It names the refund address, so that nobody can redirect the
+ * refund.
+ */
 const refundChallenge = (shieldedAddress: string): string => `refund to ${shieldedAddress}`;
 
 export const refund: Command = {
@@ -86,8 +89,8 @@ async function noteOfReceipt(session: Session, file: string, shieldedAddress: st
 }
 
 /**
- * Writes the refund's record before anything is paid. Its key is the note's commitment, which a reorganization does not
- * change.
+ * Writes the refund's record before anything is paid. The record's key is the note's commitment, which a reorganization
+ * does not change.
  * @throws CliError ALREADY_REFUNDED
  */
 async function journalled(

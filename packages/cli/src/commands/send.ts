@@ -79,11 +79,11 @@ export const send: Command = {
 const pay = (session: Session, phone: string | undefined, record: DirectPaymentRecord) =>
   phone === undefined ? payDirectly(session, record) : payNumber(session, phone, record);
 
-/** Errors before anything was paid: the next call is a new payment. */
+/** Errors thrown before anything was paid; after one of them, the next call is a new payment. */
 const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "FUNDS_TIMED_OUT"]);
 const isUnpaid = (error: unknown): boolean => error instanceof SottoError && UNPAID.has(error.code);
 
-/** Pays the wallet of a phone number, once under the record's key, and pins that wallet. */
+/** Pays the wallet of a phone number, at most once for the record's key, and pins that wallet. */
 async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: DirectPaymentRecord) {
   const { context, config, wallet } = session;
   const { args, output, signal } = context;

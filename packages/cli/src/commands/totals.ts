@@ -8,7 +8,7 @@ import { viewingKeyOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 import { readJson } from "./receipt.ts";
 
-/** 20,000 payments of some 300 bytes need a third of it. */
+/** Maximum size of a statement, in bytes; 20,000 payments of about 300 bytes need a third of that. */
 const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
 const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 

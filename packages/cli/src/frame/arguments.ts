@@ -13,7 +13,7 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** Longest argument, in characters. */
+/** Maximum length of an argument, in characters. */
 const MAX_LENGTH = 65_536;
 
 /**
@@ -77,7 +77,7 @@ export class Arguments {
     return value === undefined ? undefined : toInteger(value, `--${name}`, min, max);
   }
 
-  /** The base units of an option's decimal amount. */
+  /** Converts an option's decimal amount to base units. */
   amount(name: string, decimals: number): bigint | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : toAmount(value, `--${name}`, decimals);
@@ -105,7 +105,7 @@ export class Arguments {
   }
 }
 
-/** Checks what does not need the wallet's config, before anything else happens. */
+/** Checks the values that do not depend on the wallet's config, before anything else happens. */
 function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): void {
   for (const [name, found] of Object.entries(values))
     for (const value of [found].flat()) {

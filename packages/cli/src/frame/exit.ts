@@ -1,7 +1,7 @@
 import type { ExitName } from "@sotto/protocol";
 import { COMMAND_ERRORS } from "../error-definitions.ts";
 
-/** How a command ended, for scripts. docs/cli.md has this table; the numbers do not change. */
+/** Exit codes, for scripts. docs/cli.md has this table; the numbers never change. */
 export const EXIT = {
   ok: { code: 0, means: "done" },
   failed: { code: 1, means: "any other error" },

@@ -1,7 +1,7 @@
-/** Longest word that is compared, in characters. */
+/** Maximum length of a word that is compared, in characters. */
 const MAX_LENGTH = 40;
 
-/** Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
+/** Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of adjacent characters. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i += 1) {
@@ -17,7 +17,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The known word nearest to a mistyped one; undefined if none is similar. */
+/** The known word closest to a mistyped one; undefined if none is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const found = known.map((one) => ({ one, far: distance(word, one) })).sort((a, b) => a.far - b.far)[0];

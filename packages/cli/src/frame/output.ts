@@ -35,24 +35,24 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 const escaped = (text: string): string =>
   Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
 
-/** Writes a bigint as a decimal string and escapes control characters. */
+/** Converts a value to JSON, with bigints as decimal strings and control characters escaped. */
 export function toJson(value: unknown): string {
   const text = JSON.stringify(value, (_, item) => (typeof item === "bigint" ? item.toString() : item));
   return text.replaceAll(CONTROL, escaped);
 }
 
-/** Replaces control characters, with which a server could rewrite the screen. */
+/** Replaces control characters, because a server could use them to rewrite the screen. */
 export function printable(text: string): string {
   return text.replaceAll(CONTROL, "\ufffd");
 }
 
-/** The same, but keeps line ends and tabs. */
+/** Like `printable`, but keeps line ends and tabs. */
 const printableLines = (text: string): string =>
   text.replaceAll("\r\n", "\n").replaceAll(CONTROL, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"));
 
 /**
- * Writes a command's result to standard output and its progress to standard error, the latter only on a terminal or with
- * --verbose.
+ * Writes a command's result to standard output and its progress to standard error. Progress is written only to a
+ * terminal or with --verbose.
  */
 export class Output {
   readonly #streams: Streams;
@@ -80,7 +80,7 @@ export class Output {
     return this.#streams.terminal;
   }
 
-  /** Shows one line of progress. On a terminal it replaces the line before. */
+  /** Shows one line of progress. On a terminal, it replaces the previous line. */
   progress(line: string): void {
     if (line === this.#shown) return;
     if (this.#verbose) this.#streams.stderr.write(`${line}\n`);
@@ -89,7 +89,7 @@ export class Output {
     this.#shown = line;
   }
 
-  /** Removes the line of progress. */
+  /** Removes the progress line. */
   clear(): void {
     if (this.#shown !== "" && this.#streams.terminal && !this.#verbose) this.#streams.stderr.write("\r\u001b[2K");
     this.#shown = "";

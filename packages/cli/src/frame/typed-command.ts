@@ -1,6 +1,6 @@
 import type { Environment } from "./output.ts";
 
-/** A command in backticks; the group leaves out the program's name. */
+/** A command in backticks; the capture group excludes the program's name. */
 const COMMAND = /`sotto ([^`]*)`/g;
 /** A word that needs no quotes in a shell. */
 const PLAIN = /^[\w./~:@%+=-]+$/;
@@ -14,8 +14,8 @@ function homeOf(args: readonly string[]): string | undefined {
 }
 
 /**
- * Rewrites the commands that a text names to the form that the user types: `sotto` if it is installed, otherwise the npm
- * or pnpm script of the checkout; with the --home of the current command.
+ * Rewrites the commands in a text to what the user has to type: `sotto` if it is installed, otherwise the npm or pnpm
+ * script of the checkout. Adds the --home of the current command.
  */
 export function asTypedHere(text: string, environment: Environment, args: readonly string[] = []): string {
   const pnpm = environment["npm_config_user_agent"]?.startsWith("pnpm/") === true;

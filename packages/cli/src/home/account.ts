@@ -31,7 +31,8 @@ function fromKey(text: string, where: string): BaseWallet {
 }
 
 /**
- * A command's Ethereum account: of --keystore, else of SOTTO_ACCOUNT_KEY, else on a local chain a public test account.
+ * A command's Ethereum account: from --keystore, else from SOTTO_ACCOUNT_KEY, else, on a local chain, a public test
+ * account.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
 export async function readAccount(

@@ -11,7 +11,7 @@ export interface Backup {
   records: { key: string; value: StoreValue }[];
 }
 
-/** Records that a scan of the chain restores. */
+/** Keys of the records that a scan of the chain restores. */
 const FROM_CHAIN = /^(page\/|scan\/|tree$)/;
 
 /** The other records: journal, purchases, the day's spending, pinned recipients, refunds, and the store's owner. */
@@ -33,11 +33,11 @@ export async function fillStore(store: Store, records: Backup["records"]): Promi
   await store.batch(changes);
 }
 
-/** scrypt with 128 MiB: one guess takes some tenths of a second. */
+/** scrypt with 128 MiB of memory: one guess takes a few tenths of a second. */
 const KDF = { N: 2 ** 17, r: 8, p: 1 } as const;
 const MEMORY = 256 * 1024 * 1024;
 const TYPE = "sotto-backup";
-/** Largest unpacked backup, in bytes. */
+/** Maximum size of an unpacked backup, in bytes. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 
 const derive = (passphrase: string, salt: Uint8Array): Promise<Buffer> =>
@@ -45,7 +45,7 @@ const derive = (passphrase: string, salt: Uint8Array): Promise<Buffer> =>
     scrypt(passphrase, salt, 32, { ...KDF, maxmem: MEMORY }, (error, key) => (error ? reject(error) : resolve(key)));
   });
 
-/** The additional authenticated data: no part of the header can be changed. */
+/** The additional authenticated data, so that no part of the header can be changed. */
 const header = (salt: string, nonce: string): Buffer =>
   Buffer.from(JSON.stringify([TYPE, 1, "scrypt", KDF.N, KDF.r, KDF.p, salt, "aes-256-gcm", nonce]));
 
@@ -66,7 +66,7 @@ export async function seal(backup: Backup, passphrase: string): Promise<string> 
   })}\n`;
 }
 
-/** @throws CliError BACKUP_INVALID; a wrong passphrase and a changed file cannot be told apart */
+/** @throws CliError BACKUP_INVALID; a wrong passphrase cannot be distinguished from a modified file */
 export async function unseal(value: unknown, passphrase: string): Promise<Backup> {
   const { type, version, kdf, cipher, data } = Object(value) as Record<string, unknown>;
   const { name: kdfName, salt, ...cost } = Object(kdf) as Record<string, unknown>;
@@ -76,7 +76,7 @@ export async function unseal(value: unknown, passphrase: string): Promise<Backup
     version === 1 &&
     kdfName === "scrypt" &&
     cipherName === "aes-256-gcm" &&
-    // Exactly this cost: otherwise a file could choose how much memory is used.
+    // Accept only this cost; otherwise a file could choose how much memory is used.
     (Object.keys(KDF) as (keyof typeof KDF)[]).every((name) => cost[name] === KDF[name]);
   if (!known || typeof salt !== "string" || typeof nonce !== "string" || typeof data !== "string")
     throw new CliError("BACKUP_INVALID", "the file is not a backup of `sotto export` in version 1");

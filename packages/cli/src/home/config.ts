@@ -19,14 +19,17 @@ export interface Config {
   symbol: string;
   /** Base URL of the service; undefined if the user's account sends every transaction. */
   service: string | undefined;
-  /** Folder or base URL of the circuits' artifacts; undefined: the service has them. */
+  /** Folder or base URL of the circuits' artifacts; undefined if they come from the service. */
   artifacts: string | undefined;
-  /** Blocks after an event before it counts. */
+  /** Blocks required on top of an event before it counts. */
   finality: number;
   limits: WalletLimits;
 }
 
-/** Limits of a wallet, base units. They apply to `sotto pay` and `request`, and to agents. A missing field is no limit. */
+/**
+ * A wallet's spending limits, in base units. They apply to `sotto pay` and `request`, and to agents. A missing field
+ * means no limit.
+ */
 export interface WalletLimits {
   perRequest?: bigint | undefined;
   /** For one host on one day (UTC). */
@@ -104,7 +107,7 @@ function parseLimits(value: unknown, wrong: (name: string, expected: string) => 
   if (typeof value !== "object" || value === null) throw wrong("limits", "an object, or no value");
   const stated = value as Readonly<Record<string, unknown>>;
   const limits: WalletLimits = {};
-  // A misspelled limit would not limit anything.
+  // A misspelled limit would have no effect.
   const unknown = Object.keys(stated).find((name) => !(LIMITS as readonly string[]).includes(name));
   if (unknown !== undefined) throw wrong(`limits.${quoted(unknown, 40)}`, `one of ${LIMITS.join(", ")}`);
   for (const name of LIMITS) {
@@ -119,7 +122,7 @@ function parseLimits(value: unknown, wrong: (name: string, expected: string) => 
   return limits;
 }
 
-/** The config as JSON; `parseConfig` reads it. */
+/** The config as JSON, as `parseConfig` reads it. */
 export function configFields(config: Config): Readonly<Record<string, unknown>> {
   const stated = LIMITS.filter((name) => config.limits[name] !== undefined);
   const limits = Object.fromEntries(stated.map((name) => [name, String(config.limits[name])]));

@@ -17,7 +17,7 @@ import type { Input } from "../frame/output.ts";
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown";
 
-/** Largest file that is read as a whole, in bytes. */
+/** Maximum size of a file that is read as a whole, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */

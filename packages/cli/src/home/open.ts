@@ -11,7 +11,7 @@ const NODE_TIMEOUT_MS = 60_000;
 /** Maximum bytes of a node's response. A block range with more logs is halved. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** The chain of a config. */
+/** The chain that a config names. */
 export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
   connectChain({
     urls: [rpc],
@@ -21,7 +21,7 @@ export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chain
     retries: RETRIES,
   });
 
-/** How the wallet of a home is opened. */
+/** Options for opening the wallet of a folder. */
 export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover"> {
   readonly environment: Environment;
   /** Default: the chain of the config. */

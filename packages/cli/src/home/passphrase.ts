@@ -2,14 +2,14 @@ import { canAsk, type Terminal } from "../ask.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 
-/** A short passphrase can be guessed in spite of scrypt. */
+/** A short passphrase can be guessed despite scrypt. */
 const MIN_LENGTH = 12;
 
 type PassphraseContext = Terminal & { readonly environment: Environment };
 
 /**
  * The passphrase of a backup: SOTTO_PASSPHRASE, or typed on a terminal that does not show it.
- * @param isNew asks twice and requires the minimum length
+ * @param isNew whether to ask twice and to require the minimum length
  */
 export async function readPassphrase(context: PassphraseContext, isNew: boolean): Promise<string> {
   const given = context.environment["SOTTO_PASSPHRASE"];

@@ -42,7 +42,7 @@ function parse(text: string, where: string, expected: PoolId): ViewingKey {
 }
 
 /**
- * The viewing key in a file, in SOTTO_VIEWING_KEY (the same JSON), or of this wallet's seed.
+ * The viewing key from a file or from SOTTO_VIEWING_KEY (the same JSON), or derived from this wallet's seed.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
 export function viewingKeyOf(
