@@ -122,7 +122,7 @@ export const FETCH_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** The errors of paying a phone number. No message and no detail holds the number. */
+/** The errors of paying a phone number. Neither messages nor details contain the number. */
 export const PHONE_PAYMENT_ERRORS = {
   PAYMENT_DECLINED,
   PHONE_OPTION_INVALID: { means: "An option or field of the request is missing or of the wrong kind.", exit: "usage" },
@@ -276,7 +276,7 @@ export const RECEIPT_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** The errors of a client and its service. No message repeats a token or the contents of a request. */
+/** The errors of requests to the service. No message repeats a token or the contents of a request. */
 export const SERVICE_CLIENT_ERRORS = {
   SERVICE_NOT_ALLOWED: { means: "The service's base URL is not an http(s) URL, or is not allowed.", exit: "usage" },
   SERVICE_NOT_SECURE: {
@@ -313,7 +313,7 @@ export const SERVICE_CLIENT_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** Every error that the client can throw, with those of the packages below it. */
+/** Every error that the client can throw, including those of the packages it depends on. */
 export const CLIENT_ERRORS = {
   ...PROTOCOL_ERRORS,
   ...PROVER_ERRORS,

@@ -2,7 +2,8 @@ import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { WalletError } from "./errors.ts";
 
 /**
- * Refuses a Node without SQLite, before anything loads it: Node would print the stack trace of a missing module.
+ * Refuses a Node version without SQLite before anything loads SQLite; otherwise Node would print the stack trace of a
+ * missing module.
  * @throws WalletError NODE_TOO_OLD
  */
 export function assertNodeVersion(): void {

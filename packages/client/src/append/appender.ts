@@ -20,7 +20,7 @@ export interface NoteAppenderOptions extends PoolOptions {
 export interface PreparedNoteAppend {
   /** The arguments of the contract's `append`; `appendCall` encodes them. */
   append: AppendCall;
-  /** Number of leaves that it moves into the tree. */
+  /** Number of leaves that the append moves into the tree. */
   count: number;
   /** Number of leaves that stay in the queue. */
   left: number;
@@ -29,8 +29,8 @@ export interface PreparedNoteAppend {
 const MAX_TRIES = 5;
 
 /**
- * Moves queued notes into the tree. Anyone can do it: it needs no key, only gas. It works on the newest block without
- * waiting for confirmations, because an append that a reorganization makes stale reverts without harm.
+ * Moves queued notes into the tree. Anyone can do this: it needs gas but no key. The appender works on the newest block
+ * without waiting for confirmations, because an append that a reorganization makes stale reverts harmlessly.
  */
 export class NoteAppender {
   readonly pool: PoolInfo;

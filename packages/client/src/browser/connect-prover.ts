@@ -16,7 +16,10 @@ interface Waiting {
 
 /** The files that a prover in a worker uses, and callbacks for their download. */
 export interface ConnectOptions {
-  /** Where a worker that runs `serveProver(self)` gets the circuits' files. Not needed if it passes a prover. */
+  /**
+   * Where a worker that runs `serveProver(self)` gets the circuits' files. Not needed if the worker passes its own
+   * prover to `serveProver`.
+   */
   source?: ProverSource | undefined;
   onDownload?: ((progress: ArtifactProgress) => void) | undefined;
   onCacheError?: ((error: Error) => void) | undefined;

@@ -1,15 +1,15 @@
 import { WalletError } from "../errors.ts";
 
-/** How long to wait for another tab, which may be closing, ms. */
+/** Time to wait for another tab, which may be closing, ms. */
 const TIMEOUT_MS = 2_000;
 
 /**
  * Locks a store for this tab or worker with a Web Lock, which the browser releases when the tab is closed.
- * @returns releases the lock
+ * @returns a function that releases the lock
  * @throws WalletError WALLET_BUSY
  */
 export async function holdLock(name: string): Promise<() => void> {
-  // Missing in pages that were loaded without HTTPS, except from this machine.
+  // Undefined in pages that were loaded without HTTPS, unless they come from this machine.
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   if (locks === undefined) return () => undefined;
   return new Promise((granted, refused) => {

@@ -31,7 +31,7 @@ export type Reply =
 /** The part of a Worker, or of a worker's global scope, that is used here. */
 export interface Port {
   postMessage(message: unknown): void;
-  /** A MessagePort delivers nothing before it is started. */
+  /** A MessagePort delivers no messages until it is started. */
   start?(): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
 }

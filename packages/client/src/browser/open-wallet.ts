@@ -7,24 +7,24 @@ import { connectProver, type ProverWorker } from "./connect-prover.ts";
 import { holdLock } from "./hold-lock.ts";
 import type { ProverSource } from "./messages.ts";
 
-/** Options of opening a wallet in a browser. */
+/** Options for opening a wallet in a browser. */
 export interface OpenWalletOptions extends OpenOptions {
   /**
-   * The wallet's own store, or the name of an IndexedDB database, which one tab at a time can use. Default:
+   * The wallet's own store, or the name of an IndexedDB database, which only one tab at a time can use. Default:
    * `sotto-CHAIN-POOL-ID`.
    */
   store?: Store | string | undefined;
   /**
-   * A worker that runs `serveProver(self)`, a port to one, or a prover. The caller ends its worker. Without one, the wallet
-   * cannot spend.
+   * A worker that runs `serveProver(self)`, a port to such a worker, or a prover. The caller terminates the worker.
+   * Without a prover, the wallet cannot spend.
    */
   prover?: ProverWorker | WalletProver | undefined;
 }
 
 /**
  * Opens a wallet with defaults that fit its chain, in a page or a worker. Nothing is downloaded before the first proof.
- * @throws WalletError INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of `Wallet.open`
- *   and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
+ * @throws WalletError INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of
+ *   `Wallet.open` and of `loadArtifacts`, including DEVELOPMENT_KEYS_REFUSED
  */
 export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
   const opening = parseOpenOptions(options);
@@ -35,7 +35,7 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
     const prover = await openProver(options, service === undefined ? undefined : { service, set });
     return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
   } catch (error) {
-    // The first error is the one that prevented the opening.
+    // An error of the cleanup must not hide the error that prevented opening the wallet.
     await cleanup.run().catch(() => undefined);
     throw error;
   }

@@ -11,10 +11,11 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * Serves proofs in a worker for `connectProver` on the page. The witness does not leave page and worker.
+ * Serves proofs in a worker for `connectProver` on the page. The witness never leaves the page and its worker.
  * @param port the worker's global scope, `self`, or a port
- * @param given a prover with artifacts of your own. Default: one with the files of the service that the page names when it
- *   connects. They are downloaded before the first proof, must have the compiled-in hashes, and are kept in IndexedDB.
+ * @param given a prover with your own artifacts. Default: a prover with the files of the service that the page names
+ *   when it connects. The files are downloaded before the first proof, must match the compiled-in hashes, and are kept
+ *   in IndexedDB.
  */
 export function serveProver(port: Port, given?: ServedProver): void {
   let created: Promise<ServedProver> | undefined;

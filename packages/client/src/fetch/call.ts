@@ -12,7 +12,7 @@ export interface Call {
   readonly fingerprint: string;
   /** Whether the request already has a proof header. */
   readonly carriesProof: boolean;
-  /** Sends the request. With `proof`, it carries the proof header and follows no redirect. */
+  /** Sends the request. With `proof`, the request carries the proof header and follows no redirects. */
   send(proof?: { header: string; url: URL }): Promise<Response>;
 }
 
@@ -55,7 +55,7 @@ export async function captureCall(
         headers,
         body: body ?? null,
         signal: signal ?? null,
-        // The proof is for this resource, so it must not follow a redirect to another one.
+        // The proof is for this resource, so it must not be sent to the target of a redirect.
         ...(proof && ({ redirect: "manual", cache: "no-store" } as const)),
       });
     },

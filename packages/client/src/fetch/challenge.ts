@@ -20,7 +20,7 @@ export interface Challenge {
 
 /** Maximum bytes of a 402's body; a typical one has 2,000. */
 const BODY_LIMIT = 64 * 1024;
-/** Maximum milliseconds for reading that body: the caller may have no signal, and the server may never finish. */
+/** Maximum milliseconds for reading that body: the caller may pass no signal, and the server may never finish. */
 const BODY_MS = 30_000;
 const SCHEME = /(?:^|,)\s*x402-zk\s*(?:,|$)/i;
 

@@ -4,6 +4,6 @@ import type { FETCH_ERRORS } from "../error-definitions.ts";
 /** The codes of a {@link FetchError}. */
 export type FetchErrorCode = keyof typeof FETCH_ERRORS;
 
-/** A request was not paid for. */
+/** Thrown when a request is not paid for. */
 export const FetchError = /* @__PURE__ */ createErrorClass<typeof FETCH_ERRORS>("FetchError");
 export type FetchError = InstanceType<typeof FetchError>;

@@ -25,7 +25,7 @@ function serviceOf(endpoint: string, name: string): string {
 
 const THIS_MACHINE = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Describes how two addresses that are probably meant to be the same differ. */
+/** Describes the difference between two URLs that are probably meant to be the same. */
 function difference(found: string, allowed: string): string | undefined {
   if (!URL.canParse(found)) return undefined;
   const [a, b] = [new URL(found), new URL(allowed)];

@@ -4,9 +4,9 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { checkRecipient } from "./recipient.ts";
 
-/** The terms of a 402 that passed every check which needs neither the user nor a registry. */
+/** The terms of a 402 that passed all checks that need neither the user nor a registry. */
 export interface Offer {
-  /** Host and port that ask for the payment. */
+  /** Host and port of the server that asks for the payment. */
   readonly host: string;
   /** The resource, as the server writes it. */
   readonly resourceUrl: string;
@@ -18,7 +18,7 @@ export interface Offer {
   readonly phone: string;
   /** Base URL of the service. */
   readonly service: string;
-  /** Whether its price counts against the limits already: an interrupted purchase that this call resumes. */
+  /** Whether its price already counts against the limits, because this call resumes an interrupted purchase. */
   readonly reserved: boolean;
 }
 

@@ -16,24 +16,24 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   services: readonly string[];
   /** Maximum base units for one request. */
   maxPerRequest: bigint;
-  /** Maximum base units a day (UTC), across all programs that use this wallet's store. */
+  /** Maximum base units per day (UTC), across all programs that use this wallet's store. */
   maxPerDay?: bigint | undefined;
-  /** Maximum base units a day (UTC) for one host. */
+  /** Maximum base units per day (UTC) for one host. */
   maxPerHost?: bigint | undefined;
   /**
-   * Called with the checked terms before a new purchase begins, and before anything is stored. Anything but `true` refuses the
-   * payment. Not called to resume a purchase
-   * whose proof was sent. Default: each payment within the limits is made.
+   * Called with the checked terms before a new purchase begins, and before anything is stored. Anything but `true`
+   * refuses the payment. Not called when the call resumes a purchase whose proof was sent. Default: each payment within
+   * the limits is made.
    */
   confirmPayment?: ConfirmPayment | undefined;
-  /** Pins each host to the first wallet that it was paid under. Default: true. With false, any signed wallet is paid. */
+  /** Pins each host to the first wallet that was paid for it. Default: true. With false, any signed wallet is paid. */
   pinHosts?: boolean | undefined;
   /** Called when a host names a different wallet than before. Default: the change is refused. */
   confirmRecipient?: ConfirmRecipient | undefined;
   /**
-   * Base URL of the phone registry. If a 402 names a phone number, its wallet and key must be the ones that the
-   * registry has for that number. Default: phone numbers are ignored, and only the wallet's signature of its shielded
-   * address is checked.
+   * Base URL of the phone registry. If a 402 names a phone number, the wallet and key in the 402 must be the ones that
+   * the registry has for that number. Default: phone numbers are ignored, and only the wallet's signature of its
+   * shielded address is checked.
    */
   phoneRegistry?: string | undefined;
   /**
@@ -43,7 +43,7 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   phone?: Omit<RecipientOptions, "signal"> | undefined;
   /** Keeps notes ready for parallel payments. */
   split?: SplitOptions | undefined;
-  /** Maximum bytes of a request's body, which is kept to resend it. Default: 4 MiB. */
+  /** Maximum bytes of a request's body; the body is kept in memory to send it again. Default: 4 MiB. */
   bodyLimit?: number | undefined;
   /** Milliseconds before a proof is sent again to a server that failed, doubled each time. Default: 500. */
   retryDelayMs?: number | undefined;
@@ -55,11 +55,11 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
 export interface PayingInit extends RequestInit {
   sotto?: {
     /**
-     * Names the purchase: one key is paid at most once, forever. Default: equal requests (method, URL, body) are separate
-     * purchases, but the next equal request resumes an unfinished one.
+     * Names the purchase: a purchase with a given key is paid at most once, ever. Default: equal requests (method, URL,
+     * body) are separate purchases, but the next equal request resumes an unfinished one.
      */
     key?: string | undefined;
-    /** A text that only equal requests of an origin share. Default: method, URL and body. */
+    /** A string that only equal requests to an origin share. Default: method, URL and body. */
     request?: string | undefined;
     onProgress?: OnProgress | undefined;
   };

@@ -6,10 +6,10 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 
-/** A host asks to be paid under a different wallet than before. */
+/** A host that names a different wallet than before. */
 export interface RecipientChange {
   host: string;
-  /** The wallet that this host was paid under so far. */
+  /** The wallet that was paid for this host so far. */
   known: string;
   /** The wallet that the host names now. */
   offered: string;
@@ -19,8 +19,8 @@ export interface RecipientChange {
 export type ConfirmRecipient = (change: RecipientChange) => boolean | Promise<boolean>;
 
 /**
- * A wallet address alone proves nothing: an attacker who controls the server can show the merchant's wallet with a key of
- * their own. The wallet must have signed the shielded address for this chain and pool.
+ * A wallet address alone proves nothing: an attacker who controls the server can combine the merchant's wallet address
+ * with their own key. The wallet must have signed the shielded address for this chain and pool.
  * @throws FetchError RECIPIENT_NOT_SIGNED
  */
 export async function checkRecipient({ instructions }: Challenge, wallet: Wallet): Promise<void> {
@@ -43,7 +43,10 @@ const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 /** Maximum attempts if other payments write the pin at the same time. */
 const TRIES = 10;
 
-/** The wallet that a host was paid under. @throws WalletError STORE_DAMAGED, because ignoring the pin would accept any wallet */
+/**
+ * The wallet that a host is pinned to.
+ * @throws WalletError STORE_DAMAGED, because ignoring the pin would accept any wallet
+ */
 function parsePin(record: StoredRecord | undefined, host: string): string | undefined {
   if (record === undefined) return undefined;
   const { wallet } = Object(record.value) as Record<string, unknown>;
@@ -52,8 +55,9 @@ function parsePin(record: StoredRecord | undefined, host: string): string | unde
 }
 
 /**
- * Pins a host to the first wallet that it was paid under. Another wallet may belong to a new owner or to a thief, so the
- * change must be confirmed. If two payments pin at once, one writes and the other compares.
+ * Pins a host to the first wallet that was paid for it. Another wallet may belong to a new owner or to a thief, so a
+ * change must be confirmed. If two payments pin at the same time, the first writes the pin and the second compares with
+ * it.
  * @throws FetchError RECIPIENT_CHANGED
  */
 export async function checkPin(

@@ -46,7 +46,7 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
       }
       if (response === undefined) throw error;
       if (response.status === 402 || response.status === 400) throw await refusal(paid, response);
-      // The next equal request sends the proof again; if the server had accepted it, the server says so.
+      // The next equal request sends the proof again; a server that has already accepted it says so.
       if (mayNotHaveSeen(response)) paid.release();
       else await paid.delivered();
       return response;

@@ -35,9 +35,10 @@ export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptio
 }
 
 /**
- * Sends a request without paying. If the response is a 402 that the paying fetch would pay, returns its offer; a limit per
- * request does not count here, so that the caller can show a price above it. Writes nothing to the wallet's store.
- * @throws FetchError, as the paying fetch does before it pays
+ * Sends a request without paying. If the response is a 402 that the paying fetch would pay, returns its offer; the
+ * limit per request is ignored here, so that the caller can show a price above it. Writes nothing to the wallet's
+ * store.
+ * @throws FetchError, the same errors that the paying fetch throws before it pays
  */
 export async function quotePayment(
   send: typeof fetch,
@@ -53,7 +54,7 @@ export async function quotePayment(
   return { response: undefined, offer: await payableOffer(challenge, wallet, {}) };
 }
 
-/** The offer of a 402, or the response of a request that costs nothing. */
+/** The offer of a 402, or the response to a request that costs nothing. */
 export type Quote =
   | { readonly response: Response; readonly offer: undefined }
   | { readonly response: undefined; readonly offer: Offer };
@@ -97,7 +98,7 @@ class Payer {
     await assertOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
-      // A service that is no longer allowed gets no new payment, but a proof that is already paid is still presented.
+      // A service that is no longer allowed gets no new payment, but the proof of a settled payment is still presented.
       const service = this.#service(begun.service, begun.settled !== null);
       const paid = await resume(this.#context(paying, service, begun), claim.release);
       // The proof is only for the URL that sent the 402, which may be the target of a redirect.
@@ -109,7 +110,10 @@ class Payer {
     return this.#show(paying, await this.#buy(paying, challenge), challenge.url);
   }
 
-  /** The unfinished purchase that this call resumes, if it may already be paid. Then the server is not asked first. */
+  /**
+   * The unfinished purchase that this call resumes, if it may already be paid. In that case, the server is not asked
+   * first.
+   */
   async #mayBePaid({ call, request, book, claim }: Paying): Promise<PurchaseRecord | undefined> {
     const record = book.get(claim.id);
     if (record === undefined) return undefined;
@@ -180,8 +184,8 @@ class Payer {
   }
 
   /**
-   * The recorded purchase, if the server still asks for the same terms. Purchases that can never be paid are closed before
-   * anyone decides, because their prices still count against the limits.
+   * The recorded purchase, if the server still asks for the same terms. Purchases that can never be paid are closed
+   * before the payment is confirmed, because their prices still count against the limits.
    */
   async #begun(book: PurchaseBook, id: string, terms: PurchaseTerms): Promise<PurchaseRecord | undefined> {
     await sweepPurchases(this.#wallet, book);
@@ -232,8 +236,8 @@ interface Paying {
 }
 
 /**
- * Claims the purchase of this call: the one that its key names; without a key, an unfinished one of an equal request, or
- * a new one. Nothing is awaited before the claim, so two calls never claim the same purchase.
+ * Claims the purchase of this call: with a key, the purchase that the key names; without one, an unfinished purchase of
+ * an equal request, or a new purchase. Nothing is awaited before the claim, so two calls never claim the same purchase.
  * @throws PurchaseError PURCHASE_IN_PROGRESS
  */
 function takeClaim(book: PurchaseBook, call: Call, request: string, key: string | undefined): Paying["claim"] {

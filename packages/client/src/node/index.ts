@@ -1,4 +1,4 @@
-/** An entry of its own, because a browser has none of Node's modules. */
+/** A separate entry point, because browsers have none of Node's modules. */
 export { LOCAL_NODE, LOCAL_SERVICE, type WalletDeployment } from "../open/defaults.ts";
 export { lockFile } from "./lock-file.ts";
 export { type ArtifactPlace, type OpenWalletOptions, openWallet } from "./open-wallet.ts";

@@ -10,31 +10,31 @@ import type { WalletProver } from "../wallet/core.ts";
 import { Wallet } from "../wallet/wallet.ts";
 import { lockFile } from "./lock-file.ts";
 
-/** Where the circuits' files come from, if not from the service. */
+/** Source of the circuits' files, if it is not the service. */
 export type ArtifactPlace = Pick<LoadOptions, "folder" | "baseUrl">;
 
-/** Options of opening a wallet in Node. */
+/** Options for opening a wallet in Node. */
 export interface OpenWalletOptions extends OpenOptions {
-  /** Folder of stores and downloaded files. Default: `.sotto` in the user's home. */
+  /** Folder for stores and downloaded files. Default: `.sotto` in the user's home. */
   folder?: string | undefined;
   /**
-   * The wallet's own store, or the path of an SQLite file, which one process at a time can use. Default:
+   * The wallet's own store, or the path of an SQLite file, which only one process at a time can use. Default:
    * `wallets/CHAIN-POOL-ID.sqlite` in the folder.
    */
   store?: Store | string | undefined;
   /** Default: the service, with a cache in the folder (`artifacts`). */
   artifacts?: ArtifactPlace | undefined;
-  /** Default: one for the artifacts, which proves with a worker thread. */
+  /** Default: a prover for the artifacts, which uses a worker thread. */
   prover?: WalletProver | undefined;
 }
 
 /**
  * Opens a wallet with defaults that fit its chain. Nothing is downloaded before the first proof.
- * @throws WalletError NODE_TOO_OLD, INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors of
- *   `Wallet.open` and of `loadArtifacts`, DEVELOPMENT_KEYS_REFUSED among them
+ * @throws WalletError NODE_TOO_OLD, INVALID_OPTION, INVALID_WORDS, WALLET_BUSY, STORE_FOREIGN, SET_MISMATCH; the errors
+ *   of `Wallet.open` and of `loadArtifacts`, including DEVELOPMENT_KEYS_REFUSED
  */
 export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
-  // First: with this Node no options are right.
+  // Checked first, because an unsupported Node fails with any options.
   assertNodeVersion();
   const opening = parseOpenOptions(options);
   const folder = resolve(options.folder ?? join(homedir(), ".sotto"));
@@ -45,7 +45,7 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
     const { wallet, service } = opening;
     return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
   } catch (error) {
-    // The first error is the one that prevented the opening.
+    // An error of the cleanup must not hide the error that prevented opening the wallet.
     await cleanup.run().catch(() => undefined);
     throw error;
   }
@@ -61,7 +61,7 @@ function openStore(store: Store | string, cleanup: Cleanup): Store {
   return opened;
 }
 
-/** @returns undefined if there is neither a place of the artifacts nor a service */
+/** @returns undefined if there is neither a source of the artifacts nor a service */
 async function openProver(
   { artifacts, onDownload, onCacheError }: OpenWalletOptions,
   { service, set }: Opening,

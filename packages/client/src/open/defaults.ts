@@ -42,12 +42,12 @@ export interface OpenOptions {
   clock?: (() => number) | undefined;
 }
 
-/** What `openWallet` passes to `Wallet.open`, without store and prover. */
+/** The values that `openWallet` passes to `Wallet.open`, except the store and the prover. */
 export interface Opening {
   readonly wallet: Omit<WalletOptions, "store" | "prover" | "onClose" | "service">;
   readonly service: string | undefined;
   readonly set: string;
-  /** `CHAIN-POOL-ID`: tells the wallets of a machine apart, and reveals nothing that a shielded address does not. */
+  /** `CHAIN-POOL-ID`: distinguishes the wallets on a machine, and reveals no more than a shielded address does. */
   readonly name: string;
 }
 
@@ -87,14 +87,14 @@ export function parseOpenOptions(options: OpenOptions): Opening {
   };
 }
 
-/** Whether an option is a store and not the name of one. @throws WalletError INVALID_OPTION */
+/** Whether an option is a store rather than the name of one. @throws WalletError INVALID_OPTION */
 export function isStore(store: Store | string): store is Store {
   if (typeof store === "object" && store !== null) return true;
   if (typeof store === "string" && store !== "") return false;
   throw new WalletError("INVALID_OPTION", "store must be a store or its name");
 }
 
-/** Actions to run when a wallet is closed, or could not be opened; the last one first. */
+/** Actions to run when a wallet is closed or could not be opened, in reverse order. */
 export class Cleanup {
   readonly #actions: (() => unknown)[] = [];
 
@@ -102,7 +102,7 @@ export class Cleanup {
     this.#actions.push(action);
   }
 
-  /** Runs all of them. @throws the first error, after the last action */
+  /** Runs all actions. @throws the first error, after the last action has run */
   async run(): Promise<void> {
     const errors: unknown[] = [];
     for (let action = this.#actions.pop(); action; action = this.#actions.pop())

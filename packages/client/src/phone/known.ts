@@ -1,4 +1,4 @@
-// Cache of verified mappings, so that the registry neither sees nor limits every payment.
+// Cache of verified mappings, so that the registry does not see every payment and cannot rate-limit it.
 import { BINDING_LIFETIME_SECONDS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
@@ -42,7 +42,7 @@ export async function knownMapping(
   if (!whole || typeof wallet !== "string" || typeof shieldedAddress !== "string")
     throw new WalletError("STORE_DAMAGED", "the stored verified wallet of a phone number is unreadable");
   const age = place.now() - Number(verifiedAt);
-  // Setting the clock back does not extend a mapping.
+  // Setting the clock back does not extend a mapping's lifetime.
   if (age < 0 || age >= cacheMs || place.now() >= Number(expiresAt)) return undefined;
   const pin = await phonePin(place.store, phone);
   const pinned = pin?.wallet === wallet && pin.shieldedAddress === shieldedAddress && pin.issuedAt === issuedAt;

@@ -16,17 +16,20 @@ export interface PhoneLink {
   readonly walletAddress: string;
   readonly encryptionPublicKey: string;
   readonly signature: string;
-  /** Seconds. Registries that know only the other four fields find it by trying the possible slots. */
+  /** Seconds. Registries that know only the other four fields find it by trying the possible time slots. */
   readonly issuedAt: number;
 }
 
-/** What a binding of a shielded address says besides the address. */
+/** The fields of a binding besides the shielded address. */
 export interface BindingOptions {
   /** The phone number. Default: none, as in the signature that a resource server shows in its 402 responses. */
   phone?: string | undefined;
-  /** Base URL of the registry; only together with a number. */
+  /** Base URL of the registry; valid only together with a number. */
   service?: string | undefined;
-  /** A slot of the last 24 hours, seconds, for an account that takes long to sign. Default: the current slot. */
+  /**
+   * A time slot within the last 24 hours, in seconds, for an account that takes long to sign. Default: the current
+   * slot.
+   */
   issuedAt?: number | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface SignedBinding {
   readonly signature: string;
 }
 
-/** The part of a wallet that a binding is about. Its keys suffice; it need not be open. */
+/** The part of a wallet that a binding needs. The keys suffice; the wallet need not be open. */
 export interface BoundWallet extends Pick<Wallet, "shieldedAddress" | "now"> {
   readonly pool: Deployment;
 }
@@ -64,7 +67,10 @@ export async function signBinding(
   return { binding, signature: await signTyped(signer, bindingTypedData(binding)) };
 }
 
-/** The body that links a number to `signer` at a registry. The code sent to the number then proves who holds it. */
+/**
+ * The body that links a number to `signer` at a registry. The code sent to the number then proves control of the
+ * number.
+ */
 export async function signPhoneLink(
   wallet: BoundWallet,
   signer: LookupSigner,

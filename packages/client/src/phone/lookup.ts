@@ -5,7 +5,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 /** An account that signs lookups. Do not use an account that deposits: the registry sees it with every number it looks up. */
 export type LookupSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
-/** Signs typed data with an ethers signer, on a copy that the signer may change. */
+/** Signs typed data with an ethers signer. The signer gets a copy, because it may change the object. */
 export function signTyped(
   signer: LookupSigner,
   typed: {

@@ -7,9 +7,9 @@ const MAX_WRITTEN_LENGTH = 64;
 /**
  * Parses a number in international form into E.164: `+1 (415) 555-0100` becomes `+14155550100`.
  *
- * Only the form is checked. The registry has the numbering plans of all countries and knows which numbers exist. A number
- * without `+` is refused, because a client that guesses the country may pay another person. If the registry parses the number
- * differently, its response is refused.
+ * Only the form is checked. The registry has the numbering plans of all countries and knows which numbers exist. A
+ * number without `+` is refused, because a client that guesses the country may pay the wrong person. If the registry
+ * parses the number differently, its response is refused.
  *
  * @throws PhonePaymentError PHONE_NUMBER_INVALID; the message never contains the number
  */

@@ -16,11 +16,11 @@ import { type ResolveOptions, resolvePhone } from "./resolve.ts";
 
 /** A payment to a phone number. */
 export interface PhonePaymentRequest {
-  /** In its international form. */
+  /** In international form. */
   phone: string;
-  /** Base units, 1 up. */
+  /** Base units, at least 1. */
   amount: bigint;
-  /** Names this payment, 1 to 256 characters. Under one key a number is paid at most once. */
+  /** Names this payment, 1 to 256 characters. A number is paid at most once per key. */
   key: string;
   /** The registry that resolves the number. Default: the service that settles. */
   registry?: SottoService | undefined;
@@ -50,7 +50,7 @@ export interface PhonePayment {
   readonly digest: string;
 }
 
-/** The host that payments to phone numbers count against in limits. */
+/** The host under which payments to phone numbers count against the limits. */
 export const PHONE_HOST = "phone";
 
 /**
@@ -71,7 +71,7 @@ export async function payPhone(
   const phone = phoneNumberOf(Object(request).phone);
   if (typeof key !== "string" || key === "" || key.length > 256)
     throw new PhonePaymentError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
-  // The same key names separate payments for separate numbers.
+  // The same key with another number names another payment.
   const id = hashText(`phone ${phone} ${key}`);
   const { resourceUrl } = request;
   const book = await bookOf(wallet.store);
@@ -116,7 +116,7 @@ const randomPurpose = (): string => `${NOTHING}${hexlify(randomBytes(16)).slice(
 async function begun(wallet: Wallet, book: PurchaseBook, id: string): Promise<PurchaseRecord | undefined> {
   const record = book.get(id);
   if (record === undefined || record.payments.some((payment) => wallet.has(payment))) return record;
-  // Nothing was proved: the number is resolved again, and its current wallet is paid.
+  // Nothing was proved yet, so the number is resolved again and its current wallet is paid.
   await book.abandon(record);
   return undefined;
 }

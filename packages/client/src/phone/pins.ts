@@ -4,11 +4,11 @@ import type { Store, StoredRecord } from "../store/store.ts";
 import { PhonePaymentError } from "./errors.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 
-/** The wallet and key that a number was paid under so far. */
+/** The wallet and key that were paid for a number so far. */
 export interface PhonePin {
   readonly wallet: string;
   readonly shieldedAddress: string;
-  /** Date of the newest link seen, seconds. */
+  /** Issue time of the newest link seen, seconds. */
   readonly issuedAt: number;
   /** Base URL of the registry that showed it. */
   readonly registry: string;
@@ -32,7 +32,7 @@ export interface ChangeOptions {
   acceptChange?: { readonly wallet: string; readonly shieldedAddress?: string };
 }
 
-/** The hash only makes a key of fixed length. It hides nothing: all numbers can be tried. */
+/** The hash only makes a key of fixed length. It hides nothing, because anyone can hash all numbers. */
 const pinKey = (phone: string): string => `pin/phone/${hashText(phone)}`;
 
 /** Maximum attempts if other payments write the pin at the same time. */
@@ -95,8 +95,8 @@ async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange
 }
 
 /**
- * Pins a number to its wallet and key. The first response is trusted; later, only an unchanged or confirmed one is written.
- * If two payments pin at once, one writes and the other compares.
+ * Pins a number to its wallet and key. The first response is trusted; a later one is written only if it is unchanged or
+ * confirmed. If two payments pin at the same time, the first writes the pin and the second compares with it.
  *
  * @throws PhonePaymentError PHONE_CHANGED, PHONE_ROLLBACK
  */

@@ -8,8 +8,7 @@ import { pinPhone } from "./pins.ts";
 import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
 
 /**
- * Requires that a 402 with a phone number names that number's wallet and key, and no other: the resource server shows who
- * is paid, and the registry says whose number it is.
+ * Requires that a 402 with a phone number names exactly the wallet and key that the registry has for that number.
  *
  * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
@@ -25,7 +24,7 @@ export function assertPhoneRecipient(
 
 type Named = Pick<PhoneRecipient, "phone" | "wallet" | "shieldedAddress">;
 
-/** The first field in which the 402's recipient differs from the number's. */
+/** The first field in which the 402's recipient differs from the registry's. */
 function mismatch(
   { phone, wallet, shieldedAddress }: Pick<InstructionsRecipient, keyof Named>,
   resolved: Named,
@@ -66,7 +65,7 @@ export async function checkRecipientPhone(
   const known = await knownMapping(wallet, registry.url, recipient.phone, cacheMs);
   if (known !== undefined && mismatch(recipient, known) === undefined) return;
   const found = await lookUpPhone(wallet, registry, recipient.phone, options);
-  // Before pinning, so that a server that names someone else's number cannot cause a pin.
+  // Checked before pinning, so that a server that names someone else's number cannot cause a pin.
   assertPhoneRecipient(recipient, found);
   await pinPhone(wallet.store, found, options);
   await keepMapping(wallet, found, cacheMs);

@@ -7,7 +7,7 @@ import { checkMapping, type PhoneRecipient } from "./mapping.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ChangeOptions, type PhonePin, phonePin, pinPhone, standing } from "./pins.ts";
 
-/** Options of a lookup that compares with no pin. */
+/** Options of a lookup that does not compare with the pinned wallet. */
 export interface LookUpOptions {
   signal?: AbortSignal | undefined;
   /** Signs the lookup, for registries that require it. Such a registry learns who looks up whom. */
@@ -63,7 +63,8 @@ const isRefused = (error: unknown, status: number, reason: string): boolean =>
 /**
  * Resolves the wallet to pay for a number, compares it with the pinned one, and pins it.
  *
- * @throws PhonePaymentError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and as `lookUpPhone`
+ * @throws PhonePaymentError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and the errors
+ *   of `lookUpPhone`
  */
 export async function resolvePhone(
   wallet: Wallet,

@@ -7,7 +7,7 @@ import type { FinishedRecord, PurchaseRecord } from "./record.ts";
 
 const openKey = (id: string): string => `purchase/${id}`;
 const finishedKey = (id: string): string => `purchased/${id}`;
-/** Records are JSON; their interfaces lack the index signature that StoreValue asks for. */
+/** Records are JSON; their interfaces lack the index signature that StoreValue requires. */
 const toValue = (record: PurchaseRecord | FinishedRecord): StoreValue => record as unknown as StoreValue;
 
 /** Maximum attempts to write a batch while another process writes the same records. */
@@ -67,7 +67,7 @@ export class PurchaseBook {
     this.#claimed.add(id);
     let held = true;
     return () => {
-      // Only once: after that, another call may have claimed the purchase.
+      // Release only once: after that, another call may have claimed the purchase.
       if (held) this.#claimed.delete(id);
       held = false;
     };
@@ -93,7 +93,7 @@ export class PurchaseBook {
     return record;
   }
 
-  /** Closes a paid purchase. Its price stays counted against the limits. */
+  /** Closes a paid purchase. Its price still counts against the limits. */
   async finish(record: PurchaseRecord): Promise<void> {
     const { id, created, payments, recipient, price, resourceUrl, service, settled } = record;
     if (settled === null) throw new PurchaseError("PURCHASE_INVALID", `purchase ${id} is not paid`);
@@ -132,7 +132,7 @@ export class PurchaseBook {
 
 const books = new WeakMap<Store, Promise<PurchaseBook>>();
 
-/** Returns the one book of a store. */
+/** Returns the book of a store, always the same instance. */
 export function bookOf(store: Store): Promise<PurchaseBook> {
   let book = books.get(store);
   if (book === undefined) {

@@ -11,7 +11,7 @@ export interface SpendingLimits {
   perHost?: bigint | undefined;
 }
 
-/** The day and the host that a price counts against. */
+/** The day and the host whose limits a price counts against. */
 export interface Reservation {
   day: string;
   host: string;
@@ -95,7 +95,7 @@ export async function assertSpendable(
 
 /**
  * Returns the writes that reserve a price, for the batch that begins the purchase. They fail if the counters changed in
- * the meantime, so that two concurrent payments cannot both take the rest of a limit.
+ * the meantime, so that two concurrent payments cannot both spend the remainder of a limit.
  * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
  */
 export async function reserve(
@@ -113,7 +113,7 @@ export async function reserve(
   ];
 }
 
-/** Returns the writes that release a reserved price. The caller makes sure that it can never be paid. */
+/** Returns the writes that release a reserved price. The caller ensures that the purchase can never be paid. */
 export async function release(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
   const changes: StoreChange[] = [];
   for (const key of [dayKey(place), hostKey(place)]) {

@@ -5,7 +5,10 @@ import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
 import { verifiedToken } from "./settle.ts";
 
-/** Maximum age of a proof when it is sent, ms: 5 s less than resource servers accept, for the request itself. */
+/**
+ * Maximum age of a proof when it is sent, ms: 5 s less than resource servers accept, which leaves time for the request
+ * itself.
+ */
 export const HEADER_FRESH_MS = MAX_PAYMENT_AGE_MS - 5_000;
 
 /** A server's response when it refused a proof. */
@@ -20,9 +23,12 @@ export interface Refusal {
  */
 export interface PaidPurchase {
   readonly id: string;
-  /** Value of X-Payment-Proof. Valid once, for five minutes from `timestamp`. Keep it secret until then. */
+  /**
+   * Value of X-Payment-Proof. Valid once, for five minutes from `timestamp`. Keep it secret until it is used or no
+   * longer valid.
+   */
   readonly header: string;
-  /** The transaction that settled it. */
+  /** Hash of the transaction that settled it. */
   readonly txSignature: string;
   /** keccak256 of its public signals. Together with the nullifier, it identifies the payment on chain. */
   readonly digest: string;
@@ -34,9 +40,12 @@ export interface PaidPurchase {
   readonly timestamp: number;
   /** Records that the proof is about to be sent. Call it before sending. */
   showing(): Promise<void>;
-  /** Call it after delivery: closes the purchase. */
+  /** Closes the purchase. Call it after delivery. */
   delivered(): Promise<void>;
-  /** Call it if the server refused the proof: nothing is paid again until the user decides. @returns the error to throw */
+  /**
+   * Records that the server refused the proof. Nothing is paid again until the user decides.
+   * @returns the error to throw
+   */
   refused(refusal: Refusal): Promise<PurchaseError>;
   /** Releases the claim, so that a later call can resume the purchase. */
   release(): void;

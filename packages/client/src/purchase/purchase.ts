@@ -13,7 +13,7 @@ import { type PaidPurchase, present, problemError } from "./paid.ts";
 import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { settlePurchase } from "./settle.ts";
 
-/** What is bought, from whom and for how much. */
+/** The resource to pay for, its recipient and its price. */
 export interface PurchaseRequest {
   recipient: PaymentRecipient;
   /** Base units. */
@@ -29,9 +29,9 @@ export interface PurchaseRequest {
   host?: string | undefined;
 }
 
-/** A purchase with a name, which is paid at most once. */
+/** A purchase with a key, which is paid at most once. */
 export interface KeyedRequest extends PurchaseRequest {
-  /** Names this purchase, 1 to 512 characters. A key is paid at most once. */
+  /** Names this purchase, 1 to 512 characters. A purchase with a given key is paid at most once. */
   key: string;
 }
 
@@ -122,7 +122,8 @@ export async function begin(
     request,
     created: now,
     reserved: limits === undefined ? null : { day: dayOf(now), host },
-    // If the wallet has a payment with this id, it was proved for other terms: this one gets another id.
+    // If the wallet already has a payment with this id, that payment was proved for other terms, so this one gets
+    // another id.
     payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],
     sent: [],
     settled: null,

@@ -34,7 +34,7 @@ export interface Problem {
 export interface PurchaseRecord extends PurchaseTerms {
   /** Hash of its key, 32 hex digits. Also the id of its first payment in the wallet. */
   id: string;
-  /** Fingerprint of the request, by which the purchase of an equal request is found. */
+  /** Fingerprint of the request, used to find the purchase of an equal request. */
   request: string;
   /** Milliseconds. */
   created: number;

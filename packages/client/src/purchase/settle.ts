@@ -11,7 +11,7 @@ import { closeIfUnpaid } from "./unpaid.ts";
 
 const CHAIN_TIMEOUT_MS = 30_000;
 const LOOK_MS = 300;
-/** A proof with less remaining validity is not submitted: the service would refuse it as too late. */
+/** Minimum remaining validity of a submitted proof, ms. With less, the service would refuse it as too late. */
 const MIN_TIME_MS = 45_000;
 const BEHIND_MS = 1_000;
 /** Maximum attempts in one call. Each spends the same note, or another one if the previous attempts can never settle. */
@@ -41,7 +41,10 @@ const statusOf = ({ wallet, record }: Context): PaymentStatus | undefined => {
   return wallet.has(id) ? wallet.status(id) : undefined;
 };
 
-/** Records the settled attempt if the chain has one of this purchase's. @param final whether it must be confirmed */
+/**
+ * Records the settled attempt, if the chain has an attempt of this purchase.
+ * @param final whether it must be confirmed
+ */
 async function recordSettled(context: Context, final: boolean): Promise<boolean> {
   const status = statusOf(context);
   if (status?.state !== "settled" || status.transactionHash === undefined || status.digest === undefined) return false;
@@ -81,7 +84,7 @@ async function attemptToSend(context: Context, dead: ReadonlySet<string>): Promi
   }
   const last = record.sent.findLast(({ payment }) => payment === id);
   const isAlive = (digest: string) => state === "open" && !dead.has(digest);
-  // Submitted again, even after its deadline, before another attempt is made, because its transaction may be pending.
+  // Submit the last attempt again, even after its deadline, before making another one: its transaction may be pending.
   if (last !== undefined && last.token !== "" && isAlive(last.digest)) return last;
   const proof = wallet.proofOf(id);
   const bundle = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
@@ -93,7 +96,10 @@ async function attemptToSend(context: Context, dead: ReadonlySet<string>): Promi
   return journaled(context, await nextPayment(context));
 }
 
-/** Journals an attempt before it leaves the process, so that it can be found on chain and its proof sent after a crash. */
+/**
+ * Journals an attempt before it leaves the process, so that after a crash it can be found on chain and its proof can be
+ * sent.
+ */
 async function journaled(context: Context, { bundle, digest }: Proved): Promise<SentAttempt> {
   context.options.signal?.throwIfAborted();
   const known = context.record.sent.find((attempt) => attempt.digest === digest);
@@ -151,7 +157,7 @@ const ENDS_ATTEMPT = new Set([
   "TIMESTAMP_TOO_OLD",
   "TOO_LATE_TO_SETTLE",
 ]);
-/** The note is about to be spent, or spent; the chain shows by which attempt. */
+/** The note is spent or about to be spent; the chain shows by which attempt. */
 const SPENT = new Set(["NULLIFIER_QUEUED", "NULLIFIER_SPENT"]);
 /** The service's node lags behind the wallet's; the same proof is accepted a moment later. */
 const BEHIND = "UNKNOWN_ROOT";

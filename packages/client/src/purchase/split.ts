@@ -27,12 +27,12 @@ const TIMEOUT_MS = 600_000;
 const LOOK_MS = 400;
 
 /**
- * Prepares `notes` spendable notes of at least `amount`, so that as many payments can run in parallel.
+ * Prepares `notes` spendable notes of at least `amount`, so that the same number of payments can run in parallel.
  *
- * The wallet pays itself: each such payment splits one note into two. So n notes from one cost n - 1 payments in log2 n
- * rounds, and each round takes as long as a payment needs to be settled and appended. On chain they look like any other
- * payment. The service sees this wallet's shielded address as their recipient and can link them to each other. A deposit of
- * several notes (`splitAmount`) costs one transaction and reveals nothing to the service.
+ * The wallet pays itself: each such payment splits one note into two. Making n notes from one therefore costs n - 1
+ * payments in log2 n rounds, and each round takes as long as a payment needs to be settled and appended. On chain they
+ * look like any other payment. The service sees this wallet's shielded address as their recipient and can link them to
+ * each other. A deposit of several notes (`splitAmount`) costs one transaction and reveals nothing to the service.
  *
  * A crash loses nothing: the wallet keeps the notes that were made, and the next call makes the missing ones.
  * @returns the number of payments made
@@ -65,7 +65,7 @@ export async function prepareNotes(
         },
       );
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since);
-    // In parallel: the service settles payments that arrive together in one transaction.
+    // In parallel, because the service uses one transaction to settle payments that arrive together.
     const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
     for (const result of paid) if (result.status === "rejected") throw result.reason;
     payments += parts.length;
@@ -93,7 +93,7 @@ interface Split {
 
 /**
  * Chooses as many notes to split as are missing: unseen notes before shown ones, then the largest first. Each is halved
- * into parts that hold a multiple of `amount`.
+ * into parts that contain a multiple of `amount`.
  */
 function chooseSplits(wallet: Wallet, usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
   const isShown = (note: WalletNote) => wallet.isShown(note);
@@ -111,7 +111,7 @@ async function payOneself(
   { note, part }: Split,
   options: { signal: AbortSignal | undefined },
 ) {
-  // A random address, so that the payment names no account of the payer's.
+  // A random address, so that the payment does not name an account of the payer.
   const recipient = { wallet: hexlify(randomBytes(20)), shieldedAddress: wallet.shieldedAddress };
   const resourceUrl = `urn:sotto:split:${hexlify(randomBytes(16)).slice(2)}`;
   const request = { recipient, amount: part, resourceUrl, service: service.url, note };
@@ -120,7 +120,7 @@ async function payOneself(
   await service.settle(bundle, paymentToken, options);
 }
 
-/** Keeps notes ready. At most one split runs at a time, and none if it would not help. */
+/** Keeps notes ready for parallel payments. At most one split runs at a time, and none runs if it would not help. */
 export class NoteSplitter {
   readonly #wallet: Wallet;
   readonly #options: SplitOptions;

@@ -15,7 +15,7 @@ function isOver(wallet: Wallet, payment: string): boolean {
 const isUnsent = ({ sent }: PurchaseRecord, payment: string): boolean =>
   !sent.some((attempt) => attempt.payment === payment);
 
-/** Whether nothing that this purchase ever made can settle any more, as of the wallet's last scan. */
+/** Whether no payment of this purchase can settle any more, as of the wallet's last scan. */
 export function cannotSettle(wallet: Wallet, { payments, settled }: PurchaseRecord): boolean {
   return settled === null && payments.every((payment) => isOver(wallet, payment));
 }
@@ -26,7 +26,7 @@ export function isUnpaid(wallet: Wallet, record: PurchaseRecord): boolean {
   return settled === null && payments.every((payment) => isUnsent(record, payment) || isOver(wallet, payment));
 }
 
-/** Closes an unpaid purchase: its price no longer counts against the limits, and the notes it held are free. */
+/** Closes an unpaid purchase: its price no longer counts against the limits, and the notes it held are released. */
 export async function abandon(wallet: Wallet, book: PurchaseBook, record: PurchaseRecord): Promise<void> {
   await book.abandon(record);
   for (const payment of record.payments)
@@ -42,7 +42,8 @@ export async function closeIfUnpaid<T>(context: Context, steps: () => Promise<T>
     return await steps();
   } catch (error) {
     const { wallet, book, record } = context;
-    // If the store fails here, the reservation stays until a later purchase sweeps it; the first error says more.
+    // If the store fails here, the reservation stays until a later purchase sweeps it; the first error is more
+    // informative.
     if (isUnpaid(wallet, record)) await abandon(wallet, book, record).catch(() => undefined);
     throw error;
   }

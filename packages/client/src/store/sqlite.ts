@@ -28,7 +28,7 @@ export class SqliteStore extends BatchStore {
   constructor(path: string) {
     super();
     assertNodeVersion();
-    // Not a static import: an older Node would fail to load this module, with a stack trace.
+    // Not a static import, because an older Node would fail to load this module and print a stack trace.
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     if (path !== MEMORY) {
       closeSync(openSync(path, "a", 0o600));
