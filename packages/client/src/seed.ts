@@ -50,7 +50,7 @@ export function checkSeed(seed: Uint8Array): void {
   if (seed.every((byte) => byte === seed[0])) throw new ProtocolError("INVALID_KEY", "this seed is not random");
 }
 
-/** The part of an ethers v6 signer that a seed needs. */
+/** The part of an ethers v6 signer that is needed to derive a seed. */
 export type SeedSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
 /**
@@ -69,7 +69,7 @@ export async function seedFromAccount(account: SeedSigner): Promise<Uint8Array> 
   const address = await account.getAddress();
   const first = await account.signTypedData(domain, fields, message);
   const seed = seedFromSignature(first);
-  // Signers write v as 27 or 28, some as 0 or 1; ethers takes the former.
+  // Most signers return v as 27 or 28, some as 0 or 1; ethers accepts only the former.
   const v = 27 + (Number.parseInt(first.slice(130), 16) % 27);
   const recovered = verifyTypedData(domain, fields, message, first.slice(0, 130) + v.toString(16));
   if (recovered !== getAddress(address))

@@ -14,13 +14,13 @@ import { cipherX, confirmsAmount } from "./open.ts";
 import { type ParsedReceipt, parseReceipt, receiptMessage } from "./receipt.ts";
 import { settledEvent } from "./settled.ts";
 
-/** What a receipt is checked against. */
+/** The expected values that a receipt is checked against. */
 export interface CheckReceiptOptions {
   chain: ChainSource;
   /** The chain and pool that the payment must be on. */
   chainId: bigint;
   pool: string;
-  /** Required confirmations, 1 or more: blocks from the payment's own on. */
+  /** Required confirmations, 1 or more: blocks from the payment's block on, itself included. */
   confirmations: number;
   /** The text that this verifier chose. Without it, the receipt may be a copy of one made for someone else. */
   challenge?: string | undefined;

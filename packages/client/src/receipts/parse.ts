@@ -13,7 +13,7 @@ export function reading<T>(what: string, parse: () => T): T {
   }
 }
 
-/** An object of the right type and version. @throws ReceiptError RECEIPT_MALFORMED */
+/** Parses an object of the right type and version. @throws ReceiptError RECEIPT_MALFORMED */
 export function parseDocument(value: unknown, type: string, what: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(what, "it is not an object");
   const fields = value as Fields;
@@ -47,12 +47,12 @@ export function parseHash(value: unknown, name: string, what: string): string {
   return value;
 }
 
-/** Most characters of a challenge or of an auditor's name. */
+/** Maximum characters of a challenge or of an auditor's name. */
 const MAX_TEXT = 256;
 
 /**
- * A text that a person chose: 1 to 256 characters without control characters, so that what is signed and what is shown
- * on a terminal are the same.
+ * Whether a value is a text of 1 to 256 characters without control characters, so that a terminal shows exactly the
+ * text that was signed.
  */
 export function isPlainText(value: unknown): value is string {
   if (typeof value !== "string" || value.length === 0 || value.length > MAX_TEXT) return false;

@@ -108,7 +108,10 @@ function parseResource(value: unknown): string {
   return value;
 }
 
-/** What a receipt's key signs. The challenge comes last and has no line breaks, so no two statements look alike. */
+/**
+ * The message that a receipt's key signs. The challenge comes last and has no line breaks, so different statements have
+ * different messages.
+ */
 export function receiptMessage(receipt: {
   chainId: bigint;
   pool: string;

@@ -9,7 +9,7 @@ import {
 } from "@sotto/chain";
 import { ReceiptError } from "./errors.ts";
 
-/** Blocks per request, as long as the node accepts so many. */
+/** Blocks per request, as long as the node accepts that many. */
 const RANGE = 10_000;
 
 export interface EventRange {
@@ -21,7 +21,7 @@ export interface EventRange {
 }
 
 /**
- * All payments settled in a range of blocks, in the order of the chain.
+ * All payments settled in a range of blocks, in chain order.
  * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, POOL_MISMATCH
  */
 export async function settledEvents(chain: ChainSource, pool: string, range: EventRange): Promise<SettledEvent[]> {
@@ -56,7 +56,7 @@ export interface PaymentPlace {
 
 /**
  * The event of one payment, if it has the required confirmations. The node learns its block.
- * @param confirmations blocks from its own on, 1 or more
+ * @param confirmations blocks from the payment's block on, itself included; 1 or more
  * @throws ReceiptError RECEIPT_NOT_SETTLED
  */
 export async function settledEvent(

@@ -9,7 +9,7 @@ export interface FoundNote {
   leafIndex: number;
   /** Token base units. */
   amount: bigint;
-  /** Index of the spending key that owns it; 0 is the shielded address's. */
+  /** Index of the spending key that owns it; 0 is the key of the shielded address. */
   keyIndex: number;
   blinding: bigint;
   commitment: bigint;

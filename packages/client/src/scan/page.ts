@@ -111,12 +111,14 @@ function joinPages(first: Page, second: Page): Page {
 }
 
 const MAX_PAGE_LEAVES = 8192;
-/** Weight by public events only. Page ends must not depend on the wallet's own notes, because nodes see requests for them. */
+/**
+ * Counts public events only. Page ends must not depend on the wallet's own notes, because nodes see them in requests.
+ */
 const weight = (page: Page): number => 1 + page.leaves.length;
 
 /**
- * Joins neighbouring final pages of similar weight. A page is rewritten only if it grows by at least half, so a logarithmic
- * number of times.
+ * Joins neighbouring final pages of similar weight. A page is rewritten only if it grows by at least half, so it is
+ * rewritten a logarithmic number of times.
  * @param final last final block; pages after it may be rolled back and stay small
  */
 export function joinFinalPages(pages: readonly Page[], final: number): Page[] {

@@ -2,10 +2,10 @@ import type { PoolPage } from "@sotto/chain";
 import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
 
-/** Maximum events scanned without a pause, which takes tens of milliseconds. */
+/** Maximum events scanned without a pause; scanning them takes tens of milliseconds. */
 const EVENTS_PER_TURN = 256;
 
-/** The wallet's page of a page of events: with the notes and spends that the scanner finds in it. */
+/** Converts a page of events to a page of the wallet, with the notes and spends that the scanner finds in it. */
 export async function scanPage(
   { from, to, hash, events, leaves, appends }: PoolPage,
   scanner?: NoteScanner,

@@ -17,13 +17,13 @@ import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrig
 /** Gap limit: number of owner tags searched beyond the highest one found. A wallet never uses an index beyond it. */
 export const DEPOSIT_GAP = 100;
 
-/** Payments decrypted together, which share inversions. */
+/** Number of payments that are decrypted together and share inversions. */
 const BATCH = 256;
 
 /** The keys of a scan. Without `keys` it finds only incoming payments to the shielded address. */
 export interface ScanKeys {
   viewingKey: bigint;
-  /** Tag 0, the one of the shielded address. */
+  /** Tag 0, which belongs to the shielded address. */
   ownerTag: bigint;
   keys?: WalletKeys;
 }

@@ -15,7 +15,7 @@ export class PoolSync {
   /** The newest block with the configured confirmations, at the last scan; undefined before the first one. */
   confirmed: Block | undefined;
   height = 0;
-  /** Up to this block the events are known to make the contract's root. */
+  /** The block up to which the events are known to produce the contract's root. */
   checked = -1;
   readonly #options: SyncOptions;
   readonly #stored: StoredPages;
@@ -39,7 +39,7 @@ export class PoolSync {
     this.#rebuildScanner();
   }
 
-  /** Opens the ledger as the store has it. */
+  /** Opens the ledger with the pages in the store. */
   static async open(options: SyncOptions): Promise<PoolSync> {
     const sync = new PoolSync(options);
     for (const { key, value } of await sync.#stored.list()) {
@@ -99,7 +99,7 @@ export class PoolSync {
     }
   }
 
-  /** Joins final pages, so that they stay few however often the wallet looks. */
+  /** Joins final pages, so that their number stays small however often the wallet scans. */
   async #join(final: number): Promise<void> {
     const { pages } = this.ledger;
     const joined = joinFinalPages(pages, final);
@@ -110,7 +110,7 @@ export class PoolSync {
 
   /**
    * Removes the pages not yet checked against a root of the contract. A leaf that a node omitted or invented would
-   * otherwise stay wrong forever, because the hashes of its blocks are right.
+   * otherwise stay wrong forever, because the block hashes are right.
    */
   async forgetUnchecked(): Promise<void> {
     const index = this.ledger.pages.findIndex(({ to }) => to > this.checked);
@@ -128,7 +128,7 @@ export class PoolSync {
     return gone.at(-1)!.to - gone[0]!.from + 1;
   }
 
-  /** From a node that has the ledger's chain: proofs expire by this block's time. */
+  /** Read from a node that has the ledger's chain, because proofs expire by this block's time. */
   async #confirmedBlock(final: number): Promise<Block | undefined> {
     const { chain, deploymentBlock } = this.#options;
     if (final < deploymentBlock) return undefined;

@@ -21,7 +21,7 @@ export class TreeView {
     this.#unread = true;
   }
 
-  /** Loads the stored tree, because hashing 100,000 leaves takes seconds. A damaged one is ignored. */
+  /** Loads the stored tree, because hashing 100,000 leaves takes seconds. A damaged tree is ignored. */
   static async open(store: Store): Promise<TreeView> {
     const record = await store.get(KEY);
     try {
@@ -33,8 +33,8 @@ export class TreeView {
   }
 
   /**
-   * The tree after `append`; undefined means the empty tree. Cheap if little changed since the last call. The result is
-   * valid until the next call.
+   * The tree after `append`; undefined means the empty tree. The call is cheap if little has changed since the last
+   * one. The result is valid until the next call.
    * @throws WalletError ROOT_MISMATCH if the node's leaves do not have the node's root
    */
   at(ledger: Ledger, append: Append | undefined): NoteTree {

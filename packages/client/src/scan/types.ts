@@ -9,9 +9,9 @@ export interface SyncOptions {
   /** Block of the pool's deployment, where scanning starts. */
   deploymentBlock: number;
   store: Store;
-  /** Blocks on top of an event's block before it counts, 0 or more. */
+  /** Blocks required on top of an event's block before the event counts, 0 or more. */
   finality: number;
-  /** Keys of the notes to find. Default: none, and only queue and tree are followed. */
+  /** Keys of the notes to find. Default: none, so that only the queue and the tree are followed. */
   keys?: ScanKeys;
   /** Maximum blocks per request. Default: 10,000; fewer if the node refuses. */
   rangeSize?: number | undefined;

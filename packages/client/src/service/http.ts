@@ -10,11 +10,11 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
   /** Timeout of one response, ms. */
   timeoutMs: number;
-  /** Milliseconds since the Unix epoch after which a busy service is not retried. */
+  /** Time after which a busy service is not retried, ms since the Unix epoch. */
   until: number;
 }
 
-/** Maximum bytes of a response; the service's own have a few hundred. */
+/** Maximum bytes of a response; the service's responses have a few hundred. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Attempts to reach a service that does not respond: it may be restarting. */
 const ATTEMPTS = 3;
@@ -22,8 +22,8 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
 /**
- * Requests JSON from a service. All its endpoints are idempotent, so the request is retried if the service is busy or
- * briefly unreachable.
+ * Requests JSON from a service. All of the service's endpoints are idempotent, so the request is retried if the service
+ * is busy or briefly unreachable.
  * @throws ServiceClientError; the signal's reason
  */
 export async function askJson(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
@@ -38,7 +38,7 @@ export async function askJson(send: typeof fetch, url: string, init: RequestInit
   }
 }
 
-/** Bad gateway, unavailable, gateway timeout: the service or a proxy before it could not answer for the moment. */
+/** Bad gateway, unavailable, gateway timeout: the service or a proxy before it is temporarily unable to answer. */
 const PASSING = [502, 503, 504];
 
 /** Milliseconds to wait before a retry; undefined if the error is final. */
@@ -101,7 +101,7 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
   }
 }
 
-/** Parses a JSON object. The body of an error may be anything, because its status suffices. */
+/** Parses a JSON object. The body of an error may be anything, because the status suffices. */
 function parseObject(name: string, ok: boolean, text: string): Json {
   try {
     const body: unknown = JSON.parse(text);

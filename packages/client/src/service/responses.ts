@@ -4,9 +4,9 @@ import type { Json } from "./http.ts";
 
 /** The response of verify for a payment that passed all checks. */
 export interface VerifiedPayment {
-  /** For settle and for the proof header. Keep it secret until the resource is delivered. */
+  /** Used for settle and in the proof header. Keep it secret until the resource is delivered. */
   readonly paymentToken: string;
-  /** Seconds until it expires for settle. */
+  /** Seconds until settle no longer accepts it. */
   readonly expiresIn: number;
 }
 

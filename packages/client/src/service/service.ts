@@ -16,15 +16,21 @@ import {
 } from "./responses.ts";
 import { assertServiceAllowed, assertServiceSecure, normalizeServiceUrl } from "./url.ts";
 
-/** Limits of requests to the service. */
+/** Options for requests to the service. */
 export interface ServiceOptions {
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
-  /** Timeout of one response, ms. Default: 30,000. For settlements, the time that the service may hold them is added. */
+  /**
+   * Timeout of one response, ms. Default: 30,000. For settlements, the time that the service may hold the request is
+   * added.
+   */
   timeoutMs?: number | undefined;
   /** Base URLs that are allowed. Default: the given one. */
   allow?: readonly string[] | undefined;
-  /** The chain of the pool. On a local chain, plain http is allowed to any address, otherwise only to this machine. */
+  /**
+   * The chain of the pool. On a local chain, plain http is allowed to any address; on other chains, only to this
+   * machine.
+   */
   chainId?: bigint | undefined;
 }
 
@@ -50,11 +56,11 @@ const TIMEOUT_MS = 30_000;
  * is held for minutes. A service that ignores the preference may still hold the request.
  */
 const PREFER = "respond-async, wait=20";
-/** Longest time a service holds a request for a settlement, ms. */
+/** Maximum time that a service holds a request for a settlement, ms. */
 const HELD_MS = 300_000;
 /** Maximum time to retry a busy service, ms. */
 const BUSY_MS = 30_000;
-/** Time after its deadline during which a payment is still awaited, ms: its confirmations take at most 60 s. */
+/** Time for which the client still waits for a payment after its deadline, ms: its confirmations take at most 60 s. */
 const GRACE_MS = 90_000;
 /** Maximum time to follow a deposit or withdrawal, ms: their deadlines may be a day away. */
 const FOLLOW_MS = 10 * 60_000;
@@ -63,23 +69,23 @@ const MAX_LOOK_MS = 2_000;
 
 /**
  * Client of a service (docs/api.md) over fetch, in Node and in browsers. It parses responses strictly and follows no
- * redirect. A response proves nothing: `purchase` checks the chain.
+ * redirects. A response proves nothing: `purchase` checks the chain.
  */
 export class SottoService {
-  /** Base URL without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly #fetch: typeof fetch;
   readonly #timeoutMs: number;
 
   /**
-   * @param url base URL, with its base path
+   * @param url base URL, including its base path
    * @throws ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
    */
   constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
     this.url = normalizeServiceUrl(url);
     if (allow !== undefined) assertServiceAllowed(this.url, allow);
     assertServiceSecure(this.url, chainId);
-    // Called as a function: a browser's fetch refuses any other `this` than the window.
+    // Called as a function: a browser's fetch refuses any `this` other than the window.
     this.#fetch = send ?? ((input, init) => fetch(input, init));
     this.#timeoutMs = timeoutMs;
   }
@@ -114,7 +120,7 @@ export class SottoService {
     return this.#follow("withdraw", call, Number(call.validUntil) * 1000 + GRACE_MS, options);
   }
 
-  /** The outcome of something that was submitted. @param id the service's id of it */
+  /** The outcome of a payment, deposit or withdrawal that was submitted. @param id the service's id for it */
   async status(id: string, { signal }: CallOptions = {}): Promise<Outcome> {
     return parseOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
   }
@@ -125,8 +131,8 @@ export class SottoService {
   }
 
   /**
-   * The manifest of the service's pool. It decides where deposits go: on a chain that is not local, compare it with one from
-   * another source.
+   * The manifest of the service's pool. It decides where deposits go: on a chain that is not local, compare it with a
+   * manifest from another source.
    */
   async deployment({ signal }: CallOptions = {}): Promise<DeploymentManifest> {
     return parseManifest(await this.#get("deployment", signal));

@@ -54,7 +54,7 @@ export class IndexedDbStore extends BatchStore {
       for (const [i, { key, text }] of steps.entries()) {
         const version = versions[i];
         if (version !== undefined) writes.push(transaction.store.delete(version));
-        // The cast: the key path "version" is filled in by the key generator.
+        // Cast, because the key generator fills in the key path "version".
         if (text !== undefined) writes.push(transaction.store.add({ key, text } as Schema["records"]["value"]));
       }
       await Promise.all([...writes, transaction.done]);

@@ -98,6 +98,7 @@ function rollBack(database: DatabaseSync): void {
   try {
     database.exec("ROLLBACK");
   } catch {
-    // A failed commit (a full disk) may have rolled back by itself. The caller throws the error that matters.
+    // A failed commit, for example on a full disk, may have rolled back by itself. The caller throws the error that
+    // matters.
   }
 }

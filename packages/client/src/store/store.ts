@@ -1,6 +1,6 @@
 import { WalletError } from "../errors.ts";
 
-/** The value of a record: JSON. Amounts and field elements are decimal strings, because JSON numbers round. */
+/** The value of a record: JSON. Amounts and field elements are decimal strings, because JSON numbers lose precision. */
 export type StoreValue = string | number | boolean | null | StoreValue[] | { [name: string]: StoreValue };
 
 /**

@@ -10,8 +10,9 @@ import { exit, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import { checkTerms, type ExitRequest, type WithdrawalTerms } from "./withdrawal-terms.ts";
 
 /**
- * What a withdrawal is doing. proving: the wallet makes its proof. submitting: the service gets it. settling: the service has
- * queued or sent its transaction. confirming: the node does not show it yet. withdrawn: finished.
+ * The stage of a withdrawal. proving: the wallet makes its proof. submitting: the wallet sends it to the service.
+ * settling: the service has queued or sent its transaction. confirming: the node does not show the transaction yet.
+ * withdrawn: finished.
  */
 export type CashOutStage = "proving" | "submitting" | "settling" | "confirming" | "withdrawn";
 
@@ -29,13 +30,13 @@ export interface CashOutProgress {
 /** Submits a withdrawal. @returns the account that pays the gas */
 export type SubmitWithdrawal = (call: WithdrawalCall) => Promise<{ gasPaidBy: string }>;
 
-/** How a withdrawal is resumed. */
+/** Options for resuming a withdrawal. */
 export interface ResumeWithdrawalOptions extends SubmitOptions<CashOutProgress> {
-  /** Submits it instead of the service. */
+  /** Submits the withdrawal in place of the service. */
   submit?: SubmitWithdrawal | undefined;
 }
 
-/** What is withdrawn, to whom, and how it is submitted. */
+/** The amount and recipient of a withdrawal, and how it is submitted. */
 export interface CashOutOptions extends ResumeWithdrawalOptions, ExitRequest {
   /** Base units that the recipient receives, without the fee. Give either `amount` or `all`. */
   amount?: bigint | undefined;
@@ -54,13 +55,16 @@ export interface CashedOut {
   transaction: string;
   /** Number of the transaction's block. */
   block: number;
-  /** The account that paid the gas, as the submitter says; undefined if it was on chain when it was resumed. */
+  /**
+   * The account that paid the gas, according to the submitter; undefined if the withdrawal was on chain when it was
+   * resumed.
+   */
   gasPaidBy: string | undefined;
-  /** Whether an earlier call began it: this call withdrew nothing more. */
+  /** Whether an earlier call began it, so that this call withdrew nothing more. */
   resumed: boolean;
 }
 
-/** A withdrawal of `cashOut` whose outcome no call has returned, or that a reorganization has removed. */
+/** A withdrawal begun by `cashOut` whose outcome no call has returned, or that a reorganization has removed. */
 export interface UnfinishedWithdrawal {
   id: string;
   recipient: string;
@@ -68,7 +72,7 @@ export interface UnfinishedWithdrawal {
   amount: bigint;
   /** Milliseconds. */
   created: number;
-  /** Last second in which an attempt of it can be executed. */
+  /** Last second in which one of its attempts can be executed. */
   validUntil: number;
   /** Hash of its transaction, if the wallet saw it on chain at the last scan. */
   transaction: string | undefined;
@@ -78,12 +82,13 @@ export interface UnfinishedWithdrawal {
   inProgress: boolean;
 }
 
-/** Reasons of a service for which another attempt can succeed where the stored one cannot. */
+/** A service's reasons after which another attempt can succeed although the stored one cannot. */
 const OUTDATED = ["EXPIRED", "UNKNOWN_ROOT"];
 
 /**
- * Withdraws tokens through the service, and waits until the wallet sees it on chain. If it was interrupted, the next equal
- * call (recipient, amount, fee) resumes it: all its attempts spend the same notes, so at most one is executed.
+ * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
+ * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal. All attempts spend the
+ * same notes, so at most one is executed.
  * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND,
  *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
@@ -137,7 +142,7 @@ async function prove(
 
 /**
  * Resumes a withdrawal or merge, or retries one that expired.
- * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; others as `cashOut`
+ * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; the other errors of `cashOut`
  */
 export async function resumeWithdrawal(
   core: WalletCore,
@@ -241,7 +246,7 @@ async function finish(
     } catch (error) {
       const settled = error instanceof WalletError && error.code === "PAYMENT_SETTLED";
       if (!settled && !(error instanceof ServiceClientError)) throw error;
-      // Someone else may have submitted it, or the service did before it failed.
+      // Someone else may have submitted it, or the service may have done so before it failed.
       await core.lock.run(() => core.scan({ signal }));
       if (statusNow().state !== "settled") throw error;
     }

@@ -1,11 +1,14 @@
 import type { WalletError } from "../errors.ts";
 
-/** Ids of what this process works on, so that two calls never submit and finish the same deposit or withdrawal. */
+/**
+ * The ids that calls in this process are working on, so that two calls never submit and finish the same deposit or
+ * withdrawal.
+ */
 export class Claims {
   readonly #claimed = new Set<string>();
   readonly #refuse: (id: string) => WalletError;
 
-  /** @param refuse the error for an id that is claimed */
+  /** @param refuse returns the error for an id that is already claimed */
   constructor(refuse: (id: string) => WalletError) {
     this.#refuse = refuse;
   }
@@ -15,9 +18,9 @@ export class Claims {
   }
 
   /**
-   * Runs `action` and releases at its end all that it claimed.
-   * @param id claimed first, if there is one
-   * @param action gets a function that claims another id, and returns false if it is claimed
+   * Runs `action`, then releases all ids that it claimed.
+   * @param id the id to claim first, if there is one
+   * @param action gets a function that claims another id, or returns false if that id is already claimed
    * @throws WalletError if `id` is claimed
    */
   async claim<T>(id: string | undefined, action: (claim: (id: string) => boolean) => Promise<T>): Promise<T> {

@@ -36,7 +36,7 @@ export interface CoreOptions {
   finality: number;
   clock: () => number;
   rangeSize?: number | undefined;
-  /** The default service of deposits, or its base URL. */
+  /** The default service for deposits, or its base URL. */
   service?: SottoService | string | undefined;
 }
 
@@ -124,7 +124,10 @@ export class WalletCore {
     return result;
   }
 
-  /** The tree at the newest confirmed root. The pool accepts older roots too, but an unusual one is a fingerprint. */
+  /**
+   * The tree at the newest confirmed root. The pool accepts older roots too, but an unusual root would be a
+   * fingerprint.
+   */
   confirmedTree(): NoteTree {
     const { ledger, confirmed } = this.sync;
     return this.tree.at(ledger, ledger.appendAt(confirmed?.number ?? -1));

@@ -19,7 +19,7 @@ export interface DepositNotes {
   amounts: bigint[];
 }
 
-/** Maximum notes of one deposit, the same as of an append. */
+/** Maximum notes of one deposit, the same as the maximum of an append. */
 export const DEPOSIT_NOTES = 64;
 
 /** @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT */

@@ -18,7 +18,7 @@ export interface SubmitOptions<P> {
   timeoutMs?: number | undefined;
   /** Called when the stage changes. */
   onProgress?: ((progress: P) => void) | undefined;
-  /** Stops waiting. What was submitted is executed nevertheless; the next equal call resumes it. */
+  /** Stops waiting. An operation that was submitted is still executed; the next equal call resumes it. */
   signal?: AbortSignal | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Follow<P> {
   timeoutMs: number;
   /** Aborted by the caller, or when the wallet is closed. */
   signal: AbortSignal;
-  /** Calls `onProgress` if the stage is another one. */
+  /** Calls `onProgress` if the stage has changed. */
   report: (progress: P) => void;
 }
 
@@ -59,5 +59,5 @@ export function serviceOf(
   return typeof service === "string" ? new SottoService(service, { chainId: core.options.info.chainId }) : service;
 }
 
-/** The pause between two scans after one of `pause` ms. */
+/** The next pause between two scans, after a pause of `pause` ms. */
 export const nextPause = (pause: number): number => Math.min(pause * 1.5, MAX_POLL_MS);

@@ -28,9 +28,12 @@ export interface DepositCalls {
 /** The deposit that an account authorizes. */
 export interface AuthorizeOptions {
   amounts: readonly bigint[];
-  /** The depositor's account. It signs, and needs tokens but no ETH. */
+  /** The depositor's account. It signs the deposit, and needs tokens but no ETH. */
   account: DepositSigner;
-  /** The submitter, if it takes a fee: one more note for it, in addition to `amounts`, so that the signature binds the fee. */
+  /**
+   * The submitter, if it takes a fee. The fee is one more note, in addition to `amounts`, so that the signature binds
+   * it.
+   */
   sponsor?: { shieldedAddress: string; fee: bigint } | undefined;
   /** Seconds in which it may be submitted, 60 to 86,400. Default: 1,800. */
   validFor?: number | undefined;
@@ -93,7 +96,7 @@ function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyInd
     let highest = 0;
     for (const { keyIndex, blockNumber } of ledger.notes.values()) {
       landed.add(keyIndex);
-      // The gap counts from final tags: no reorganization removes them.
+      // The gap counts from final tags, because no reorganization removes them.
       if (blockNumber <= (confirmed?.number ?? -1)) highest = Math.max(highest, keyIndex);
     }
     const free: number[] = [];

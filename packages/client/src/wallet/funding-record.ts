@@ -10,7 +10,7 @@ import type { Store, StoreValue } from "../store/store.ts";
 export interface FundingRecord {
   /** 32 hex digits: random, or a hash of the caller's key. */
   id: string;
-  /** Whether the caller gave a key. Such a record stays, so that the key is deposited once. */
+  /** Whether the caller gave a key. Such a record stays, so that only one deposit is made for the key. */
   keyed: boolean;
   /** The depositor, lower-case. */
   account: string;
@@ -22,7 +22,7 @@ export interface FundingRecord {
   created: number;
   /** The signed authorization. Anyone may submit it, and it can be executed once. */
   request: DepositRequest;
-  /** The outcome that `fund` returned; null before. */
+  /** The outcome that `fund` returned; null until then. */
   done: { transaction: string; block: number; gasPaidBy?: string | undefined } | null;
   /** Set when it is finished and its notes are confirmed and in the tree. Only a keyed record stays then. */
   final?: true;
@@ -37,8 +37,8 @@ export async function listFundings(store: Store): Promise<FundingRecord[]> {
 }
 
 /**
- * The finished deposits whose notes were not confirmed or not in the tree yet. A damaged record is left out: it must not stop a scan, and
- * `listFundings` reports it.
+ * The finished deposits whose notes were not confirmed or not in the tree yet. A damaged record is skipped: it must not
+ * stop a scan, and `listFundings` reports it.
  */
 export async function listUnconfirmed(store: Store): Promise<FundingRecord[]> {
   const records = (await store.list(PREFIX)).filter(({ key, value }) => isRecord(key, value));

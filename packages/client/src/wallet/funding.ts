@@ -21,9 +21,9 @@ import type { WalletNote } from "./state.ts";
 import { describeWaiting, waitingOf } from "./waiting.ts";
 
 /**
- * What a deposit is doing. signing: the account is asked to authorize it. submitting: the service gets it. settling: the
- * service has queued or sent its transaction. confirming: its block lacks confirmations. appending: its notes wait for the
- * append to the tree. spendable: finished.
+ * The stage of a deposit. signing: the account is asked to authorize it. submitting: the wallet sends it to the
+ * service. settling: the service has queued or sent its transaction. confirming: its block lacks confirmations.
+ * appending: its notes wait for the append to the tree. spendable: finished.
  */
 export type FundingStage = "signing" | "submitting" | "settling" | "confirming" | "appending" | "spendable";
 
@@ -36,22 +36,23 @@ export interface FundingProgress {
   transaction: string | undefined;
 }
 
-/** How a deposit is resumed. */
+/** Options for resuming a deposit. */
 export interface ResumeDepositOptions extends SubmitOptions<FundingProgress> {
   /**
-   * `deposited`: return when the wallet sees the notes on chain. Default: `spendable`, when they can be spent. A
-   * reorganization can remove notes that lack confirmations; the deposit is unfinished again then, and is resumed.
+   * `deposited`: return when the wallet sees the notes on chain. `spendable` (default): return when they can be spent.
+   * A reorganization can remove notes that lack confirmations; the deposit is then unfinished again, and the call
+   * resumes it.
    */
   until?: "deposited" | "spendable" | undefined;
 }
 
-/** What is deposited, from which account, and how it is submitted. */
+/** The amounts and the account of a deposit, and how it is submitted. */
 export interface FundOptions extends ResumeDepositOptions, Omit<AuthorizeOptions, "amounts"> {
   /** Base units of one note. Give either `amount` or `amounts`. */
   amount?: bigint | undefined;
   /** Base units of each note, 1 to 64 notes. Parallel payments need one note each (`splitAmount`). */
   amounts?: readonly bigint[] | undefined;
-  /** Names the deposit, 1 to 200 characters: one key is deposited at most once, forever. */
+  /** Names the deposit, 1 to 200 characters: at most one deposit is made for a key, ever. */
   key?: string | undefined;
 }
 
@@ -64,7 +65,9 @@ export interface Funded {
   block: number;
   /** Base units of each note. */
   amounts: bigint[];
-  /** The account that paid the gas, as the service says; undefined if the deposit was on chain when it was resumed. */
+  /**
+   * The account that paid the gas, according to the service; undefined if the deposit was on chain when it was resumed.
+   */
   gasPaidBy: string | undefined;
 }
 
@@ -77,7 +80,7 @@ export interface UnfinishedDeposit {
   amounts: bigint[];
   /** Milliseconds. */
   created: number;
-  /** Second before which it can be executed. */
+  /** Deadline, in seconds: it can be executed only before this time. */
   validBefore: number;
   /** Hash of its transaction, if the wallet saw it on chain at the last scan. */
   transaction: string | undefined;
@@ -87,8 +90,8 @@ type Outcome = NonNullable<FundingRecord["done"]>;
 
 const MAX_KEY_LENGTH = 200;
 /**
- * Seconds after its deadline when an authorization counts as expired on a local chain, by this machine's clock: such a chain
- * may mine no block that would show it.
+ * Seconds after its deadline from which an authorization on a local chain counts as expired, by this machine's clock:
+ * such a chain may not mine a block that would show it.
  */
 const LOCAL_GRACE = 60;
 
@@ -132,8 +135,8 @@ export async function fund(core: WalletCore, options: FundOptions): Promise<Fund
 
 /**
  * Resumes a deposit that was signed. Needs no account.
- * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time, and nothing was deposited; others as
- *   `fund`
+ * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time and nothing was deposited; the
+ *   other errors of `fund`
  */
 export async function resumeDeposit(core: WalletCore, id: string, options: ResumeDepositOptions = {}): Promise<Funded> {
   const follow = fundingFollowOf(core, options);
@@ -200,8 +203,8 @@ function fundingFollowOf(core: WalletCore, options: ResumeDepositOptions): Fundi
 }
 
 /**
- * The stored deposit that a call resumes or replaces: the one with its key, or the oldest equal one that no other call works
- * on, an expired one only if every other one has expired too.
+ * The stored deposit that a call resumes or replaces: the deposit with its key, or the oldest equal deposit that no
+ * other call is working on. An expired deposit is chosen only if all others have expired too.
  * @throws WalletError DEPOSIT_MISMATCH
  */
 async function findEqual(
@@ -216,7 +219,7 @@ async function findEqual(
   if (id === undefined) {
     const unfinished = (each: FundingRecord) => !each.keyed && outcomeOf(core, each) === undefined;
     const equal = (await listFundings(store)).filter((each) => unfinished(each) && isEqual(each));
-    // A process that ended while it replaced an expired one left both: the newer one may still be executed.
+    // A process that ended while it replaced an expired deposit has left both; the newer one may still be executed.
     const preferred = [true, false].flatMap((open) => equal.filter((each) => isOpen(core, each) === open));
     return preferred.find((each) => claim(each.id));
   }
@@ -251,9 +254,10 @@ function outcomeOf(core: WalletCore, record: FundingRecord): Outcome | undefined
 }
 
 /**
- * Deletes the record of a finished deposit if its notes are confirmed and in the tree, except that one with a key stays.
- * The root confirms them then: a node can invent a deposit in a real block, but not a tree that has the contract's root.
- * @returns false if not: the record is needed to resume the deposit if its notes are removed
+ * Deletes the record of a finished deposit if its notes are confirmed and in the tree, but keeps the record if it has a
+ * key. The root then confirms the notes: a node can invent a deposit in a real block, but not a tree that has the
+ * contract's root.
+ * @returns false if they are not: the record is needed to resume the deposit if its notes are removed
  */
 async function finalize(core: WalletCore, record: FundingRecord): Promise<boolean> {
   const { store } = core.options;
@@ -305,7 +309,7 @@ async function finish(core: WalletCore, record: FundingRecord, follow: FundingFo
       ({ gasFeePaidBy: gasPaidBy } = await service.deposit(request, { signal, onPending }));
     } catch (error) {
       if (!(error instanceof ServiceClientError)) throw error;
-      // Someone else may have submitted it, or the service did before it failed.
+      // Someone else may have submitted it, or the service may have done so before it failed.
       await core.lock.run(() => core.scan({ signal }));
       if (landed(core, record) === undefined) throw error;
     }

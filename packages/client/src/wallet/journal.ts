@@ -26,7 +26,7 @@ interface SpendRecord {
   created: number;
   /** Leaf indices of the spent notes. */
   notes: number[];
-  /** Their nullifiers, decimal. The first is always one of a real note. */
+  /** Their nullifiers, decimal. The first always belongs to a real note. */
   nullifiers: string[];
   attempts: Attempt[];
 }
@@ -57,8 +57,8 @@ export interface WithdrawalRecord extends SpendRecord {
   /** Whether it withdraws the notes completely and leaves no change note. */
   leaveNothing: boolean;
   /**
-   * Set by `cashOut`: whether a call has returned its outcome. An equal call resumes a withdrawal whose call did not.
-   * Undefined if the caller submits it.
+   * Set by `cashOut`: whether a call has returned its outcome. Until a call has done so, an equal call resumes the
+   * withdrawal. Undefined if the caller submits it.
    */
   returned?: boolean | undefined;
   proof: { withdraw: WithdrawalCall } | null;
@@ -84,9 +84,9 @@ const spendKey = (id: string): string => `spend/${id}`;
 const depositKey = (index: number): string => `deposit/${String(index).padStart(10, "0")}`;
 
 /**
- * The operations that a wallet began, written before it acts. Recovering funds does not need it. Whether a note is held is
- * derived from the spends and the chain (see state.ts) and never stored, so it cannot be wrong after a crash or a
- * reorganization.
+ * The operations that a wallet began, written before it acts. Recovering funds does not need the journal. Whether a
+ * note is held is derived from the spends and the chain (see state.ts) and never stored, so it cannot be wrong after a
+ * crash or a reorganization.
  */
 export class Journal {
   readonly spends = new Map<string, JournalRecord>();

@@ -29,7 +29,8 @@ export interface PayOptions extends ScanOptions {
 }
 
 /**
- * Makes a payment after as many merges as it needs. A merge joins eight notes, and has to be settled and appended.
+ * Makes a payment after as many merges as it needs. A merge joins up to eight notes, and must be settled and appended
+ * before its note can be spent.
  * @throws WalletError TIMED_OUT and the errors of `pay` and `merge`
  */
 export async function payMerging(

@@ -16,7 +16,7 @@ export interface Payment {
   id: string;
   /** The body of the verify request. */
   bundle: WireBundle;
-  /** One payment of the contract's `settle`; `settleCall` encodes several. */
+  /** One payment for the contract's `settle`; `settleCall` encodes several. */
   settle: PaymentCall;
   /** Last second in which it can settle. */
   validUntil: number;

@@ -19,15 +19,15 @@ const COLUMNS = [
 const FORMULA = /^[\s\uFEFF]*[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /**
- * One cell by RFC 4180. Resource URLs are chosen by payers and merchants, so a value that a spreadsheet would run as a formula is
- * prefixed with an apostrophe.
+ * One cell according to RFC 4180. Resource URLs are chosen by payers and merchants, so a value that a spreadsheet would
+ * run as a formula is prefixed with an apostrophe.
  */
 function cell(value: string): string {
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Payments as CSV by RFC 4180: a header line, CRLF line ends. Amounts in base units and as decimals. */
+/** Payments as CSV according to RFC 4180: a header line, CRLF line ends. Amounts in base units and as decimals. */
 export function paymentsCsv(entries: readonly PaymentEntry[]): string {
   const lines = entries.map((entry) => COLUMNS.map((name) => cell(String(entry[name] ?? ""))).join(","));
   return [COLUMNS.join(","), ...lines].map((line) => `${line}\r\n`).join("");

@@ -8,7 +8,7 @@ export interface PaymentEntry {
   /** Id in the journal; TRANSACTION:LEAF for an incoming payment. */
   id: string;
   direction: "out" | "in";
-  /** An incoming payment is `pending` until it has its confirmations, then `settled`. */
+  /** An incoming payment is `pending` until it has the required confirmations, then `settled`. */
   state: PaymentState | "pending";
   /** Base units. */
   amount: bigint;
@@ -28,7 +28,7 @@ export interface PaymentEntry {
   settled: string;
 }
 
-/** Which payments a list has, and how it writes amounts. */
+/** The payments of a list, and the format of its amounts. */
 export interface PaymentsOptions {
   /** Decimals of the token, 0 to 77. */
   decimals: number;

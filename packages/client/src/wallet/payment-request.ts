@@ -15,7 +15,7 @@ export interface PaymentRecipient {
   shieldedAddress: string;
 }
 
-/** A payment: to whom, how much, and what for. */
+/** A payment to make: its recipient, amount and resource. */
 export interface PaymentRequest {
   recipient: PaymentRecipient;
   /** Base units, at least 1. */
@@ -25,7 +25,10 @@ export interface PaymentRequest {
   /** Bounds of the amount proof. Default: `amount` to 1.1 times `amount`, the bounds for a price of `amount`. */
   lowerBound?: bigint | undefined;
   upperBound?: bigint | undefined;
-  /** Base URL of the service that gets the proof. A note that it has seen is kept from other services if possible. */
+  /**
+   * Base URL of the service that gets the proof. If possible, a note that this service has seen is not shown to other
+   * services.
+   */
   service?: string | undefined;
   /** Id of the payment, 32 hex digits never used before. Default: random. Set it to journal the id elsewhere first. */
   id?: string | undefined;

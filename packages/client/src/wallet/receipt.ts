@@ -18,7 +18,7 @@ import type { WalletCore } from "./core.ts";
 import type { PaymentAttempt, PaymentRecord } from "./journal.ts";
 import { statusOf } from "./state.ts";
 
-/** What a receipt says besides the payment. */
+/** Options of a receipt. */
 export interface ReceiptOptions {
   /** The text that the verifier chose, 1 to 256 characters. Without it, anyone with a copy can show the receipt. */
   challenge?: string | undefined;
@@ -27,7 +27,8 @@ export interface ReceiptOptions {
 }
 
 /**
- * Makes a receipt of a settled payment. The node is not queried, because it would learn which payment.
+ * Makes a receipt of a settled payment. The node is not queried, because it would learn which payment the receipt is
+ * for.
  * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
  */
 export async function makeReceipt(core: WalletCore, id: string, options: ReceiptOptions = {}): Promise<Receipt> {

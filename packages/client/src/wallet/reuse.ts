@@ -5,7 +5,8 @@ import type { JournalRecord } from "./journal.ts";
 import { holderOf, statusOf } from "./state.ts";
 
 /**
- * The notes of an earlier attempt, for another one. At most one attempt can settle only if all spend the same notes.
+ * The notes of an earlier attempt, to be spent by another one. All attempts must spend the same notes, so that at most
+ * one of them can settle.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED
  */
 export function reusableNotes(core: WalletCore, record: JournalRecord): FoundNote[] {

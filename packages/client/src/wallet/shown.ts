@@ -25,7 +25,9 @@ export function isUnseen(journal: Journal, { nullifier }: FoundNote, audience?: 
     );
 }
 
-/** Whether a withdrawal or merge of this note was proved before. That one did not settle, so a new one may not settle either. */
+/**
+ * Whether a withdrawal or merge of this note was proved before. It did not settle, so a new one may not settle either.
+ */
 export function wasWithdrawn(journal: Journal, { nullifier }: FoundNote): boolean {
   return journal.shownBy(String(nullifier)).some(({ kind }) => kind === "withdrawal");
 }

@@ -44,7 +44,7 @@ export function walletNotes(view: View): WalletNote[] {
   return [...ledger.notes.values()].map((note) => ({ ...note, state: stateOf(note) }));
 }
 
-/** The spend that may still spend this note. */
+/** The operation that may still spend this note. */
 export function holderOf({ nullifier }: FoundNote, view: View): JournalRecord | undefined {
   const record = view.journal?.newest.get(String(nullifier));
   return record && statusOf(record, view).state === "open" ? record : undefined;
@@ -84,7 +84,7 @@ export interface PaymentStatus {
   timestamp?: number;
 }
 
-/** Status of a spend, found by nullifier and digest, never by proof bytes, which anyone can change. */
+/** Status of a spend, found by nullifier and digest, never by its proof bytes, which anyone can change. */
 export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
   const { id, kind, notes, nullifiers, attempts, created } = record;
   const validUntil = lastDeadline(record);

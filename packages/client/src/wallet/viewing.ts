@@ -27,7 +27,7 @@ export interface Received {
   /** Time of its block, seconds. Requesting that block from the node would reveal the payment's owner. */
   timestamp: number;
   transactionHash: string;
-  /** Whether it has its confirmations. */
+  /** Whether it has the required confirmations. */
   confirmed: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface Waiting {
   cause: "NO_BLOCKS" | "CONFIRMATIONS" | "APPEND" | "HELD" | "NONE";
 }
 
-/** What a wallet that has enough waits for. @param since number of the newest block when the wait began */
+/** Why a wallet with sufficient funds has to wait. @param since number of the newest block when the wait began */
 export function waitingOf(wallet: WaitingWallet, since: number): Waiting {
   const { pending, queued, held } = wallet.balance();
   const unconfirmed = wallet.height > since ? "CONFIRMATIONS" : "NO_BLOCKS";

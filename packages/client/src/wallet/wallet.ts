@@ -45,11 +45,11 @@ export interface WalletOptions extends PoolOptions {
   seed: Uint8Array;
   /** The wallet's own store, used by one process at a time. */
   store: Store;
-  /** Default: none, and the wallet can receive and deposit, but not spend. */
+  /** Default: none; the wallet can then receive and deposit, but not spend. */
   prover?: WalletProver | undefined;
   /** The service that submits the deposits of `fund`, or its base URL. */
   service?: SottoService | string | undefined;
-  /** Run by `close`. */
+  /** Called by `close`. */
   onClose?: (() => Promise<void>) | undefined;
   /** Maximum blocks per request to the node. Default: 10,000. */
   rangeSize?: number | undefined;
@@ -163,9 +163,9 @@ export class Wallet {
   }
 
   /**
-   * Deposits tokens of an account that holds no ETH: asks it for a signature, submits the deposit through the service and
-   * waits until its notes can be spent. If it was interrupted, the next equal call (account and amounts, or key) resumes it
-   * and deposits once.
+   * Deposits tokens of an account that holds no ETH: asks it for a signature, submits the deposit through the service
+   * and waits until its notes can be spent. If a call was interrupted, the next equal call (account and amounts, or
+   * key) resumes its deposit instead of making another one.
    * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
    *   DEPOSIT_MISMATCH, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
@@ -180,8 +180,8 @@ export class Wallet {
 
   /**
    * Resumes an unfinished deposit. The account is not asked again.
-   * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time, so that nothing was deposited;
-   *   others as `fund`
+   * @throws WalletError UNKNOWN_DEPOSIT; DEPOSIT_EXPIRED if it was not executed in time and nothing was deposited; the
+   *   other errors of `fund`
    */
   resumeDeposit(id: string, options: ResumeDepositOptions = {}): Promise<Funded> {
     return resumeDeposit(this.#core, id, options);
@@ -239,8 +239,9 @@ export class Wallet {
   }
 
   /**
-   * Withdraws tokens through the service, and waits until the wallet sees it on chain. If it was interrupted, the next equal
-   * call (recipient, amount, fee) resumes it and withdraws once.
+   * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
+   * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal instead of making another
+   * one.
    * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND,
    *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
@@ -255,7 +256,8 @@ export class Wallet {
 
   /**
    * Resumes a withdrawal or merge: submits its proof again, or another attempt with the same notes if the proof is outdated.
-   * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; others as `cashOut`
+   * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; the other errors of
+   *   `cashOut`
    */
   resumeWithdrawal(id: string, options: ResumeWithdrawalOptions = {}): Promise<CashedOut> {
     return resumeWithdrawal(this.#core, id, options);
@@ -296,8 +298,8 @@ export class Wallet {
   }
 
   /**
-   * The newest proof of a payment, to send it again after a crash. Undefined if it is not made yet, or was deleted an hour
-   * after its deadline.
+   * The newest proof of a payment, to send it again after a crash. Undefined if the proof is not made yet, or was
+   * deleted an hour after its deadline.
    */
   proofOf(id: string) {
     return this.#core.journal.get(id).proof ?? undefined;

@@ -79,8 +79,8 @@ export async function merge(
 }
 
 /**
- * Replaces a note that was shown to others by a new one whose nullifier nobody knows. Only the fee leaves the pool. Nothing
- * is sent.
+ * Replaces a note that was shown to others with a new one whose nullifier nobody knows. Only the fee leaves the pool.
+ * Nothing is sent.
  * @throws WalletError FUNDS_NOT_READY
  */
 export async function renew(

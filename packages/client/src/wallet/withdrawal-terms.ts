@@ -49,7 +49,7 @@ export interface WithdrawalTerms {
   leaveNothing: boolean;
 }
 
-/** Seconds. With what is added to reach a full minute it stays within the day that services allow. */
+/** Rounded up to a full minute, it stays within the one day that services allow. */
 const MAX_VALIDITY_SECONDS = 86_340;
 
 /** @param amount base units for the recipient @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */

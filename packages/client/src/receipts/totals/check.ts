@@ -16,7 +16,7 @@ import { cipherX, openWithShared } from "../open.ts";
 import { periodEvents } from "./period.ts";
 import { challengeOf, claimHash, type ParsedTotals, parseTotals, relationOf } from "./statement.ts";
 
-/** What a statement of totals is checked against. */
+/** The expected values that a statement of totals is checked against. */
 export interface CheckTotalsOptions {
   chain: ChainSource;
   chainId: bigint;
@@ -37,7 +37,7 @@ export interface CheckedTotals {
   auditor: string;
   fromBlock: number;
   toBlock: number;
-  /** Total that the address was paid in these blocks, hidden and shown payments together. */
+  /** Total paid to the address in these blocks, hidden and shown payments together. */
   total: bigint;
   /** Number of payments, and how many of them have hidden amounts. */
   payments: number;
@@ -50,7 +50,7 @@ export interface CheckedTotals {
 
 /**
  * Checks a statement of totals against the chain: that it covers exactly the settled payments and that its total is
- * theirs.
+ * their sum.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
  *   RECEIPT_NOT_SETTLED; WalletError of the chain
  */
@@ -80,7 +80,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
   return { chainId, pool, wallet, shieldedAddress, auditor, fromBlock, toBlock, total, shown, ...counts };
 }
 
-/** Every payment of these blocks is named, once, and no other is. */
+/** Asserts that the statement names each payment of these blocks exactly once, and no other payment. */
 function assertComplete({ hidden, shared }: ParsedTotals, events: readonly SettledEvent[]): Map<number, SettledEvent> {
   const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
   const named = [...hidden, ...shared].map(({ leafIndex }) => leafIndex);
@@ -91,7 +91,7 @@ function assertComplete({ hidden, shared }: ParsedTotals, events: readonly Settl
   return byLeaf;
 }
 
-/** The C that the chain hides: only with the true sender commitment do the ten signals have the event's digest. */
+/** The C that the chain hides. The ten signals have the event's digest only with the true sender commitment. */
 function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;
   const { encryptionKey, ownerTag } = claim.address;

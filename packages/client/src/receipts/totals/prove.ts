@@ -22,7 +22,7 @@ import { periodEvents } from "./period.ts";
 import type { SignalSource } from "./signals.ts";
 import { type Claim, challengeOf, claimHash, hashWords, relationOf, type TotalsStatement } from "./statement.ts";
 
-/** The payments whose total is stated, and to whom. */
+/** The payments whose total is proved, and the auditor. */
 export interface TotalsOptions {
   chain: ChainSource;
   chainId: bigint;
@@ -37,7 +37,7 @@ export interface TotalsOptions {
   toBlock: number;
   /** Required confirmations of `toBlock`, 1 or more. */
   confirmations: number;
-  /** Source of the signals that events omit. Default: none, and all amounts are shown. */
+  /** Source of the signals that events omit. Default: none, so that all amounts are shown. */
   signals?: SignalSource | undefined;
   /**
    * Shows the amounts of payments that cannot be hidden, because their signals are unknown or they name another wallet

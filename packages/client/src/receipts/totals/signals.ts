@@ -3,7 +3,7 @@ import { CIRCUITS, PAYMENT_SIGNAL, signalsDigest } from "@sotto/protocol";
 
 /**
  * Returns the ten public signals of a settled payment, or undefined if unknown. It is called for all payments of the
- * period, so that its source does not learn which of them matter.
+ * period, so that the source does not learn which of them matter.
  */
 export type SignalSource = (event: SettledEvent) => Promise<readonly bigint[] | undefined>;
 

@@ -27,12 +27,18 @@ export const MAX_EVENTS = 20_000;
 export interface HiddenPayment {
   readonly leafIndex: number;
   readonly senderCommitment: string;
-  /** The signals context and root: with them, the address and the event, the auditor checks the digest of all ten. */
+  /**
+   * The signals context and root. The auditor needs them, the address and the event to check the digest of all ten
+   * signals.
+   */
   readonly resource: string;
   readonly root: string;
 }
 
-/** Any other payment: the point S = vk R, packed. It opens the note if it is the merchant's, and reveals nothing else. */
+/**
+ * Any other payment: the point S = vk R, packed. It opens the note if the note is the merchant's, and reveals nothing
+ * else.
+ */
 export interface SharedPoint {
   readonly leafIndex: number;
   readonly shared: string;
@@ -46,7 +52,7 @@ export interface TotalsStatement {
   readonly pool: string;
   readonly wallet: string;
   readonly shieldedAddress: string;
-  /** The auditor that it is made for: a text, such as a name and a date. */
+  /** The auditor that the statement is made for: a text, such as a name and a date. */
   readonly auditor: string;
   readonly fromBlock: number;
   readonly toBlock: number;
