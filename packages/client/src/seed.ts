@@ -13,7 +13,7 @@ export function createSeedWords(): string {
   return generateMnemonic(wordlist, SEED_BYTES * 8);
 }
 
-/** The words of a seed (BIP-39: the seed is the entropy, the words carry a checksum of it). */
+/** The words of a seed (BIP-39: the seed is the entropy, the words include its checksum). */
 export function wordsFromSeed(seed: Uint8Array): string {
   checkSeed(seed);
   return entropyToMnemonic(seed, wordlist);

@@ -63,7 +63,7 @@ export const refund: Command = {
   },
 };
 
-/** The note of a confirmed incoming payment. @throws CliError USAGE, PENDING */
+/** Finds the note of a confirmed incoming payment. @throws CliError USAGE, PENDING */
 function findNote({ wallet }: Session, matches: (note: WalletNote) => boolean): WalletNote {
   const note = wallet.notes().find((one) => one.origin === "payment" && matches(one));
   if (note === undefined)

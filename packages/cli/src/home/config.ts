@@ -36,7 +36,7 @@ export interface WalletLimits {
   perHost?: bigint | undefined;
   /** For one day (UTC). */
   perDay?: bigint | undefined;
-  /** An agent asks a person before it pays more than this. */
+  /** An agent asks the user before it pays more than this. */
   approveAbove?: bigint | undefined;
 }
 

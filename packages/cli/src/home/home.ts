@@ -27,7 +27,7 @@ export class Home {
     return this.path("wallet.sqlite");
   }
 
-  /** The lock that `openWallet` takes for the store. */
+  /** The lock file that `openWallet` uses for the store. */
   get lock(): string {
     return `${this.store}.lock`;
   }

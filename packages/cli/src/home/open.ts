@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
 import { readSeed } from "./seed.ts";
 
-/** Failed requests to the node are retried, because a scan sends many. */
+/** Retries of a failed request to the node; a scan sends many requests. */
 const RETRIES = 3;
 const NODE_TIMEOUT_MS = 60_000;
 /** Maximum bytes of a node's response. A block range with more logs is halved. */

@@ -34,7 +34,7 @@ export interface OpenOptions {
   finality?: number | undefined;
   /** Called while a file of the circuits is downloaded, before the first proof that needs it. */
   onDownload?: ((progress: ArtifactProgress) => void) | undefined;
-  /** Called if the downloaded files cannot be cached. The wallet works nevertheless. */
+  /** Called if the downloaded files cannot be cached. The wallet still works. */
   onCacheError?: ((error: Error) => void) | undefined;
   /** Maximum blocks per request to a node. Default: 10,000. */
   rangeSize?: number | undefined;

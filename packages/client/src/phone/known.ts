@@ -8,7 +8,7 @@ import { phonePin } from "./pins.ts";
 
 /**
  * Maximum age of a cached mapping, ms: one day. If a number moves to another wallet, a payer may keep paying the old
- * wallet for this long, as long as the 402 still names it.
+ * wallet for up to this time, provided that the 402 still names it.
  */
 export const MAPPING_CACHE_MS = 86_400_000;
 

@@ -19,7 +19,7 @@ export interface PhoneRecipient {
   readonly wallet: Address;
   /** The shielded address to pay: 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
-  /** When the wallet signed it, seconds. */
+  /** Time at which the wallet signed the binding, seconds. */
   readonly issuedAt: number;
   /** Base URL of the registry that answered. */
   readonly registry: string;

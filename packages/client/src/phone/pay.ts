@@ -24,7 +24,9 @@ export interface PhonePaymentRequest {
   key: string;
   /** The registry that resolves the number. Default: the service that settles. */
   registry?: SottoService | undefined;
-  /** What the payment is for. The service sees it, and receipts show it; it is never on chain. Default: a random URN. */
+  /**
+   * The purpose of the payment. The service sees it, and receipts show it; it is never on chain. Default: a random URN.
+   */
   resourceUrl?: string | undefined;
   /** Limits that the amount counts against, together with purchases; the host is `phone`. */
   limits?: SpendingLimits | undefined;
@@ -33,8 +35,8 @@ export interface PhonePaymentRequest {
 /** Options of a payment to a phone number. */
 export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {
   /**
-   * Called before a new payment begins, and before the registry is asked. Anything but `true` refuses it. Not called to
-   * resume a payment. Default: each payment within the limits is made.
+   * Called before a new payment begins, and before the registry is asked. Anything but `true` refuses it. Not called
+   * when a payment is resumed. Default: each payment within the limits is made.
    */
   confirmPayment?: (() => boolean | Promise<boolean>) | undefined;
 }

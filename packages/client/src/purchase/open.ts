@@ -14,7 +14,10 @@ export interface OpenPurchase {
   price: bigint;
   resourceUrl: string;
   service: string;
-  /** paying: not known to be paid. paid: its proof is not delivered yet. stopped: needs a decision, see `dismissPurchase`. */
+  /**
+   * paying: not known to be paid. paid: its proof has not been delivered yet. stopped: needs a decision, see
+   * `dismissPurchase`.
+   */
   state: "paying" | "paid" | "stopped";
   /** The error that stopped it. */
   problem?: PurchaseError | undefined;

@@ -15,12 +15,15 @@ export interface Proved {
 
 const FUNDS_TIMEOUT_MS = 120_000;
 const LOOK_MS = 400;
-/** Maximum payments of one purchase. Another one is begun only if the previous one can never settle. */
+/** Maximum payments of one purchase. Another payment is begun only if the previous one can never settle. */
 const MAX_PAYMENTS = 4;
 
 const isCode = (error: unknown, code: string) => error instanceof WalletError && error.code === code;
 
-/** Makes the first payment. Its id is journaled with the purchase, so that after a crash it is found and not repeated. */
+/**
+ * Makes the first payment. Its id is journaled with the purchase, so that after a crash the payment is found and not
+ * repeated.
+ */
 export async function firstPayment(context: Context): Promise<Proved> {
   const { wallet, service, record, options } = context;
   const { recipient, price, resourceUrl } = record;

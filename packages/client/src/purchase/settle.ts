@@ -11,7 +11,7 @@ import { closeIfUnpaid } from "./unpaid.ts";
 
 const CHAIN_TIMEOUT_MS = 30_000;
 const LOOK_MS = 300;
-/** Minimum remaining validity of a submitted proof, ms. With less, the service would refuse it as too late. */
+/** A proof with less remaining validity, ms, is not submitted, because the service would refuse it as too late. */
 const MIN_TIME_MS = 45_000;
 const BEHIND_MS = 1_000;
 /** Maximum attempts in one call. Each spends the same note, or another one if the previous attempts can never settle. */

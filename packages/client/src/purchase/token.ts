@@ -22,8 +22,8 @@ function payloadOf(token: string): unknown {
 }
 
 /**
- * Checks a token before the payment is settled with it: with a token for another payment, this one would be settled and no
- * server would accept its proof.
+ * Checks a token before the payment is settled with it: with a token for another payment, this payment would be
+ * settled, but no server would accept its proof.
  * @throws PurchaseError TOKEN_MISMATCH
  */
 export function checkToken(token: string, bundle: WireBundle, pool: PoolInfo): void {

@@ -4,7 +4,7 @@ import type { PurchaseBook } from "./book.ts";
 import type { Context } from "./context.ts";
 import type { PurchaseRecord } from "./record.ts";
 
-/** Whether this payment does not exist, or the chain shows that none of its attempts can settle any more. */
+/** Whether this payment does not exist or, as the chain shows, none of its attempts can settle any more. */
 function isOver(wallet: Wallet, payment: string): boolean {
   if (!wallet.has(payment)) return true;
   const { state, final } = wallet.status(payment);

@@ -55,7 +55,7 @@ export interface PaymentPlace {
 }
 
 /**
- * The event of one payment, if it has the required confirmations. The node learns its block.
+ * The event of one payment, if it has the required confirmations. The node learns the payment's block.
  * @param confirmations blocks from the payment's block on, itself included; 1 or more
  * @throws ReceiptError RECEIPT_NOT_SETTLED
  */

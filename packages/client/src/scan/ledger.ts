@@ -44,7 +44,7 @@ export class Ledger {
     return page;
   }
 
-  /** Number of leading leaves that no rollback touched since the last call; a tree may keep them. */
+  /** Number of leading leaves that no rollback has touched since the last call; a tree may keep them. */
   takeUntouched(): number {
     const untouched = this.#untouched;
     this.#untouched = this.leaves.length;

@@ -93,7 +93,7 @@ export class PoolSync {
       this.ledger.add(page);
       return page;
     } catch (error) {
-      // The scanner may know notes of a page that was not written.
+      // The scanner may have notes of a page that was not written.
       this.#rebuildScanner();
       throw error;
     }

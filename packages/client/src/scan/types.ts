@@ -27,7 +27,7 @@ export interface ScanProgress {
   leaves: number;
 }
 
-/** What a scan read and found. */
+/** The result of a scan. */
 export interface ScanResult {
   /** Number of blocks scanned. */
   blocks: number;

@@ -18,7 +18,7 @@ import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNo
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
 
-/** Seconds to keep a proof after its validUntil: it is sent to resource servers for minutes after settlement. */
+/** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
 
 /** Options of a scan. */

@@ -3,9 +3,9 @@ import { WalletError } from "../errors.ts";
 import type { Store, StoreValue } from "../store/store.ts";
 
 /**
- * A deposit of `fund`. It is written before its authorization leaves the process, and deleted when it is finished and its
- * notes are confirmed and in the tree: until then a reorganization can remove them, or the node may have invented them, and
- * the authorization can still be executed.
+ * A deposit of `fund`. The record is written before the authorization leaves the process. It is deleted when the
+ * deposit is finished and its notes are confirmed and in the tree. Until then, a reorganization can remove the notes,
+ * or the node may have invented them, and the authorization can still be executed.
  */
 export interface FundingRecord {
   /** 32 hex digits: random, or a hash of the caller's key. */

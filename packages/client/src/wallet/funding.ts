@@ -40,8 +40,8 @@ export interface FundingProgress {
 export interface ResumeDepositOptions extends SubmitOptions<FundingProgress> {
   /**
    * `deposited`: return when the wallet sees the notes on chain. `spendable` (default): return when they can be spent.
-   * A reorganization can remove notes that lack confirmations; the deposit is then unfinished again, and the call
-   * resumes it.
+   * A reorganization can remove notes that lack confirmations; the deposit is then unfinished again, and the next equal
+   * call resumes it.
    */
   until?: "deposited" | "spendable" | undefined;
 }

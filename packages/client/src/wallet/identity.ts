@@ -5,7 +5,10 @@ import type { Store } from "../store/store.ts";
 /** Version of the records in a store. */
 const SCHEMA = 1;
 
-/** The owner of a store. Another wallet's pages or journal would show wrong balances or lose payments in flight. */
+/**
+ * The owner of a store. With another wallet's pages or journal, a wallet would show wrong balances or lose payments in
+ * flight.
+ */
 export interface Identity extends Deployment {
   deploymentBlock: number;
   /** The shielded address, or another purpose of the store. */
@@ -13,7 +16,7 @@ export interface Identity extends Deployment {
 }
 
 /**
- * Marks an empty store with its owner, or checks the owner of a used one.
+ * Marks an empty store with its owner, or checks the owner of a store that is in use.
  * @throws WalletError STORE_FOREIGN
  */
 export async function claimStore(store: Store, { chainId, pool, deploymentBlock, owner }: Identity): Promise<void> {

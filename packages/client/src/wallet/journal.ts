@@ -12,7 +12,10 @@ export interface Attempt {
   proved?: true;
 }
 
-/** An attempt at a payment. With the seed and the event, it reproduces all signals for a receipt after the proof was deleted. */
+/**
+ * An attempt at a payment. With the seed and the event, it reproduces all signals for a receipt, even after the proof
+ * was deleted.
+ */
 export interface PaymentAttempt extends Attempt {
   /** Milliseconds since the Unix epoch, bound by the proof. */
   timestamp: number;
@@ -142,7 +145,9 @@ export class Journal {
     return [...(this.#shown.get(nullifier) ?? [])].map((id) => this.get(id));
   }
 
-  /** Deletes the proofs of finished spends: a wallet that pays for each request would otherwise keep gigabytes. */
+  /**
+   * Deletes the proofs of finished spends: otherwise, a wallet that pays for each request would accumulate gigabytes.
+   */
   async dropProofs(over: (record: JournalRecord) => boolean): Promise<void> {
     for (const record of [...this.#proved].map((id) => this.get(id)))
       if (over(record)) await this.#rewrite({ ...record, proof: null });

@@ -30,7 +30,10 @@ export interface PaymentRequest {
    * services.
    */
   service?: string | undefined;
-  /** Id of the payment, 32 hex digits never used before. Default: random. Set it to journal the id elsewhere first. */
+  /**
+   * Id of the payment, 32 hex digits never used before. Default: random. Set it to record the id elsewhere before the
+   * payment begins.
+   */
   id?: string | undefined;
   /** Leaf index of the note to pay from. Default: the smallest sufficient one. */
   note?: number | undefined;
