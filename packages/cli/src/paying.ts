@@ -134,7 +134,7 @@ export async function acceptRecipient(
   return /^y(es)?$/i.test(await askLine(context, question, "accept it with --new-recipient"));
 }
 
-/** The payment for --json; null without one. */
+/** The payment's fields for --json; null if nothing was paid. */
 export function paidFields({ wallet }: Session, paid: Paid | undefined, config: Config) {
   if (paid === undefined) return null;
   const { amount, resource, transaction } = paid;

@@ -14,7 +14,7 @@ export interface Offer {
   readonly price: bigint;
   /** The recipient's wallet. */
   readonly recipient: string;
-  /** The recipient's phone number as the 402 states it; "" without one. */
+  /** The recipient's phone number as the 402 states it; "" if there is none. */
   readonly phone: string;
   /** Base URL of the service. */
   readonly service: string;

@@ -28,7 +28,7 @@ const REFUSAL_MS = 10_000;
 /**
  * Sends the request with its proof. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the client
  * presents the same proof again, at most three times in total. A refusal is final, and the client does not pay again.
- * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; what fetch throws; the signal's reason
+ * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; the errors of fetch; the signal's reason
  */
 export async function showProof(call: Call, paid: PaidPurchase, options: ShowOptions): Promise<Response> {
   const { resourceUrl, price, txSignature, header } = paid;

@@ -148,7 +148,7 @@ async function confirm(context: Context, claimed: string): Promise<void> {
   );
 }
 
-/** Reasons that end an attempt; the next one spends the same note. */
+/** Reasons that end an attempt; the next attempt spends the same note. */
 const ENDS_ATTEMPT = new Set([
   "EXPIRED",
   "TOKEN_EXPIRED",
@@ -182,7 +182,7 @@ async function afterRefusal(
     return;
   }
   if (reason === BEHIND) return delay(BEHIND_MS, options.signal);
-  // Without a token it was never submitted, so the service's error is the reason.
+  // Without a token, the attempt was never submitted, so the service's error is the reason.
   const sent = context.record.sent.find((each) => each.digest === digest);
   throw sent?.token === "" ? error : unknown(context, error);
 }

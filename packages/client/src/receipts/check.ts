@@ -78,7 +78,7 @@ export function openReceipt(value: unknown): ParsedReceipt {
   return receipt;
 }
 
-/** False if C is not a point, because then it encrypts no amount. */
+/** False if C is not a point and therefore encrypts no amount. */
 function holdsAmount(...args: Parameters<typeof confirmsAmount>): boolean {
   try {
     return confirmsAmount(...args);

@@ -16,8 +16,8 @@ const WHAT = "a receipt";
 const SIGNALS = CIRCUITS.payment.publicSignalCount;
 
 /**
- * A payer's receipt of one payment, as JSON. It opens everything that the payment's signals hide, and is signed with the
- * payment's receipt key. docs/protocol.md says what it proves, and to whom.
+ * A payer's receipt of one payment, as JSON. It opens everything that the payment's signals hide, and is signed with
+ * the payment's receipt key. docs/protocol.md says what a receipt proves, and to whom.
  */
 export interface Receipt {
   readonly type: "sotto-receipt";

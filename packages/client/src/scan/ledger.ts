@@ -32,7 +32,7 @@ export class Ledger {
     for (const spend of page.spends) this.spends.set(spend.leafIndex, spend);
   }
 
-  /** Removes the newest page, for a reorganization. @returns undefined if there is none */
+  /** Removes the newest page, after a reorganization. @returns undefined if there is none */
   removeLast(): Page | undefined {
     const page = this.pages.pop();
     if (page === undefined) return undefined;

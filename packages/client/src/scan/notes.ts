@@ -51,7 +51,7 @@ export interface FoundSpend {
   /** Time of its block, seconds. */
   timestamp: number;
   transactionHash: string;
-  /** Only for a payment. */
+  /** Undefined unless a payment spent the note. */
   shown: Shown | undefined;
 }
 

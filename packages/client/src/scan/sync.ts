@@ -33,7 +33,7 @@ export class PoolSync {
       finality,
       rangeSize,
       timed: keys !== undefined,
-      // A wallet loses nothing: it can read every page again.
+      // A reset loses nothing, because the wallet can read every page again.
       canReset: true,
     });
     this.#rebuildScanner();

@@ -43,7 +43,7 @@ export class TreeView {
     tree.truncate(Math.min(this.#common(ledger), size));
     tree.append(ledger.leaves.slice(tree.size, size));
     if (append === undefined || tree.root === append.root) return tree;
-    // Any leaf can be the wrong one, so the whole tree is discarded.
+    // Any leaf may be wrong, so the whole tree is discarded.
     tree.truncate(0);
     const problem = `the node's ${size} leaves do not have the root that it returned; try another node`;
     throw new WalletError("ROOT_MISMATCH", problem, { size });

@@ -25,7 +25,7 @@ export interface ServiceOptions {
    * added.
    */
   timeoutMs?: number | undefined;
-  /** Base URLs that are allowed. Default: the given one. */
+  /** Base URLs that are allowed. Default: only the given URL. */
   allow?: readonly string[] | undefined;
   /**
    * The chain of the pool. On a local chain, plain http is allowed to any address; on other chains, only to this
@@ -44,9 +44,9 @@ export interface LookupOptions extends CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Options of waiting for a settlement. */
+/** Options for waiting for a settlement. */
 export interface FollowOptions extends CallOptions {
-  /** Called each time the service answers that it is still pending. */
+  /** Called each time the service answers that the settlement is still pending. */
   onPending?: ((pending: { id?: string | undefined; txSignature: string }) => void) | undefined;
 }
 
@@ -138,7 +138,7 @@ export class SottoService {
     return parseManifest(await this.#get("deployment", signal));
   }
 
-  /** The registry's response for a phone number. Check it, above all its signature, before paying. */
+  /** The registry's response for a phone number. Check it, especially its signature, before paying. */
   async resolve(phone: string, { signal, headers = {} }: LookupOptions = {}): Promise<PhoneMapping> {
     return parsePhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
   }

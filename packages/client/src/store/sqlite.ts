@@ -22,7 +22,7 @@ export class SqliteStore extends BatchStore {
   #isOpen = true;
 
   /**
-   * @param path the file, created if missing; ":memory:" for none
+   * @param path the file, created if missing; ":memory:" for a database in memory
    * @throws WalletError NODE_TOO_OLD
    */
   constructor(path: string) {

@@ -35,7 +35,7 @@ export interface AuthorizeOptions {
    * it.
    */
   sponsor?: { shieldedAddress: string; fee: bigint } | undefined;
-  /** Seconds in which it may be submitted, 60 to 86,400. Default: 1,800. */
+  /** Seconds during which the deposit may be submitted, 60 to 86,400. Default: 1,800. */
   validFor?: number | undefined;
 }
 

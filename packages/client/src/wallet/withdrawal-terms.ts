@@ -18,7 +18,10 @@ export interface WithdrawalRequest {
   /** Base units that the recipient receives, without the fee. */
   amount: bigint;
   fee?: Fee;
-  /** Seconds in which it may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a full minute. */
+  /**
+   * Seconds during which the withdrawal may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a
+   * full minute.
+   */
   validFor?: number;
 }
 
@@ -35,7 +38,10 @@ export interface ExitRequest {
   /** Address that receives the notes' whole value, less the fee. */
   recipient: string;
   fee?: Fee;
-  /** Seconds in which it may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a full minute. */
+  /**
+   * Seconds during which the withdrawal may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a
+   * full minute.
+   */
   validFor?: number;
 }
 
