@@ -30,9 +30,10 @@ const LOOK_MS = 400;
  * Prepares `notes` spendable notes of at least `amount`, so that the same number of payments can run in parallel.
  *
  * The wallet pays itself: each such payment splits one note into two. Making n notes from one therefore costs n - 1
- * payments in log2 n rounds, and each round takes as long as a payment needs to be settled and appended. On chain they
- * look like any other payment. The service sees this wallet's shielded address as their recipient and can link them to
- * each other. A deposit of several notes (`splitAmount`) costs one transaction and reveals nothing to the service.
+ * payments in log2 n rounds, and each round takes as long as a payment needs to be settled and appended. On chain,
+ * these payments look like any others. The service sees this wallet's shielded address as their recipient and can link
+ * them to each other. A deposit of several notes (`splitAmount`) costs one transaction and reveals nothing to the
+ * service.
  *
  * A crash loses nothing: the wallet keeps the notes that were made, and the next call makes the missing ones.
  * @returns the number of payments made

@@ -37,8 +37,8 @@ export async function listFundings(store: Store): Promise<FundingRecord[]> {
 }
 
 /**
- * The finished deposits whose notes were not confirmed or not in the tree yet. A damaged record is skipped: it must not
- * stop a scan, and `listFundings` reports it.
+ * The finished deposits whose notes are not confirmed yet or not in the tree yet. A damaged record is skipped: it must
+ * not stop a scan, and `listFundings` reports it.
  */
 export async function listUnconfirmed(store: Store): Promise<FundingRecord[]> {
   const records = (await store.list(PREFIX)).filter(({ key, value }) => isRecord(key, value));

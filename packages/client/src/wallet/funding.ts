@@ -91,7 +91,7 @@ type Outcome = NonNullable<FundingRecord["done"]>;
 const MAX_KEY_LENGTH = 200;
 /**
  * Seconds after its deadline from which an authorization on a local chain counts as expired, by this machine's clock:
- * such a chain may not mine a block that would show it.
+ * such a chain may never mine a block that shows it.
  */
 const LOCAL_GRACE = 60;
 
