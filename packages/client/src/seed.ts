@@ -8,7 +8,10 @@ import { WalletError } from "./errors.ts";
 const SEED_BYTES = 32;
 const WORDS = 24;
 
-/** A new random seed as 24 English BIP-39 words (256 bits). Write them down: they are the only way to restore the wallet. */
+/**
+ * A new random seed as 24 English BIP-39 words (256 bits). Write them down: they are the only way to restore the
+ * wallet.
+ */
 export function createSeedWords(): string {
   return generateMnemonic(wordlist, SEED_BYTES * 8);
 }

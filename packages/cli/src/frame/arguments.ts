@@ -17,8 +17,8 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 const MAX_LENGTH = 65_536;
 
 /**
- * A command's arguments, read strictly by Node's own parser: unknown options and missing values are errors. Errors never
- * repeat a value, because the user may have pasted a secret.
+ * A command's arguments, read strictly by Node's own parser: unknown options and missing values are errors. Errors
+ * never repeat a value, because the user may have pasted a secret.
  */
 export class Arguments {
   readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;

@@ -29,8 +29,8 @@ const errorOf = ({ code, message, details }: Failure) => new SottoError(code, me
 const failed = (message: string) => new ProverError("ENGINE_FAILED", message);
 
 /**
- * Connects a page to a worker that runs `serveProver`, and returns a prover for its wallet. The page stays responsive while
- * the worker proves.
+ * Connects a page to a worker that runs `serveProver`, and returns a prover for its wallet. The page stays responsive
+ * while the worker proves.
  * @throws SottoError ENGINE_FAILED if the worker does not start; the errors of `loadArtifacts`
  */
 export async function connectProver(worker: ProverWorker, options: ConnectOptions = {}): Promise<WalletProver> {

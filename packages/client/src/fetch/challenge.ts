@@ -57,8 +57,8 @@ export async function readChallenge(
 }
 
 /**
- * Returns the URL that answered 402. A redirect within the requested origin is accepted. A redirect to another origin is
- * refused: the caller did not choose to pay that origin.
+ * Returns the URL that answered 402. A redirect within the requested origin is accepted. A redirect to another origin
+ * is refused: the caller did not choose to pay that origin.
  */
 function challengedUrl(call: Call, response: Response): URL {
   if (!response.redirected || response.url === "") return call.url;
@@ -108,7 +108,10 @@ function checkResource(resource: string, url: URL): void {
   );
 }
 
-/** Returns the allowed service that has these endpoints; bundles are sent nowhere else. @throws FetchError ENDPOINT_NOT_ALLOWED */
+/**
+ * Returns the allowed service that has these endpoints; bundles are sent nowhere else.
+ * @throws FetchError ENDPOINT_NOT_ALLOWED
+ */
 function serviceOf(verifyEndpoint: string, settleEndpoint: string, services: readonly string[]): string {
   const found = services.find(
     (service) => sameUrl(verifyEndpoint, `${service}/verify`) && sameUrl(settleEndpoint, `${service}/settle`),

@@ -4,8 +4,8 @@ import { baseUrl, quoted } from "@sotto/protocol";
 const MAX_NAMED = 5;
 
 /**
- * The message for a 402 that names a service outside the allowed ones. It points out the usual mistakes: `localhost` for
- * `127.0.0.1`, and a base path that is missing on one side.
+ * The message for a 402 that names a service outside the allowed ones. It points out the usual mistakes: `localhost`
+ * for `127.0.0.1`, and a base path that is missing on one side.
  */
 export function describeForeign(verifyEndpoint: string, settleEndpoint: string, services: readonly string[]): string {
   const verify = serviceOf(verifyEndpoint, "verify");

@@ -76,7 +76,10 @@ export interface CheckedOptions {
   readonly registry: string | undefined;
 }
 
-/** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError SERVICE_NOT_ALLOWED; SottoError INVALID_AMOUNT */
+/**
+ * @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError SERVICE_NOT_ALLOWED; SottoError
+ *   INVALID_AMOUNT
+ */
 export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
   const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry, phone } = Object(
     options,

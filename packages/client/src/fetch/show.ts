@@ -26,8 +26,9 @@ const REFUSAL_LIMIT = 16 * 1024;
 const REFUSAL_MS = 10_000;
 
 /**
- * Sends the request with its proof. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the client
- * presents the same proof again, at most three times in total. A refusal is final, and the client does not pay again.
+ * Sends the request with its proof. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the
+ * client presents the same proof again, at most three times in total. A refusal is final, and the client does not pay
+ * again.
  * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; the errors of fetch; the signal's reason
  */
 export async function showProof(call: Call, paid: PaidPurchase, options: ShowOptions): Promise<Response> {
@@ -62,7 +63,10 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
 const isPassing = ({ status, headers }: Response): boolean =>
   status >= 500 || (status === 402 && headers.has("retry-after"));
 
-/** Timeout, misdirected, too early, too many requests, header too large: a proxy may answer these before the server sees the proof. */
+/**
+ * Timeout, misdirected, too early, too many requests, header too large: a proxy may answer these before the server sees
+ * the proof.
+ */
 const UNSEEN = [408, 421, 425, 429, 431];
 
 /** Whether the server failed, or may not have seen the proof. */

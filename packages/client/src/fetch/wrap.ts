@@ -25,8 +25,8 @@ import { showProof } from "./show.ts";
 const BODY_LIMIT = 4 << 20;
 
 /**
- * Wraps fetch so that it pays: if a response is 402 with `WWW-Authenticate: x402-zk`, the client pays within the limits and
- * repeats the request with the proof. Otherwise it behaves exactly like fetch.
+ * Wraps fetch so that it pays: if a response is 402 with `WWW-Authenticate: x402-zk`, the client pays within the limits
+ * and repeats the request with the proof. Otherwise it behaves exactly like fetch.
  * @throws FetchError FETCH_OPTION_INVALID; ServiceClientError SERVICE_NOT_ALLOWED
  */
 export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptions): PayingFetch {

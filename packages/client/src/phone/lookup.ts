@@ -2,7 +2,10 @@ import { type Address, LOOKUP_LIFETIME_SECONDS, lookupTypedData, parseAddress } 
 import { hexlify, randomBytes, type Signer } from "ethers";
 import type { Wallet } from "../wallet/wallet.ts";
 
-/** An account that signs lookups. Do not use an account that deposits: the registry sees it with every number it looks up. */
+/**
+ * An account that signs lookups. Do not use an account that deposits: the registry sees it with every number it looks
+ * up.
+ */
 export type LookupSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
 /** Signs typed data with an ethers signer. The signer gets a copy, because it may change the object. */

@@ -56,10 +56,10 @@ export interface PhonePayment {
 export const PHONE_HOST = "phone";
 
 /**
- * Pays the wallet that a phone number belongs to, at most once per key. Asks the registry, checks its response, pins the
- * wallet, and pays through `service`. After a crash, an abort or an error, the same call resumes the payment to the wallet
- * that it was started for, even if the number belongs to another wallet by then. After success, the same call returns the
- * same payment.
+ * Pays the wallet that a phone number belongs to, at most once per key. Asks the registry, checks its response, pins
+ * the wallet, and pays through `service`. After a crash, an abort or an error, the same call resumes the payment to the
+ * wallet that it was started for, even if the number belongs to another wallet by then. After success, the same call
+ * returns the same payment.
  *
  * @throws PhonePaymentError, PurchaseError, ServiceClientError, WalletError, SottoError; the signal's reason
  */
@@ -111,7 +111,10 @@ export async function payPhone(
 
 const NOTHING = "urn:sotto:phone:";
 
-/** Random, because a service that does not resolve the number could otherwise find it by hashing all numbers with a guessed key. */
+/**
+ * Random, because a service that does not resolve the number could otherwise find it by hashing all numbers with a
+ * guessed key.
+ */
 const randomPurpose = (): string => `${NOTHING}${hexlify(randomBytes(16)).slice(2)}`;
 
 /** The recorded payment, if a proof of it was made and may have left the process. */

@@ -54,11 +54,12 @@ export async function phonePin(store: Store, phone: string): Promise<PhonePin | 
 }
 
 /**
- * Compares a response with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or key.
+ * Compares a response with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or
+ * key.
  *
- * @throws PhonePaymentError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back signs a
- *   new link, so only a registry that lies or lost data shows an older one. Another registry may have an older link with
- *   the same key.
+ * @throws PhonePaymentError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back
+ *   signs a new link, so only a registry that lies or lost data shows an older one. Another registry may have an older
+ *   link with the same key.
  */
 export function standing(known: PhonePin | undefined, offered: PhonePin): "new" | "known" | "changed" {
   if (known === undefined) return "new";

@@ -49,8 +49,8 @@ export interface RecipientOptions extends ResolveOptions {
 }
 
 /**
- * Checks the phone number of a 402 against a registry, and pins it. A 402 without a number is not checked. The registry is
- * asked if no verified mapping is cached, or if the 402 names a different recipient than the cached one.
+ * Checks the phone number of a 402 against a registry, and pins it. A 402 without a number is not checked. The registry
+ * is asked if no verified mapping is cached, or if the 402 names a different recipient than the cached one.
  *
  * @throws PhonePaymentError; ServiceClientError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
  */

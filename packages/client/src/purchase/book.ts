@@ -58,7 +58,11 @@ export class PurchaseBook {
     return this.#claimed.has(id);
   }
 
-  /** Acquires the exclusive claim on a purchase. @returns a function that releases it @throws PurchaseError PURCHASE_IN_PROGRESS */
+  /**
+   * Acquires the exclusive claim on a purchase.
+   * @returns a function that releases it
+   * @throws PurchaseError PURCHASE_IN_PROGRESS
+   */
   claim(id: string): () => void {
     if (this.#claimed.has(id))
       throw new PurchaseError("PURCHASE_IN_PROGRESS", "this process is already working on the purchase with this key", {

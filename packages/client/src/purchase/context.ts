@@ -12,7 +12,9 @@ export interface PurchaseOptions {
   fundsTimeoutMs?: number | undefined;
   /** Milliseconds that the wallet's node may lag behind the service's node. Default: 30,000. */
   chainTimeoutMs?: number | undefined;
-  /** Merges notes through the service if no single note is large enough. Default: the payment fails with MERGE_REQUIRED. */
+  /**
+   * Merges notes through the service if no single note is large enough. Default: the payment fails with MERGE_REQUIRED.
+   */
   merge?: boolean | undefined;
 }
 

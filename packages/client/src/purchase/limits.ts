@@ -78,8 +78,8 @@ function assertRoom(
 }
 
 /**
- * Checks whether a price is within the limits now, for example before a person is asked. Reserves nothing: the payment itself
- * checks again.
+ * Checks whether a price is within the limits now, for example before a person is asked. Reserves nothing: the payment
+ * itself checks again.
  * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
  */
 export async function assertSpendable(

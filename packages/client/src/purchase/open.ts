@@ -42,9 +42,9 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 }
 
 /**
- * Closes a purchase permanently. If it was paid but not delivered, the money is spent, a refund is between the user and the
- * recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no longer
- * counts against the limits.
+ * Closes a purchase permanently. If it was paid but not delivered, the money is spent, a refund is between the user and
+ * the recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no
+ * longer counts against the limits.
  * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS
  */
 export async function dismissPurchase(wallet: Wallet, id: string): Promise<void> {

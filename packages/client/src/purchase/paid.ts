@@ -129,7 +129,9 @@ export async function present(context: Context, release: () => void): Promise<Pa
   };
 }
 
-/** Gets a token for a payment that settled before its token was stored: anyone who had the bundle may have settled it. */
+/**
+ * Gets a token for a payment that settled before its token was stored: anyone who had the bundle may have settled it.
+ */
 async function tokenOf(context: Context, attempt: SentAttempt): Promise<string> {
   if (attempt.token !== "") return attempt.token;
   try {

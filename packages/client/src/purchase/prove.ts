@@ -61,8 +61,8 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
 }
 
 /**
- * Makes another attempt from the same note; at most one of the attempts can settle. If the note is spent and no attempt can
- * settle any more, makes another payment.
+ * Makes another attempt from the same note; at most one of the attempts can settle. If the note is spent and no attempt
+ * can settle any more, makes another payment.
  */
 export async function nextPayment(context: Context): Promise<Proved> {
   const { wallet, record, options } = context;

@@ -14,12 +14,14 @@ const LOOK_MS = 300;
 /** A proof with less remaining validity, ms, is not submitted, because the service would refuse it as too late. */
 const MIN_TIME_MS = 45_000;
 const BEHIND_MS = 1_000;
-/** Maximum attempts in one call. Each spends the same note, or another one if the previous attempts can never settle. */
+/**
+ * Maximum attempts in one call. Each spends the same note, or another one if the previous attempts can never settle.
+ */
 const MAX_ROUNDS = 8;
 
 /**
- * Settles the payment of a purchase from its recorded state. If that fails before a proof left the process, the purchase is
- * closed.
+ * Settles the payment of a purchase from its recorded state. If that fails before a proof left the process, the
+ * purchase is closed.
  */
 export function settlePurchase(context: Context): Promise<void> {
   return closeIfUnpaid(context, () => settle(context));

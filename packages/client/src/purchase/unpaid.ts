@@ -34,8 +34,8 @@ export async function abandon(wallet: Wallet, book: PurchaseBook, record: Purcha
 }
 
 /**
- * Runs steps of a purchase. If they fail and it is unpaid, the purchase is closed. If a proof may have left the process,
- * the purchase stays open and its price stays reserved: the payment may still settle.
+ * Runs steps of a purchase. If they fail and it is unpaid, the purchase is closed. If a proof may have left the
+ * process, the purchase stays open and its price stays reserved: the payment may still settle.
  */
 export async function closeIfUnpaid<T>(context: Context, steps: () => Promise<T>): Promise<T> {
   try {

@@ -32,7 +32,9 @@ const SHOWN = [
   "changeCommitment",
 ] as const satisfies readonly (keyof SettledEvent)[];
 
-/** The public values of a payment, stored so that a receipt needs no request to a node, which would reveal the payment. */
+/**
+ * The public values of a payment, stored so that a receipt needs no request to a node, which would reveal the payment.
+ */
 export type Shown<T = bigint> = Record<(typeof SHOWN)[number], T>;
 
 export function mapShown<T, U>(shown: Shown<T>, map: (word: T) => U): Shown<U> {

@@ -5,8 +5,8 @@ import { type FoundNote, type FoundSpend, mapShown } from "./notes.ts";
 
 /**
  * The events of one range of blocks. A wallet's knowledge of the chain is a list of pages without gaps, each written
- * atomically. A crash leaves a shorter list and a reorganization removes pages from its end; the remaining list is valid in
- * both cases.
+ * atomically. A crash leaves a shorter list and a reorganization removes pages from its end; the remaining list is
+ * valid in both cases.
  */
 export interface Page {
   /** First and last block, both included. */

@@ -6,8 +6,8 @@ import type { Store, StoreChange, StoredRecord, StoreValue } from "../store/stor
 const HEAD = "scan/head";
 
 /**
- * The pages in a wallet's store. A write fails unless this process has seen the previous write, because another process on
- * the same store has pages and journal records that this one does not know.
+ * The pages in a wallet's store. A write fails unless this process has seen the previous write, because another process
+ * on the same store has pages and journal records that this one does not know.
  */
 export class StoredPages {
   readonly #store: Store;

@@ -29,8 +29,8 @@ export interface ScanKeys {
 }
 
 /**
- * Finds a wallet's notes and spends in the pool's events. It takes events in chain order from any source, makes no requests
- * and writes nothing. After a restart, `recall` restores the notes that it found before.
+ * Finds a wallet's notes and spends in the pool's events. It takes events in chain order from any source, makes no
+ * requests and writes nothing. After a restart, `recall` restores the notes that it found before.
  */
 export class NoteScanner {
   readonly #scan: ScanKeys;

@@ -52,8 +52,8 @@ export interface FollowOptions extends CallOptions {
 
 const TIMEOUT_MS = 30_000;
 /**
- * Settlements are polled in short requests: a proxy, a sleeping machine or a network change would break a connection that
- * is held for minutes. A service that ignores the preference may still hold the request.
+ * Settlements are polled in short requests: a proxy, a sleeping machine or a network change would break a connection
+ * that is held for minutes. A service that ignores the preference may still hold the request.
  */
 const PREFER = "respond-async, wait=20";
 /** Maximum time that a service holds a request for a settlement, ms. */

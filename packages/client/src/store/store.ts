@@ -4,8 +4,8 @@ import { WalletError } from "../errors.ts";
 export type StoreValue = string | number | boolean | null | StoreValue[] | { [name: string]: StoreValue };
 
 /**
- * A record as it was read. A store never uses a `version` twice, not even for a key that was deleted and created again, so
- * a writer with an outdated record is always refused.
+ * A record as it was read. A store never uses a `version` twice, not even for a key that was deleted and created again,
+ * so a writer with an outdated record is always refused.
  */
 export interface StoredRecord {
   key: string;
@@ -14,8 +14,8 @@ export interface StoredRecord {
 }
 
 /**
- * One change of a batch. `expected` is the version that the record must still have; 0 if it must not exist; undefined if
- * any version is accepted.
+ * One change of a batch. `expected` is the version that the record must still have; 0 if it must not exist; undefined
+ * if any version is accepted.
  */
 export type StoreChange =
   | { put: string; value: StoreValue; expected?: number | undefined }
@@ -29,7 +29,10 @@ export interface Store {
   get(key: string): Promise<StoredRecord | undefined>;
   /** The records whose key starts with `prefix`, in the order of their keys. */
   list(prefix: string): Promise<StoredRecord[]>;
-  /** Applies all changes or none. @throws WalletError STORE_CONFLICT if a record has a different version than `expected`. */
+  /**
+   * Applies all changes or none.
+   * @throws WalletError STORE_CONFLICT if a record has a different version than `expected`.
+   */
   batch(changes: readonly StoreChange[]): Promise<void>;
   put(key: string, value: StoreValue, expected?: number): Promise<void>;
   delete(key: string, expected?: number): Promise<void>;
@@ -47,8 +50,8 @@ interface Step {
 }
 
 /**
- * Checks a batch and serializes its values before anything is written, so that all implementations accept the same batches
- * and a caller that later mutates a value does not change the record.
+ * Checks a batch and serializes its values before anything is written, so that all implementations accept the same
+ * batches and a caller that later mutates a value does not change the record.
  */
 export function stepsOf(changes: readonly StoreChange[]): Step[] {
   const seen = new Set<string>();

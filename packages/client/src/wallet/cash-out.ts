@@ -113,7 +113,10 @@ export async function cashOut(core: WalletCore, options: CashOutOptions): Promis
   });
 }
 
-/** Begins a withdrawal and proves it. If that fails, its notes are released at once: without a proof it cannot be executed. */
+/**
+ * Begins a withdrawal and proves it. If that fails, its notes are released at once: without a proof it cannot be
+ * executed.
+ */
 async function prove(
   core: WalletCore,
   { amount, ...request }: ExitRequest & Pick<CashOutOptions, "amount">,
@@ -258,7 +261,9 @@ async function finish(
   return { id, recipient: record.recipient, amount: receivedOf(record), transaction, block, gasPaidBy, resumed };
 }
 
-/** Submits the newest proof, or another attempt with the same notes if there is none or the service cannot execute it. */
+/**
+ * Submits the newest proof, or another attempt with the same notes if there is none or the service cannot execute it.
+ */
 async function submitOnce(core: WalletCore, id: string, fresh: WithdrawalCall | undefined, cashing: Cashing) {
   const { signal, report, submit } = cashing;
   const resumed = fresh === undefined;

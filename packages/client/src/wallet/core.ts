@@ -173,8 +173,8 @@ export class WalletCore {
 
   /**
    * The current time in milliseconds, for a new proof's deadline.
-   * @throws WalletError CLOCK_BEHIND if the chain is ahead of this machine by more than `lead` seconds, because the proof
-   *   would expire too early
+   * @throws WalletError CLOCK_BEHIND if the chain is ahead of this machine by more than `lead` seconds, because the
+   *   proof would expire too early
    */
   now(lead: number): number {
     const now = this.options.clock();

@@ -39,7 +39,10 @@ export interface AuthorizeOptions {
   validFor?: number | undefined;
 }
 
-/** The two calls of a deposit by approval. @throws the errors of `parseDepositAmounts`; WalletError INSUFFICIENT_TOKENS */
+/**
+ * The two calls of a deposit by approval.
+ * @throws the errors of `parseDepositAmounts`; WalletError INSUFFICIENT_TOKENS
+ */
 export async function depositCalls(core: WalletCore, options: DepositOptions): Promise<DepositCalls> {
   const { chain, info } = core.options;
   const amounts = parseDepositAmounts(Object(options).amounts, info);
@@ -81,10 +84,10 @@ export async function signedDeposit(core: WalletCore, options: AuthorizeOptions)
 }
 
 /**
- * Chooses a fresh owner tag and journals it before it is used. Deposits show their tag on chain, so a reused tag would link
- * them. The index is random among the first hundred unused ones, because another device with the same seed may choose one
- * at the same time. A restored wallet searches only up to the gap limit, so an index beyond it is never used: if all are
- * used, the oldest one whose deposit never arrived is reused.
+ * Chooses a fresh owner tag and journals it before it is used. Deposits show their tag on chain, so a reused tag would
+ * link them. The index is random among the first hundred unused ones, because another device with the same seed may
+ * choose one at the same time. A restored wallet searches only up to the gap limit, so an index beyond it is never
+ * used: if all are used, the oldest one whose deposit never arrived is reused.
  */
 function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
   return core.lock.run(async () => {

@@ -96,8 +96,8 @@ const MAX_KEY_LENGTH = 200;
 const LOCAL_GRACE = 60;
 
 /**
- * Asks the account for a signature, submits the deposit through the service and waits for its notes. The signed deposit is
- * stored before it leaves the process. The next equal call (account and amounts, or key) resumes an unfinished one.
+ * Asks the account for a signature, submits the deposit through the service and waits for its notes. The signed deposit
+ * is stored before it leaves the process. The next equal call (account and amounts, or key) resumes an unfinished one.
  * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
  *   DEPOSIT_MISMATCH, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */

@@ -130,8 +130,8 @@ export class Journal {
   }
 
   /**
-   * Records the proof of an attempt before it leaves the process, so that it can be sent again after a crash. The proof of
-   * an attempt that is not the newest is not stored.
+   * Records the proof of an attempt before it leaves the process, so that it can be sent again after a crash. The proof
+   * of an attempt that is not the newest is not stored.
    */
   async prove<R extends JournalRecord>({ id }: R, digest: string, proof: NonNullable<R["proof"]>): Promise<void> {
     const record = this.get(id);
@@ -159,7 +159,10 @@ export class Journal {
     if (record.kind === "withdrawal" && record.returned === false) await this.#rewrite({ ...record, returned: true });
   }
 
-  /** Deletes a spend whose proof never left this process. The state of its notes then follows the newest remaining spend. */
+  /**
+   * Deletes a spend whose proof never left this process. The state of its notes then follows the newest remaining
+   * spend.
+   */
   async discard(id: string): Promise<void> {
     const record = this.get(id);
     await this.#store.delete(spendKey(id));

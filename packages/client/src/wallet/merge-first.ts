@@ -22,8 +22,8 @@ export interface AutoMerge {
 /** Options of a payment. */
 export interface PayOptions extends ScanOptions {
   /**
-   * Merges notes first in two cases: no single note is large enough (default: MERGE_REQUIRED), or every sufficient note was
-   * shown to another recipient or service by an unsettled payment (default: it pays from such a note).
+   * Merges notes first in two cases: no single note is large enough (default: MERGE_REQUIRED), or every sufficient note
+   * was shown to another recipient or service by an unsettled payment (default: it pays from such a note).
    */
   merge?: AutoMerge | undefined;
 }

@@ -35,10 +35,10 @@ interface Choice extends ScanOptions {
 }
 
 /**
- * Makes a payment: selects a note, journals the attempt and proves it. Nothing is sent. The note is held until the payment
- * settles or can no longer settle.
- * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if every sufficient note was shown to others and one of them can
- *   be merged into an unknown note (details.shown is its leaf index)
+ * Makes a payment: selects a note, journals the attempt and proves it. Nothing is sent. The note is held until the
+ * payment settles or can no longer settle.
+ * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if every sufficient note was shown to others and one of
+ *   them can be merged into an unknown note (details.shown is its leaf index)
  */
 export async function pay(core: WalletCore, request: PaymentRequest, options: Choice = {}): Promise<Payment> {
   const checked = checkPayment(request);
@@ -70,8 +70,8 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
 }
 
 /**
- * Makes another attempt at a payment from the same note, with fresh randomness and a new deadline. At most one of all attempts
- * can settle, so it is safe at any time.
+ * Makes another attempt at a payment from the same note, with fresh randomness and a new deadline. At most one of all
+ * attempts can settle, so it is safe at any time.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {

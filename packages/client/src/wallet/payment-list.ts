@@ -55,8 +55,9 @@ export function receivedEntry(payment: Omit<Received, "origin">, decimals: numbe
 }
 
 /**
- * All payments of a wallet as of the last scan, oldest first. Outgoing ones come from the journal, which a wallet restored
- * from its seed lacks. Incoming ones come from the chain. The node is not queried, because it would learn their blocks.
+ * All payments of a wallet as of the last scan, oldest first. Outgoing ones come from the journal, which a wallet
+ * restored from its seed lacks. Incoming ones come from the chain. The node is not queried, because it would learn
+ * their blocks.
  */
 export async function paymentEntries(core: WalletCore, options: PaymentsOptions): Promise<PaymentEntry[]> {
   const { decimals, direction } = options;

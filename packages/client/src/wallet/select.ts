@@ -61,8 +61,8 @@ export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: b
 }
 
 /**
- * Selects the notes to merge into one. With a `target` for the merged note: the smallest eight that reach it, or else the
- * largest eight, so that the next merge gets closer. Without: the smallest eight.
+ * Selects the notes to merge into one. With a `target` for the merged note: the smallest eight that reach it, or else
+ * the largest eight, so that the next merge gets closer. Without: the smallest eight.
  * @param fee taken from the merged note
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */

@@ -11,8 +11,8 @@ export interface Audience {
 }
 
 /**
- * Whether only `audience` has seen the nullifier of this note. A payment that was proved but never settled leaves its note
- * unspent, but those who saw the proof recognize the nullifier in another payment.
+ * Whether only `audience` has seen the nullifier of this note. A payment that was proved but never settled leaves its
+ * note unspent, but those who saw the proof recognize the nullifier in another payment.
  */
 export function isUnseen(journal: Journal, { nullifier }: FoundNote, audience?: Audience): boolean {
   return journal

@@ -4,8 +4,8 @@ import type { FoundNote } from "../scan/notes.ts";
 import { type Journal, type JournalRecord, lastDeadline } from "./journal.ts";
 
 /**
- * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may spend
- * it. spendable. spending: an unconfirmed block spends it. spent.
+ * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may
+ * spend it. spendable. spending: an unconfirmed block spends it. spent.
  */
 export type NoteState = "pending" | "queued" | "held" | "spendable" | "spending" | "spent";
 
@@ -76,7 +76,9 @@ export interface PaymentStatus {
   validUntil: number;
   /** Whether only a reorganization deeper than `finality` can change the state. */
   final: boolean;
-  /** The transaction that spent its (first) note, and the digest of its signals, which identifies the settled attempt. */
+  /**
+   * The transaction that spent its (first) note, and the digest of its signals, which identifies the settled attempt.
+   */
   transactionHash?: string;
   digest?: string;
   blockNumber?: number;

@@ -58,8 +58,8 @@ export interface WalletOptions extends PoolOptions {
 }
 
 /**
- * A shielded wallet, which can be restored from its seed and the chain. It makes proofs and calls, but does not send them:
- * the caller, a service or anyone else submits them, so that nothing on chain points at the wallet's owner.
+ * A shielded wallet, which can be restored from its seed and the chain. It makes proofs and calls, but does not send
+ * them: the caller, a service or anyone else submits them, so that nothing on chain points at the wallet's owner.
  */
 export class Wallet {
   readonly pool: PoolInfo;
@@ -140,8 +140,8 @@ export class Wallet {
   }
 
   /**
-   * Whether a payment or withdrawal that did not settle showed this note's nullifier to others, who would recognize the note
-   * when it is spent. Only this store knows.
+   * Whether a payment or withdrawal that did not settle showed this note's nullifier to others, who would recognize the
+   * note when it is spent. Only this store knows.
    */
   isShown(note: WalletNote): boolean {
     return note.state !== "spent" && !isUnseen(this.#core.journal, note);
@@ -188,8 +188,8 @@ export class Wallet {
   }
 
   /**
-   * Stops `fund` and `resumeDeposit`, waits for a running scan, and closes what `openWallet` opened. A store and a prover
-   * that were passed to `Wallet.open` stay open.
+   * Stops `fund` and `resumeDeposit`, waits for a running scan, and closes what `openWallet` opened. A store and a
+   * prover that were passed to `Wallet.open` stay open.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -215,8 +215,8 @@ export class Wallet {
   }
 
   /**
-   * Deletes a payment or withdrawal whose proof never left this process, and releases its notes. Do not call it if anyone
-   * else has the proof, because it may still settle.
+   * Deletes a payment or withdrawal whose proof never left this process, and releases its notes. Do not call it if
+   * anyone else has the proof, because it may still settle.
    * @throws WalletError UNKNOWN_PAYMENT
    */
   discard(id: string): Promise<void> {
@@ -255,7 +255,8 @@ export class Wallet {
   }
 
   /**
-   * Resumes a withdrawal or merge: submits its proof again, or another attempt with the same notes if the proof is outdated.
+   * Resumes a withdrawal or merge: submits its proof again, or another attempt with the same notes if the proof is
+   * outdated.
    * @throws WalletError UNKNOWN_PAYMENT; PAYMENT_CLOSED if its notes were spent otherwise; the other errors of
    *   `cashOut`
    */

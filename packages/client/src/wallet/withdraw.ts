@@ -56,8 +56,8 @@ export async function withdraw(
 }
 
 /**
- * Withdraws the eight largest notes completely. It makes no change note, so it works even if the pool's tree or queue is
- * full; the chain shows that nothing was left. Repeat it until the wallet is empty. Nothing is sent.
+ * Withdraws the eight largest notes completely. It makes no change note, so it works even if the pool's tree or queue
+ * is full; the chain shows that nothing was left. Repeat it until the wallet is empty. Nothing is sent.
  */
 export async function exit(core: WalletCore, request: ExitRequest, options: StartOptions = {}): Promise<Withdrawal> {
   const { recipient, ...rest } = Object(request) as ExitRequest;
@@ -100,7 +100,8 @@ export async function renew(
 }
 
 /**
- * Makes another attempt at a withdrawal with the same notes and terms and a later deadline. At most one attempt can be executed.
+ * Makes another attempt at a withdrawal with the same notes and terms and a later deadline. At most one attempt can be
+ * executed.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function withdrawAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Withdrawal> {

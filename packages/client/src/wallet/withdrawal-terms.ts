@@ -58,7 +58,10 @@ export interface WithdrawalTerms {
 /** Rounded up to a full minute, it stays within the one day that services allow. */
 const MAX_VALIDITY_SECONDS = 86_340;
 
-/** @param amount base units for the recipient @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */
+/**
+ * @param amount base units for the recipient
+ * @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION
+ */
 export function checkTerms(
   core: WalletCore,
   recipient: string,
@@ -81,8 +84,8 @@ function checkReceiver(core: WalletCore, address: string, name: string): void {
 }
 
 /**
- * The deadline of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal the
- * wallet's clock.
+ * The deadline of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal
+ * the wallet's clock.
  * @param last the deadline of the previous attempt, 0 if there is none; each attempt has a later deadline
  * @returns seconds
  */

@@ -53,7 +53,8 @@ type Hidden = Claim["hidden"][number] & { amount: bigint; cipher: ReturnType<typ
 /**
  * Proves the total that a shielded address was paid in a range of blocks, without revealing the viewing key.
  * docs/protocol.md (totals) says what it proves and what an auditor can guess.
- * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED, RECEIPT_IMPOSSIBLE (details.payments); SottoError INVALID_KEY; WalletError of the chain
+ * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED, RECEIPT_IMPOSSIBLE (details.payments); SottoError
+ *   INVALID_KEY; WalletError of the chain
  */
 export async function proveTotals(options: TotalsOptions): Promise<TotalsStatement> {
   const { chain, chainId, viewingKey, shieldedAddress, auditor, fromBlock, toBlock } = options;

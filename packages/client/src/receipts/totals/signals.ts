@@ -11,8 +11,8 @@ const WORD = 64;
 const SIGNALS = CIRCUITS.payment.publicSignalCount;
 
 /**
- * Finds the signals in a transaction's calldata, because the event omits three of the ten. They are a fixed array, so any
- * call contains them contiguously, unless a wrapper contract packs them differently.
+ * Finds the signals in a transaction's calldata, because the event omits three of the ten. They are a fixed array, so
+ * any call contains them contiguously, unless a wrapper contract packs them differently.
  * @param calldata returns a transaction's calldata by its hash, hex with 0x; undefined if the node does not have it
  */
 export function calldataSignals(calldata: (transactionHash: string) => Promise<string | undefined>): SignalSource {
