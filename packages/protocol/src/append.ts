@@ -35,7 +35,7 @@ export function assertAppendLeaves(leaves: readonly bigint[]): readonly bigint[]
 
 /**
  * z = keccak256(abi.encode(chain id, pool, oldRoot, newRoot, startIndex, count, leaves)) mod p, `leaves` a uint256[].
- * newRoot commits the prover to its leaves before z is known.
+ * Hashing newRoot commits the prover to its leaves before z is known.
  */
 export function appendChallenge(statement: AppendStatement): bigint {
   assertObject(statement, "an append");
@@ -48,7 +48,7 @@ export function appendChallenge(statement: AppendStatement): bigint {
   return keccakToField([...head, offset, count, ...leaves]);
 }
 
-/** y = sum of leaf_i z^i mod p, i from 0: the polynomial that the circuit evaluates over its own leaves. */
+/** y = sum of leaf_i z^i mod p, with i from 0. The circuit evaluates the same polynomial over its own leaves. */
 export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
   assertField(challenge, "challenge");
   if (!Array.isArray(leaves)) fail("INVALID_LEAF", `leaves must be an array, got ${describe(leaves)}`);
@@ -59,7 +59,7 @@ export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bi
   return sum;
 }
 
-/** The queue's keccak chain after one more leaf: keccak256(abi.encode(chain, leaf)). */
+/** The queue's keccak chain after adding one leaf: keccak256(abi.encode(chain, leaf)). */
 export function foldQueue(chain: Bytes32, leaf: bigint): Bytes32 {
   const words = [bytesToBigInt(hexToBytes(chain, 32, "chain")), assertField(leaf, "leaf")];
   return bytesToHex(bigIntToBytes(keccakWords(words), 32));

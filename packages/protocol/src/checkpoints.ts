@@ -28,7 +28,7 @@ export interface Checkpoint {
   blockNumber: number;
 }
 
-/** The start of the queue: the fields of `INoteTree.QueueState` that are needed here. */
+/** The start of the queue: the fields of `INoteTree.QueueState` that this module needs. */
 export interface QueueStart {
   appended: number;
   appendedChain: string;
@@ -47,8 +47,8 @@ function assertList(list: unknown, name: string): void {
 }
 
 /**
- * Computes the pending checkpoints as the contract does. The first one starts at the end of the last append; a new one
- * starts if the block changes or if the current one has 64 leaves.
+ * Computes the pending checkpoints exactly as the contract does. The first checkpoint starts at the end of the last
+ * append; a new one starts when the block changes or the current one has 64 leaves.
  *
  * @throws SottoError INVALID_ARGUMENT, INVALID_INTEGER, INVALID_HEX, INVALID_FIELD_ELEMENT
  */
@@ -83,7 +83,7 @@ export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[])
 }
 
 /**
- * A checkpoint as an argument of the contract; zeros if there is none.
+ * A checkpoint as a contract argument; all zeros if there is none.
  *
  * @param timestamp of the checkpoint's block, seconds
  */

@@ -8,7 +8,7 @@ import { assertLeafIndex } from "./note.ts";
 import { assertAmount, assertArray, assertField, assertInteger, assertObject, assertUint } from "./validate.ts";
 
 /**
- * Seconds within which a payment must be settled. The confirmations after that take at most 60 s, and a proof header is
+ * Seconds within which a payment must be settled. Confirmations take at most another 60 s, and a proof header is
  * accepted for 300 s.
  */
 export const SETTLE_WINDOW_SECONDS = 180;
@@ -34,7 +34,7 @@ export function validUntilOf(timestamp: number): bigint {
   return (end / 60_000n) * 60n;
 }
 
-/** The resource that a payment is for, with the other values that its digest depends on. */
+/** The resource that is paid for, with the other inputs of its digest. */
 export interface Resource {
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
@@ -75,12 +75,15 @@ export function paymentContext(context: Deployment & { validUntil: bigint; resou
   return keccakToField([...deploymentWords(context), validUntil, digest]);
 }
 
-/** Blinding of a deposited note: keccak256(chain id, pool, leaf index) mod p. Public, and different for each note. */
+/**
+ * Blinding of a deposited note: keccak256(chain id, pool, leaf index) mod p. The blinding is public, and differs for
+ * each note.
+ */
 export function depositBlinding(deployment: Deployment, leafIndex: number): bigint {
   return keccakToField([...deploymentWords(deployment), BigInt(assertLeafIndex(leafIndex))]);
 }
 
-/** The effects of a withdrawal beyond its notes. The proof binds all of them, so the submitter cannot change them. */
+/** The terms of a withdrawal, besides its notes. The proof binds all of them, so the submitter cannot change them. */
 export interface WithdrawalTerms {
   /** Receives amount - fee. */
   readonly recipient: string;
@@ -116,14 +119,17 @@ export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers
   return keccakToField([assertField(context, "context"), assertAmount(amount), ...words]);
 }
 
-/** Identifies a settled proof: keccak256 of all its public signals. (The proof's bytes can be re-randomised.) */
+/**
+ * Identifies a settled proof: keccak256 of all its public signals. (Not of the proof's bytes, which anyone can
+ * re-randomise.)
+ */
 export function signalsDigest(signals: readonly bigint[]): Bytes32 {
   if (!Array.isArray(signals) || signals.length === 0)
     fail("INVALID_FIELD_ELEMENT", `signals must be an array of at least one, got ${describe(signals)}`);
   return bytes32(keccakWords(signals.map((signal, i) => assertField(signal, `signal ${i}`))));
 }
 
-/** The notes of an EIP-3009 deposit. Its authorization's nonce commits to all of them. */
+/** The notes of an EIP-3009 deposit. The authorization's nonce commits to all of them. */
 export interface DepositNotes {
   readonly ownerTags: readonly bigint[];
   /** Base units, one for each tag. */

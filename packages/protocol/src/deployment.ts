@@ -1,7 +1,7 @@
 import { addressToBigInt } from "./ethereum-address.ts";
 import { assertObject, assertUint } from "./validate.ts";
 
-/** The pool that a hash is bound to: a proof, context or blinding of one deployment is not valid for another. */
+/** The pool that a hash is bound to: a proof, context or blinding for one deployment is not valid for another. */
 export interface Deployment {
   /** EIP-155 chain id. */
   readonly chainId: bigint;

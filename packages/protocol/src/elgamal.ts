@@ -5,7 +5,7 @@ import { hexToBytes } from "./hex.ts";
 import { randomBits } from "./random.ts";
 import { assertAmount } from "./validate.ts";
 
-/** Bits of the random scalar b of an encryption. */
+/** Size of an encryption's random scalar b, bits. */
 export const SCALAR_BITS = 249;
 
 /** Lifted ElGamal: R = r Base8, C = r PK + amount Base8. Additively homomorphic. */
@@ -20,7 +20,7 @@ export interface Encryption extends Ciphertext {
 }
 
 /**
- * A fresh b, uniform in [0, 2^249). Never use one twice: if two ciphertexts have the same r, the amount of one reveals the
+ * A fresh b, uniform in [0, 2^249). Never reuse b: if two ciphertexts have the same r, the amount of one reveals the
  * amount of the other.
  */
 export function randomScalar(): bigint {
@@ -36,8 +36,8 @@ function assertScalar(scalar: unknown): bigint {
 }
 
 /**
- * r = 2 b + 2^249 + 1, the scalar by which the circuits multiply. Their double-and-add starts at 2 P, so that none of its
- * incomplete additions can meet an exceptional case; and r < 3 * 2^249 < l.
+ * r = 2 b + 2^249 + 1, the scalar by which the circuits multiply. Their double-and-add starts at 2 P, so that none of
+ * its incomplete additions hits an exceptional case; r < 3 * 2^249 < l.
  */
 export function exponentOf(scalar: bigint): bigint {
   return 2n * assertScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;

@@ -1,6 +1,6 @@
 import type { ErrorTable } from "./sotto-error.ts";
 
-/** Codes that several packages throw. A package takes the definition from here into its own table. */
+/** Codes that several packages throw. Each of them copies the definition into its own table. */
 export const SHARED_ERRORS = {
   BODY_TOO_LARGE: { means: "The body of a request is larger than the limit.", exit: "usage", http: 413 },
   CHAIN_UNAVAILABLE: { means: "No node of the chain answers. Try again.", exit: "network", http: 503 },
@@ -129,7 +129,7 @@ export const PROTOCOL_ERRORS = {
   ANSWER_TOO_LARGE: { means: "The body of a response exceeds the client's limit.", exit: "network" },
 } satisfies ErrorTable;
 
-/** The errors of @sotto/protocol/x402: something said in the terms of x402 that cannot be read. */
+/** The errors of @sotto/protocol/x402: an x402 object is malformed or not supported. */
 export const X402_ERRORS = {
   X402_VERSION_UNSUPPORTED: { means: "The version of x402 is not 2.", http: 400 },
   X402_SCHEME_UNSUPPORTED: { means: "The payment requirements have a different scheme than sotto's.", http: 400 },

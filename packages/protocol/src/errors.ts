@@ -15,7 +15,9 @@ export function fail(code: ProtocolErrorCode, message: string, details: ErrorDet
   throw new ProtocolError(code, message, details);
 }
 
-/** Runs `read`. If it throws a SottoError with another code, throws one with this code and the same message. */
+/**
+ * Runs `read`. If it throws a SottoError with another code, rethrows it with `code`, prefixing the message with `what`.
+ */
 export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T): T {
   try {
     return read();
@@ -25,7 +27,7 @@ export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T):
   }
 }
 
-/** Names a value in an error message by its type and size; never repeats the value, which may be a secret. */
+/** Describes a value in an error message by its type and size; never includes the value itself, which may be secret. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -35,21 +37,23 @@ export function describe(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Spaces, and characters that are not visible or change how others are shown: control, bidi and format characters. */
+/**
+ * Spaces, and characters that are invisible or change how others are displayed: control, bidi and format characters.
+ */
 const NOT_PRINTED = /[^\p{L}\p{M}\p{N}\p{P}\p{S}]+/gu;
 
 /**
- * A text from another party for an error message or a log: one line of at most `max` UTF-16 units; "" for other values.
- * Each run of spaces, control, bidi and format characters becomes one space.
+ * Makes a text from another party safe for an error message or a log: one line of at most `max` UTF-16 units; "" for
+ * other values. Each run of spaces, control, bidi and format characters becomes one space.
  */
 export function quoted(value: unknown, max = 200): string {
   if (typeof value !== "string") return "";
-  // Bounds the work: a text may have megabytes, and most of it would be dropped.
+  // Bounds the work: the text may be megabytes long, and most of it is dropped.
   const line = value
     .slice(0, 4 * max)
     .replaceAll(NOT_PRINTED, " ")
     .trim();
   if (line.length <= max && value.length <= 4 * max) return line;
-  // A cut may halve a surrogate pair.
+  // The cut may split a surrogate pair.
   return `${line.slice(0, max - 2).replace(/\p{Cs}$/u, "")}..`;
 }

@@ -3,7 +3,7 @@ import { describe, fail } from "./errors.ts";
 /** Order of the BN254 scalar field: the field of circuits, hashes, commitments and Baby Jubjub coordinates. */
 export const FIELD_MODULUS = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-/** Order q of BN254's base field: the coordinates of proof points are below it. */
+/** Order q of BN254's base field. The coordinates of proof points are below q. */
 export const BASE_FIELD_MODULUS = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 
 /** The representative of `value` in [0, p). */

@@ -4,7 +4,7 @@ import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
 /** Maximum length of a resourceUrl on the wire, characters. */
 export const MAX_URL_LENGTH = 2048;
 
-/** Reads a field of a JSON object. Only own fields count: a field of the prototype was never sent. */
+/** Reads a field of a JSON object. Ignores inherited properties, because they were not part of the JSON. */
 export type Fields = (name: string) => unknown;
 
 /**

@@ -5,14 +5,14 @@ import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 import { assertText } from "./validate.ts";
 
 /**
- * keccak256(abi.encode(words...)) of static words, 32 bytes each. Packed encodings are never used, because two different
- * lists could have the same encoding.
+ * keccak256(abi.encode(words...)) for static words of 32 bytes each. Packed encodings are never used, because two
+ * different lists could have the same encoding.
  */
 export function keccakWords(words: readonly bigint[]): bigint {
   return bytesToBigInt(keccak_256(concatBytes(...words.map((word) => bigIntToBytes(word, 32)))));
 }
 
-/** keccak256 of the words mod p, as the contracts turn hashes into signals. */
+/** keccak256 of the words mod p: the contracts' conversion of hashes into signals. */
 export function keccakToField(words: readonly bigint[]): bigint {
   return keccakWords(words) % FIELD_MODULUS;
 }

@@ -23,12 +23,12 @@ function expand(seed: Uint8Array, purpose: string, size: number): Uint8Array {
   return hkdf(sha256, seed, undefined, utf8ToBytes(`sotto/v1/${purpose}`), size);
 }
 
-/** HKDF's 48 bytes reduced modulo a number of at most 254 bits: uniform up to 2^-130. */
+/** 48 bytes from HKDF, reduced modulo a number of at most 254 bits, are uniform up to 2^-130. */
 function expandScalar(seed: Uint8Array, purpose: string, modulus: bigint): bigint {
   return bytesToBigInt(expand(seed, purpose, 48)) % modulus;
 }
 
-/** A viewing key is in [1, l), and odd so that vk R has the same x for both points R with one x. */
+/** A viewing key is in [1, l), and odd, so that vk R has the same x for both points R that share an x. */
 export function assertViewingKey(viewingKey: unknown): bigint {
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n) {
     fail("INVALID_KEY", "a viewing key must be an odd bigint from 1 to l - 1");
@@ -38,9 +38,9 @@ export function assertViewingKey(viewingKey: unknown): bigint {
 
 /**
  * All keys of a wallet in one pool, derived from its seed by HKDF-SHA256. Each key has its own purpose string, which
- * includes chain id and pool: if a spending key were the same in two pools, a payer could send the same note to the same
- * leaf index in both, and the spends of that note would show the same nullifier on both chains. Getters compute the keys,
- * so that logging the object shows none.
+ * includes chain id and pool: if a spending key were the same in two pools, a payer could place the same note at the
+ * same leaf index in both, and spending the two notes would reveal the same nullifier on both chains. Getters compute
+ * the keys, so that logging the object does not reveal them.
  */
 export class WalletKeys {
   readonly #seed: Uint8Array;
@@ -77,13 +77,13 @@ export class WalletKeys {
 
   /**
    * sk_i: spends the notes of tag i. Index 0 is for payments received and for change; its tag is part of the shielded
-   * address. Indices from 1 up are for deposits, which show their tag on chain.
+   * address. Higher indices are for deposits, whose tag is visible on chain.
    */
   spendingKey(index: number): bigint {
     assertInteger(index, 0, MAX_KEY_INDEX, "index");
     const purpose = index === 0 ? `spending-key/${this.#deployment}` : `deposit-key/${this.#deployment}/${index}`;
     const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
-    // Has probability 2^-254; but with key 0 anyone could compute the nullifiers.
+    // The probability is 2^-254, but with key 0 anyone could compute the nullifiers.
     if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
     return key;
   }
@@ -118,7 +118,7 @@ export class WalletKeys {
    *
    * @param origin where the tokens are spent, such as "https://data.example"
    * @param keyId the merchant's key, hex with 0x
-   * @param pack how many packs of this key were bought before, 0 to 2^31 - 1
+   * @param pack number of packs already bought for this key, 0 to 2^31 - 1
    */
   prepaidSecret(origin: string, keyId: string, pack: number): Uint8Array {
     assertInteger(pack, 0, MAX_KEY_INDEX, "pack");

@@ -4,11 +4,11 @@
  */
 export const LOCAL_CHAIN_IDS: readonly bigint[] = [31337n, 1337n];
 
-/** Largest number of blocks on top of an event that a wallet can be configured to wait for. */
+/** Maximum number of blocks on top of an event that a wallet can be configured to wait for. */
 export const MAX_FINALITY = 1_000;
 
 /**
- * Number of blocks on top of an event before a wallet counts it, unless the deployment or the user sets another one: 0 on
- * a local chain, which mines a block for each transaction and never reorganizes, otherwise 2.
+ * Default number of blocks on top of an event before a wallet counts it, if neither the deployment nor the user sets
+ * one: 0 on a local chain, which mines a block for each transaction and never reorganizes, otherwise 2.
  */
 export const defaultFinality = (chainId: bigint): number => (LOCAL_CHAIN_IDS.includes(chainId) ? 0 : 2);

@@ -1,7 +1,7 @@
 // Checks that Node is new enough for this project's programs and stores. Imports nothing, so that a program can call it
-// before it loads a module that an older Node does not have.
+// before it loads a module that older versions of Node lack.
 
-/** The first Node version with built-in SQLite; `engines` in the package.json files has the same. */
+/** The first Node version with built-in SQLite; the same as `engines` in the package.json files. */
 const MIN_MAJOR = 22;
 const MIN_MINOR = 13;
 

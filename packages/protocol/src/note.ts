@@ -34,7 +34,7 @@ export function assertLeafIndex(leafIndex: unknown, name = "leafIndex"): number 
 }
 
 /**
- * nf = Poseidon3(sk, cm, leafIndex). With the leaf index, two notes with the same commitment have different nullifiers, so
+ * nf = Poseidon3(sk, cm, leafIndex). The leaf index gives two notes with the same commitment different nullifiers, so
  * both can be spent.
  *
  * @param leafIndex 0 to 2^30 - 1

@@ -23,7 +23,7 @@ export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
 /**
  * (blinding, pad) = PoseidonEx(3->2)(ck, nf, unique) of a note that a wallet creates for itself.
  *
- * @param nf nullifier of the (first) spent note, by which a restored wallet finds its change
+ * @param nf nullifier of the (first) spent note, from which a restored wallet finds its change
  * @param unique differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
  *   `withdrawalPadContext` of a withdrawal
  */
@@ -45,8 +45,9 @@ export function openHint(hint: bigint, pad: bigint): bigint {
 }
 
 /**
- * C.x + senderCommitment mod p, the form of C on chain. From C itself, an observer who guesses the amount could compute
- * S = C - amount Base8 and with it the pad. The sender commitment does not appear on chain, and is fresh for each attempt.
+ * C.x + senderCommitment mod p, the form of C on chain. If C itself were public, an observer who guesses the amount
+ * could compute S = C - amount Base8, and from S the pad. The sender commitment does not appear on chain, and is fresh
+ * for each attempt.
  */
 export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint {
   return (assertField(cipherX, "C.x") + assertField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;

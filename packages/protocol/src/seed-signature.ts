@@ -8,9 +8,9 @@ import { bytesToBigInt, hexToBytes } from "./hex.ts";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * The EIP-712 message whose signature can serve as a seed. It names neither a chain nor a contract, so that an account has
- * the same seed everywhere. Any website can ask for this signature and would then control the wallet: an application that
- * offers this must warn its users. The default is a seed from words.
+ * The EIP-712 message whose signature can be used as a seed. It names no chain and no contract, so that an account has
+ * the same seed everywhere. Any website can ask for this signature, and could then control the wallet: an application
+ * that offers this kind of seed must warn its users. The default is a seed from words.
  */
 export const SEED_TYPED_DATA = {
   domain: { name: "sotto", version: "1" },
@@ -24,11 +24,12 @@ export const SEED_TYPED_DATA = {
 } as const;
 
 /**
- * The seed, 32 bytes, from a 65-byte signature of SEED_TYPED_DATA by an externally owned account. Ask for it twice and
- * compare: an account whose signatures differ each time (a multisig, some hardware) would lose its wallet.
+ * The seed, 32 bytes, from a 65-byte signature of SEED_TYPED_DATA by an externally owned account. Request the signature
+ * twice and compare the two: an account whose signatures differ each time (a multisig, some hardware wallets) could not
+ * restore its wallet.
  *
- * Only r and s are used, because wallets disagree on v (0 or 27). A high s is refused, because r and n - s would give
- * another seed.
+ * Only r and s are used, because wallets disagree on v (0 or 27). A high s is refused, because (r, s) and (r, n - s)
+ * would give different seeds.
  *
  * @param signature 65 bytes as hex with 0x
  * @throws SottoError INVALID_SIGNATURE

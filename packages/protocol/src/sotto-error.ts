@@ -1,7 +1,7 @@
-/** Values that an error carries in addition to its message, for programs. Never secrets. */
+/** Machine-readable values that an error has in addition to its message. Never secrets. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
-/** How a command ends because of an error. The command line maps each name to an exit code. */
+/** How an error ends a command. The command line maps each name to an exit code. */
 export type ExitName =
   | "failed"
   | "usage"
@@ -19,9 +19,9 @@ export type ExitName =
 export interface ErrorDefinition {
   /** What the code means. */
   readonly means: string;
-  /** How a command ends because of it. Default: `failed`. */
+  /** How this error ends a command. Default: `failed`. */
   readonly exit?: ExitName | undefined;
-  /** The status of its HTTP response. Default: 500 `INTERNAL`, without the message. */
+  /** HTTP status of a response with this error. Default: 500 `INTERNAL`, without the message. */
   readonly http?: number | undefined;
   /** The next step for a user of the command line. */
   readonly remedy?: string | Remedy | undefined;
@@ -58,15 +58,15 @@ export interface DefinedError<Code extends string> extends SottoError {
   readonly code: Code;
 }
 
-/** A class whose errors have the codes of one table. */
+/** An error class that takes the codes of one table. */
 export interface ErrorClass<Code extends string> {
   readonly prototype: DefinedError<Code>;
   new (code: Code, message: string, details?: ErrorDetails, options?: { cause?: unknown }): DefinedError<Code>;
 }
 
 /**
- * Makes a subclass of {@link SottoError} that takes the codes of `Table` and no others. The class knows the table's type
- * only, so that a page that throws and catches these errors does not download their definitions.
+ * Makes a subclass of {@link SottoError} that takes the codes of `Table` and no others. The class depends only on the
+ * table's type, so that a page that throws and catches these errors does not download their definitions.
  */
 export function createErrorClass<Table extends ErrorTable>(name: string): ErrorClass<keyof Table & string> {
   const Defined = class extends SottoError {

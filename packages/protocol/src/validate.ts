@@ -1,7 +1,7 @@
 import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
 import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "./field.ts";
 
-/** Largest token amount a note can hold, in base units: amounts are 64-bit range-checked in the circuits. */
+/** Maximum token amount of a note, in base units: the circuits range-check amounts to 64 bits. */
 export const MAX_AMOUNT = (1n << 64n) - 1n;
 
 function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, name: string, expected: string): bigint {
@@ -14,7 +14,7 @@ function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
 }
 
 /**
- * Checks that a value is an object. It mainly catches forgotten arguments.
+ * Checks that a value is an object. This mainly catches forgotten arguments.
  *
  * @throws SottoError INVALID_ARGUMENT
  */

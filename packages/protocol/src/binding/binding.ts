@@ -8,7 +8,8 @@ import { type StructFields, structDigest, type TypedData, typedDataOf, typedData
 
 /**
  * The statement that a wallet signs to claim a shielded address: for one chain and pool, and optionally for a phone number
- * and the registry that publishes it. A wallet address alone does not show who can read and spend private payments to it.
+ * and the registry that publishes it. A wallet address alone does not identify the keys that can read and spend private
+ * payments to it.
  */
 export interface ShieldedAddressBinding {
   /** E.164, or "" for a binding without a number. */
@@ -24,7 +25,7 @@ export interface ShieldedAddressBinding {
   readonly issuedAt: number;
 }
 
-/** issuedAt is a multiple of this, so that a registry that was not given it finds it by trying a few values. */
+/** issuedAt is a multiple of this, so that a registry that does not receive it can find it by trying a few values. */
 export const BINDING_SLOT_SECONDS = 300;
 
 /** Maximum length of a registry's base URL, characters. */
@@ -32,7 +33,7 @@ export const MAX_SERVICE_LENGTH = 256;
 
 /** E.164: no leading zero, at most fifteen digits. The registry checks whether the number exists. */
 const PHONE = /^(\+[1-9][0-9]{4,14})?$/;
-/** Printable ASCII only, so that the URL that a wallet shows its user cannot look like another one. */
+/** Printable ASCII only, so that the URL in the wallet's prompt cannot be confused with a look-alike. */
 const SERVICE = /^(https?:\/\/[!-~]+)?$/;
 /** The latest time that a Date can represent, seconds. */
 const MAX_TIMESTAMP_SECONDS = 8_640_000_000_000;
@@ -49,7 +50,7 @@ const FIELDS: StructFields = [
 ];
 
 function parsePhone(value: unknown): string {
-  // The number is personal data: no message repeats it.
+  // The number is personal data, so error messages never contain it.
   if (typeof value !== "string" || !PHONE.test(value))
     fail("BINDING_INVALID", "phone must be a number in E.164 such as +14155550100, or empty");
   return value;
@@ -71,7 +72,7 @@ export function assertIssuedAt(value: unknown): number {
   return issuedAt;
 }
 
-/** Checks the form of all fields and lower-cases them. Does not decode the key's point, which takes a millisecond. */
+/** Checks the form of all fields and lower-cases them. Skips decoding the key's point, which takes a millisecond. */
 function parseForm(value: unknown): ShieldedAddressBinding {
   assertObject(value, "a binding");
   const { phone, wallet, key, chainId, pool, service, issuedAt } = value as ShieldedAddressBinding;
@@ -104,8 +105,8 @@ export function assertBinding(value: unknown): ShieldedAddressBinding {
 export type BindingTypedData = TypedData<typeof NAME>;
 
 /**
- * The typed data that the wallet signs. To call `eth_signTypedData_v4` directly, pass `bindingRequest` instead: without
- * EIP712Domain in the types, some wallets sign another digest.
+ * The typed data that the wallet signs. To call `eth_signTypedData_v4` directly, pass `bindingRequest` instead: if the
+ * types lack EIP712Domain, some wallets sign a different digest.
  *
  * @throws SottoError BINDING_INVALID
  */
@@ -123,8 +124,8 @@ export function bindingRequest(binding: ShieldedAddressBinding): string {
 }
 
 /**
- * The EIP-712 digest, which the wallet signs and which identifies the binding. Detect replays by it, never by the bytes of
- * the signature: one digest can have many.
+ * The EIP-712 digest that the wallet signs. It identifies the binding. Detect replays by this digest, never by the
+ * signature's bytes: one digest can have many valid signatures.
  *
  * @throws SottoError BINDING_INVALID
  */

@@ -18,7 +18,9 @@ function wordAt(bytes: Uint8Array, offset: number): bigint {
   return bytesToBigInt(bytes.subarray(offset, offset + 32));
 }
 
-/** The `bytes` value whose offset is in the word at `head`; undefined if it exceeds `bytes`. */
+/**
+ * The ABI-encoded `bytes` value whose offset is in the word at `head`; undefined if it extends past the end of `bytes`.
+ */
 function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
   const offset = wordAt(bytes, head);
   if (offset + 32n > BigInt(bytes.length)) return undefined;
@@ -29,7 +31,7 @@ function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
 }
 
 /**
- * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word. Returns the bytes of any other signature
+ * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word. Returns any other signature
  * unchanged.
  *
  * @returns undefined if the signature ends in the magic word but the rest does not decode

@@ -7,8 +7,8 @@ import { keccakText, keccakWords } from "../keccak.ts";
 
 /**
  * The domain of all messages that wallets sign for sotto, so that wallets show one name for all of them. The chain id is a
- * field of each struct, not of the domain: an account is the same on all chains, but a wallet refuses a domain of another
- * chain than its current one.
+ * field of each struct, not of the domain: an account is the same on all chains, but a wallet refuses a domain whose
+ * chain id is not that of its current chain.
  */
 const DOMAIN = { name: "sotto", version: "1" } as const;
 
@@ -28,7 +28,7 @@ export interface TypedData<Name extends string = string> {
   readonly message: Readonly<Record<string, string | number>>;
 }
 
-/** The values of a struct's fields, checked: hex, text, numbers. */
+/** The validated values of a struct's fields: hex, text, numbers. */
 export type StructValues = Readonly<Record<string, string | number | bigint>>;
 
 const fieldOf = (values: object, name: string) => (values as StructValues)[name]!;
@@ -66,7 +66,7 @@ function wordOf({ name, type }: StructField, values: object): bigint {
   return type === "address" ? addressToBigInt(String(value), name) : BigInt(value);
 }
 
-/** The EIP-712 digest of a struct whose values were checked. */
+/** The EIP-712 digest of a struct whose values have been checked. */
 export function structDigest(name: string, fields: StructFields, values: object): Bytes32 {
   const type = `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(",")})`;
   const struct = keccakWords([keccakText(type), ...fields.map((field) => wordOf(field, values))]);

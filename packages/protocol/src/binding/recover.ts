@@ -4,7 +4,7 @@ import type { Bytes32 } from "../contexts.ts";
 import type { Address } from "../ethereum-address.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 
-/** The parity of R.y by v: signatures have 0 and 1 as well as the older 27 and 28. */
+/** The parity of R.y for each v: some signatures have 0 or 1, others the older 27 or 28. */
 const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([
   [0, 0],
   [1, 1],
@@ -12,7 +12,10 @@ const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([
   [28, 1],
 ]);
 
-/** Splits a signature into r and s (64 bytes) and the parity of R.y: v of 65 bytes, the top bit of s of 64 (EIP-2098). */
+/**
+ * Splits a signature into r and s (64 bytes) and the parity of R.y: from v if it has 65 bytes, from the top bit of s if
+ * it has 64 (EIP-2098).
+ */
 function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | undefined {
   const compact = signature.slice(0, 64);
   if (signature.length === 65) {
@@ -26,8 +29,8 @@ function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | 
 }
 
 /**
- * Recovers the account that signed the digest. Returns undefined if the signature is invalid: not 64 or 65 bytes, r or s
- * out of range, a high s (which anyone can derive from the low one), or r not the x of a point.
+ * Recovers the account that signed the digest. Returns undefined if the signature is invalid: it is not 64 or 65 bytes,
+ * r or s is out of range, s is high (anyone can derive the high s from the low one), or r is not the x of a point.
  */
 export function recoverSigner(digest: Bytes32, signature: Uint8Array): Address | undefined {
   const parts = split(signature);

@@ -18,7 +18,10 @@ export interface PhoneUnlink {
   readonly issuedAt: number;
 }
 
-/** The message that a wallet signs for a registry that requires signed lookups. Valid for one lookup: the nonce is consumed. */
+/**
+ * The message that a wallet signs to look up a number at a registry that requires signed lookups. Valid for one lookup:
+ * the nonce is consumed.
+ */
 export interface PhoneLookup {
   /** E.164. */
   readonly phone: string;
@@ -28,7 +31,9 @@ export interface PhoneLookup {
   readonly service: string;
   /** 16 to 64 characters of A-Z, a-z, 0-9, - and _, never used before by this wallet. */
   readonly nonce: string;
-  /** Seconds since the Unix epoch, at most LOOKUP_LIFETIME_SECONDS ahead. The registry does not answer later. */
+  /**
+   * Seconds since the Unix epoch, at most LOOKUP_LIFETIME_SECONDS ahead. After that the registry rejects the lookup.
+   */
   readonly deadline: number;
 }
 
@@ -56,7 +61,10 @@ export type RequestTypedData = TypedData;
 
 const invalid = (what: string): never => fail("BINDING_INVALID", what);
 
-/** Parses the fields of both messages into canonical form. The number is personal data: no message repeats it. */
+/**
+ * Parses the fields of both messages into canonical form. The number is personal data, so error messages never contain
+ * it.
+ */
 function parseCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLookup) {
   if (typeof phone !== "string" || !/^\+[1-9][0-9]{4,14}$/.test(phone)) invalid("phone must be a number in E.164");
   if (typeof service !== "string" || service.length > MAX_SERVICE_LENGTH || !/^https?:\/\/[!-~]+$/.test(service))
@@ -89,7 +97,7 @@ export const unlinkTypedData = (unlink: PhoneUnlink): RequestTypedData =>
 /** The EIP-712 digest. @throws SottoError BINDING_INVALID */
 export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => structDigest("PhoneUnlink", UNLINK, parseUnlink(unlink));
 
-/** The EIP-712 data that a wallet signs to look a number up. @throws SottoError BINDING_INVALID */
+/** The EIP-712 data that a wallet signs to look up a number. @throws SottoError BINDING_INVALID */
 export const lookupTypedData = (lookup: PhoneLookup): RequestTypedData =>
   typedDataOf("PhoneLookup", LOOKUP, parseLookup(lookup));
 

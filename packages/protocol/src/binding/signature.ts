@@ -13,7 +13,7 @@ import { recoverSigner } from "./recover.ts";
  */
 export type EthCall = (call: { to?: string; data: string }) => Promise<string>;
 
-/** Maximum length of a signature, bytes: room for a wallet's creation code and the signatures of many owners. */
+/** Maximum length of a signature, bytes: enough for a wallet's creation code and the signatures of many owners. */
 export const MAX_SIGNATURE_BYTES = 8192;
 
 /**
@@ -65,7 +65,8 @@ async function ask(call: EthCall, data: string): Promise<string> {
 
 /**
  * Whether a wallet signed a digest: an externally owned account (65 or 64 bytes, low s), a contract wallet (EIP-1271),
- * or one that is not deployed yet (EIP-6492). An account's own signature needs no chain.
+ * or one that is not deployed yet (EIP-6492). The signature of an externally owned account is checked without calling
+ * the chain.
  *
  * The caller must make sure that `call` asks a node of the right chain and that the digest includes the chain id.
  *
@@ -92,7 +93,8 @@ export async function checkWalletSignature(
 }
 
 /**
- * Whether the binding's wallet signed it. The caller checks the binding's age, and that its fields are the expected ones.
+ * Whether the binding's wallet signed it. The caller must check the binding's age and that its fields have the expected
+ * values.
  *
  * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */

@@ -2,17 +2,17 @@ import { assertTimestamp } from "../contexts.ts";
 import { fail } from "../errors.ts";
 import { assertIssuedAt, BINDING_SLOT_SECONDS } from "./binding.ts";
 
-/** Seconds that a binding is valid: 400 days. After that the wallet must sign a new one. */
+/** Lifetime of a binding, seconds: 400 days. After that the wallet must sign a new one. */
 export const BINDING_LIFETIME_SECONDS = 400 * 86_400;
 
-/** Maximum age of an issuedAt given in a request to link, seconds: the owners of a multisig need time to sign. */
+/** Maximum age of the issuedAt in a request to link, seconds: the owners of a multisig need time to sign. */
 export const BINDING_MAX_AGE_SECONDS = 86_400;
 
-/** Seconds that an issuedAt may be in the future: the next slot, and 30 s between two clocks. */
+/** Maximum time by which issuedAt may be in the future, seconds: one slot, plus 30 s of clock skew. */
 export const BINDING_LEAD_SECONDS = BINDING_SLOT_SECONDS + 30;
 
 /**
- * The values of issuedAt to try if a request to link gives none: the current slot, the previous one, the next one.
+ * The values of issuedAt to try if a request to link omits it: the current slot, the previous one, the next one.
  *
  * @param now ms
  */
@@ -30,7 +30,7 @@ function assertNotAhead(issuedAt: number, now: number): void {
 }
 
 /**
- * Checks that a binding is neither from the future nor expired.
+ * Checks that a binding is not expired and not dated in the future.
  *
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_EXPIRED, BINDING_INVALID

@@ -30,7 +30,7 @@ const Curve = babyjubjub.Point;
 type CurvePoint = InstanceType<typeof Curve>;
 
 /**
- * Whether a point satisfies the curve's equation. It may still be outside the prime-order subgroup.
+ * Whether a point satisfies the curve's equation. The point may still be outside the prime-order subgroup.
  * @throws ProtocolError if a coordinate is not a field element
  */
 export function isOnCurve(point: Point): boolean {
@@ -65,7 +65,7 @@ export function negatePoint(point: Point): Point {
  * scalar * P for a scalar in [0, l).
  *
  * Uses noble's constant-time algorithm, but bigint arithmetic is not constant-time in JavaScript engines, so precise timing
- * may reveal the scalar. Multiply secrets only on their owner's machine.
+ * may reveal the scalar. Multiply by a secret only on its owner's machine.
  *
  * @throws SottoError INVALID_SCALAR, INVALID_POINT
  */
@@ -86,7 +86,7 @@ const MONTGOMERY_A24 = 42175n;
 /** Whether the point lies in the subgroup of order l: whether l P is the identity. */
 export function isInSubgroup(point: Point): boolean {
   const { x, y } = toCurve(point, "point").toAffine();
-  // The two points with x = 0 are the identity and (0, -1), on which the ladder does not work.
+  // The two points with x = 0 are the identity and (0, -1); the ladder does not work for them.
   if (x === 0n) return y === 1n;
   const u = multiplyField(1n + y, invertField(subtractField(1n, y)));
   const [, w] = climb({ u, a24: MONTGOMERY_A24 }, ORDER_BITS);
@@ -107,8 +107,8 @@ export function assertSubgroupPoint(point: Point, name = "point"): Point {
 }
 
 /**
- * The point of the prime-order subgroup with this x. There is at most one: the other point with the same x differs from
- * -P by (0, -1), which has order 2.
+ * The point of the prime-order subgroup with this x. There is at most one: the other point on the curve with the same x
+ * is outside, because it differs from -P by (0, -1), which has order 2.
  *
  * @throws SottoError INVALID_POINT if no point of the subgroup has this x, or only the identity has it
  */

@@ -15,8 +15,8 @@ export function packPoint(point: Point): string {
 }
 
 /**
- * Strict inverse of `packPoint`: y canonical, a point on the curve, in the prime-order subgroup, not the identity.
- * Without these checks, a sender could pay to a key with which its owner cannot read the payment.
+ * Strict inverse of `packPoint`: y must be canonical, and the point on the curve, in the prime-order subgroup and not
+ * the identity. Without these checks, a sender could pay to a key whose owner cannot read the payment.
  *
  * @throws SottoError INVALID_HEX, INVALID_POINT
  */

@@ -4,7 +4,7 @@ import { ELEMENT } from "../wasm/limb-code.ts";
 
 const P = FIELD_MODULUS;
 
-/** u = U / W of h P and of (h + 1) P; W = 0 is the identity. */
+/** The u-coordinates of h P and (h + 1) P as fractions U / W; W = 0 is the identity. */
 export type Rungs = readonly [u0: bigint, w0: bigint, u1: bigint, w1: bigint];
 
 /** A Montgomery curve v^2 = u^3 + A u^2 + u (any twist: v is not used) and a point on it. */
@@ -15,11 +15,14 @@ export interface LadderBase {
   readonly a24: bigint;
 }
 
-/** Montgomery's ladder (1987) with bigints. Every bit costs the same operations, but bigint operations vary in time. */
+/**
+ * Montgomery's ladder (1987) with bigints. Every bit takes the same operations, but the time of a bigint operation
+ * varies.
+ */
 export function climbWithBigInts({ u, a24 }: LadderBase, bits: string): Rungs {
   let [u0, w0, u1, w1] = [1n, 0n, u, 1n];
   for (const bit of bits) {
-    // [u0, w0] is doubled, [u1, w1] becomes the sum.
+    // [u0, w0] becomes its double, [u1, w1] the sum of both.
     if (bit === "1") [u0, w0, u1, w1] = [u1, w1, u0, w0];
     const [sum, difference] = [u0 + w0, u0 - w0];
     const cross0 = (u1 - w1) * sum;
@@ -55,7 +58,7 @@ export function climbWithWasm(engine: FieldEngine, { u, a24 }: LadderBase, bits:
   return [engine.read(low), engine.read(low + ELEMENT), engine.read(high), engine.read(high + ELEMENT)];
 }
 
-/** h P and (h + 1) P; `bits` of h, the highest first. */
+/** Computes h P and (h + 1) P from the `bits` of h, highest first. */
 export function climb(base: LadderBase, bits: string): Rungs {
   const engine = fieldEngine();
   return engine === null ? climbWithBigInts(base, bits) : climbWithWasm(engine, base, bits);

@@ -13,7 +13,8 @@ export function toMontgomery(point: Point): [u: bigint, v: bigint] {
 }
 
 /**
- * Q in Montgomery form with 8 Q = P: the circuits' witness that a key is in the prime-order subgroup and not the identity.
+ * The point Q with 8 Q = P, in Montgomery form: the circuits' witness that the key P is in the prime-order subgroup and
+ * not the identity.
  *
  * @throws SottoError INVALID_POINT
  */

@@ -2,7 +2,7 @@ import { assertAmount, assertObject, MAX_AMOUNT } from "../validate.ts";
 import type { Mismatch } from "./mismatch.ts";
 import type { RangeSignals } from "./signals.ts";
 
-/** The bounds that an amount proof shows for a price, both included, base units. */
+/** The bounds that an amount proof must state for a price, both inclusive, base units. */
 export interface AmountBounds {
   readonly lowerBound: bigint;
   readonly upperBound: bigint;
@@ -19,7 +19,7 @@ export function amountBounds(price: bigint): AmountBounds {
   return { lowerBound, upperBound: tenthMore < MAX_AMOUNT ? tenthMore : MAX_AMOUNT };
 }
 
-/** Checks that an amount proof is about exactly these bounds. */
+/** Checks that an amount proof states exactly these bounds. */
 export function checkBounds(range: RangeSignals, bounds: AmountBounds): Mismatch<"AMOUNT_BOUNDS"> | undefined {
   assertObject(range, "the amount proof's signals");
   assertObject(bounds, "the bounds");

@@ -29,7 +29,7 @@ export interface PaymentBundle {
   /** The payment circuit's ten public signals. */
   readonly publicSignals: readonly bigint[];
   readonly encryptedAmount: Ciphertext;
-  /** Groth16 proof of the elgamal_range circuit. */
+  /** Groth16 proof of the elgamal_range circuit (the amount proof). */
   readonly amountProof: readonly bigint[];
   /** Its six public signals: R.x, C.x, PK.x, tag, lower bound, upper bound. */
   readonly amountPublicSignals: readonly bigint[];
@@ -49,7 +49,7 @@ function decimals(fields: Fields, name: string, length: number, parse: (value: u
   return assertArray(fields[name], length, "INVALID_BUNDLE", name).map((word, i) => parse(word, `${name}[${i}]`));
 }
 
-/** Checks a URL of the wire: an opaque string, compared byte for byte, never normalised. */
+/** Checks a URL from the wire: an opaque string, compared byte for byte, never normalised. */
 function parseUrl(value: unknown): string {
   const url = assertText(value, "resourceUrl");
   if (url.length > MAX_URL_LENGTH) {
@@ -69,7 +69,7 @@ function read(fields: Fields): PaymentBundle {
     resourceUrl: parseUrl(fields["resourceUrl"]),
     timestamp: assertTimestamp(fields["timestamp"]),
   };
-  // Points last: decoding them is the expensive part.
+  // Decode the points last, because that is the expensive part.
   assertBounds(bundle.amountPublicSignals);
   return { ...bundle, encryptedAmount: unpackCiphertext(fields["encryptedAmount"] as string) };
 }
@@ -138,7 +138,7 @@ export function decodeBundle(value: unknown): PaymentBundle {
   }
 }
 
-/** The words as decimal strings. Returns anything but an array unchanged, for `decodeBundle` to refuse. */
+/** The words as decimal strings. Returns a value that is not an array unchanged; `decodeBundle` rejects it. */
 function decimalsOf(words: readonly bigint[]): readonly string[] {
   return Array.isArray(words) ? words.map(String) : (words as never);
 }

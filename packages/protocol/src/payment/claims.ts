@@ -8,8 +8,8 @@ import { assertInteger, assertObject, CANONICAL_DECIMAL, parseField } from "../v
 import { assertStatement, type PaymentStatement } from "./statement.ts";
 
 /**
- * The `typ` of a payment token's header. It changes if a claim is removed or gets another meaning: tokens with the type
- * "sotto-payment+jwt" contained the resource's URL.
+ * The `typ` of a payment token's header. It must change if a claim is removed or its meaning changes: tokens with the
+ * type "sotto-payment+jwt" contained the resource's URL.
  */
 export const TOKEN_TYPE = "sotto-payment-2+jwt";
 
@@ -18,7 +18,7 @@ export const MAX_PAYMENT_TOKEN_LENGTH = 2048;
 
 /** The claims of a payment token besides iss, iat and exp. Numbers that may exceed 2^53 are decimal strings. */
 export interface PaymentTokenClaims {
-  /** Id of the reservation, and from then on of the payment. */
+  /** Id of the reservation, and afterwards of the payment. */
   readonly jti: string;
   /** keccak256 of the ten public signals. */
   readonly digest: Bytes32;
@@ -29,9 +29,9 @@ export interface PaymentTokenClaims {
   /** PK.x and owner tag of the recipient's shielded address. */
   readonly recipientKey: string;
   readonly recipientTag: string;
-  /** keccak256 of the resource's URL, see `resourceHash`. The URL itself could take too much of a header. */
+  /** keccak256 of the resource's URL, see `resourceHash`. The URL itself could take up too much of a header. */
   readonly resourceHash: Bytes32;
-  /** With it the resource server opens signals 0 and 1. */
+  /** The resource server uses it to open signals 0 and 1. */
   readonly senderCommitment: string;
   readonly nullifier: string;
   /** The bundle's timestamp, ms. */
@@ -56,7 +56,7 @@ export function parseChainId(value: unknown): bigint {
 const decimalField = (value: unknown, name: string): string => String(parseField(value, name));
 
 /**
- * Parses a token's claims strictly. Ignores unknown claims. The caller has verified the token's signature.
+ * Parses a token's claims strictly. Ignores unknown claims. The caller must have verified the token's signature.
  *
  * @param value the payload's parsed JSON
  * @throws SottoError TOKEN_CLAIMS_INVALID

@@ -4,14 +4,14 @@ import type { Mismatch } from "./mismatch.ts";
 
 /** Maximum age of a payment, ms. */
 export const MAX_PAYMENT_AGE_MS = 300_000;
-/** Maximum time by which a payer's clock may be ahead, ms. */
+/** Maximum time by which the payer's clock may be ahead, ms. */
 export const MAX_CLOCK_SKEW_MS = 30_000;
 
 /** A timestamp that is too old or too far in the future. */
 export interface StaleTimestamp extends Mismatch<"TOO_OLD" | "FROM_THE_FUTURE"> {
-  /** The payment's age, or the time by which it is ahead, ms. */
+  /** The payment's age, or how far it is in the future, ms. */
   readonly distanceMs: number;
-  /** The limit that it exceeds, ms. */
+  /** The limit that was exceeded, ms. */
   readonly limitMs: number;
 }
 

@@ -1,18 +1,18 @@
-/** How a payment can differ from the terms, or contradict itself. Stable. */
+/** Ways in which a payment can differ from the terms or contradict itself. Stable. */
 export type MismatchKind =
-  /** The amount proof is not about the price's bounds. */
+  /** The amount proof does not state the price's bounds. */
   | "AMOUNT_BOUNDS"
   /** The payment names another wallet. */
   | "RECIPIENT_WALLET"
-  /** The amount proof is about another shielded address. */
+  /** The amount proof is for another shielded address. */
   | "RECIPIENT_ADDRESS"
-  /** The payment proof's recipient signal does not open. */
+  /** The payment proof's recipient signal does not open for this recipient. */
   | "RECIPIENT_SIGNAL"
   /** The payment is for another URL. */
   | "RESOURCE_URL"
   /** The payment proof's resource signal does not open for this URL, time, chain and pool. */
   | "RESOURCE_SIGNAL"
-  /** The two proofs are not about the bundle's ciphertext. */
+  /** At least one of the two proofs is for a different ciphertext than the bundle's. */
   | "CIPHERTEXT"
   /** The payment is too old. */
   | "TOO_OLD"
@@ -20,7 +20,8 @@ export type MismatchKind =
   | "FROM_THE_FUTURE";
 
 /**
- * The result of a failed check. Checks return it instead of throwing: each caller reports it with its own code and message.
+ * The result of a failed check. Checks return it instead of throwing, so that each caller can report it with its own
+ * code and message.
  */
 export interface Mismatch<Kind extends MismatchKind = MismatchKind> {
   readonly kind: Kind;

@@ -16,7 +16,7 @@ export interface PaymentOpening {
   readonly senderCommitment: bigint;
 }
 
-/** The two signals of a payment that an opening opens. */
+/** The two hiding signals of a payment. */
 export type OpenedSignals = Pick<PaymentSignals, "recipientAddress" | "resourceUrl">;
 
 function recipientOf(opening: PaymentOpening): bigint {
@@ -37,7 +37,7 @@ export const signalsOfOpening = (opening: PaymentOpening): OpenedSignals => ({
   resourceUrl: resourceOf(opening),
 });
 
-/** Checks that the recipient signal opens with this wallet, shielded address and sender commitment. */
+/** Checks that the recipient signal opens to this wallet, shielded address and sender commitment. */
 export function checkRecipientSignal(
   signals: Pick<OpenedSignals, "recipientAddress">,
   opening: PaymentOpening,
@@ -47,7 +47,7 @@ export function checkRecipientSignal(
   return { kind: "RECIPIENT_SIGNAL", message: "publicSignals[0] does not open with the recipient" };
 }
 
-/** Checks that the resource signal opens with this URL, time, sender commitment, chain and pool. */
+/** Checks that the resource signal opens to this URL, time, sender commitment, chain and pool. */
 export function checkResourceSignal(
   signals: Pick<OpenedSignals, "resourceUrl">,
   opening: PaymentOpening,

@@ -32,7 +32,7 @@ function byName<Name extends CircuitName, Word>(circuit: Name, words: readonly W
 }
 
 /**
- * A payment's public signals by name, from wire order. Does not parse the words: decimal strings stay strings.
+ * A payment's public signals by name, read from wire order. Does not parse the words: decimal strings stay strings.
  *
  * @throws SottoError INVALID_ARGUMENT if there are not exactly ten
  */

@@ -10,7 +10,7 @@ import type { Mismatch } from "./mismatch.ts";
 import { checkRecipientSignal, checkResourceSignal, type PaymentOpening } from "./opening.ts";
 import { paymentSignals, type RangeSignals, rangeSignals, signalWords } from "./signals.ts";
 
-/** What a payment states: its bundle, with the public signals by name and the digests that identify it. */
+/** A payment's statement: its bundle, with the public signals by name and the digests that identify the payment. */
 export interface PaymentStatement {
   readonly bundle: PaymentBundle;
   /** Public signals of the payment proof. */
@@ -30,7 +30,7 @@ export interface PaymentTerms {
   readonly recipient: Recipient;
   /** Compared byte for byte. */
   readonly resourceUrl: string;
-  /** The bounds that the amount proof must show. */
+  /** The bounds that the amount proof must state. */
   readonly bounds: AmountBounds;
 }
 
@@ -40,7 +40,7 @@ export function assertStatement(statement: PaymentStatement): void {
 }
 
 /**
- * Reads what a bundle states. It verifies no proof.
+ * Reads the statement of a bundle. It verifies no proof.
  * @throws ProtocolError SIGNALS_MALFORMED, or the codes of a malformed field
  */
 export function parseStatement(bundle: PaymentBundle): PaymentStatement {
@@ -57,7 +57,7 @@ export function parseStatement(bundle: PaymentBundle): PaymentStatement {
 
 /** A payment parsed from the wire. */
 export interface ReceivedPayment extends PaymentStatement {
-  /** Its nine fields in the order of docs/interface.md. Every value has one spelling. */
+  /** Its nine fields in the order of docs/interface.md. Every value has exactly one spelling. */
   readonly wire: WireBundle;
 }
 
@@ -79,7 +79,7 @@ export function parsePayment(value: unknown): ReceivedPayment {
       amountProof: wire.amountProof,
       amountPublicSignals: wire.amountPublicSignals,
       senderCommitment: wire.senderCommitment,
-      // Only an address has several valid spellings.
+      // Only addresses have several valid spellings.
       recipientPublicKey: bundle.recipientPublicKey,
       resourceUrl: wire.resourceUrl,
       timestamp: wire.timestamp,
@@ -87,13 +87,13 @@ export function parsePayment(value: unknown): ReceivedPayment {
   };
 }
 
-/** The canonical JSON of a payment, which the service stores and by which it recognizes the same payment. */
+/** The canonical JSON of a payment. The service stores it, and compares it to recognize a repeated payment. */
 export function canonicalJson(payment: ReceivedPayment): string {
   assertObject(payment, "the payment");
   return JSON.stringify(payment.wire);
 }
 
-/** A bundle without the fields that a resource server knows or finds in the payment's token. */
+/** A bundle without the fields that a resource server already knows or reads from the payment's token. */
 export type PartialBundle = Omit<PaymentBundle, "senderCommitment" | "amountPublicSignals" | "resourceUrl">;
 
 /** Completes a bundle with the values that a payment for these terms must have. */
@@ -122,7 +122,7 @@ export function recipientOf(statement: PaymentStatement): Recipient {
   return { wallet: bundle.recipientPublicKey, keyX: range.recipientKey, ownerTag: range.recipientTag };
 }
 
-/** The opening that the payment claims, for this deployment. */
+/** The opening of the payment's signals that its fields claim, for this deployment. */
 export function openingOf(statement: PaymentStatement, deployment: Deployment): PaymentOpening {
   const recipient = recipientOf(statement);
   const { resourceUrl, timestamp, senderCommitment } = statement.bundle;
@@ -146,7 +146,8 @@ export function checkRecipient(
 
 /**
  * Checks that a payment is exactly what the terms ask for: this amount, to this recipient, for this resource, on this chain
- * and pool, with both proofs about one ciphertext. The caller verifies the proofs, and checks the timestamp and the chain.
+ * and pool, with both proofs for the same ciphertext. The caller verifies the proofs, and checks the timestamp and the
+ * chain.
  */
 export function checkPayment(statement: PaymentStatement, terms: PaymentTerms): Mismatch | undefined {
   assertStatement(statement);

@@ -10,12 +10,15 @@ export interface PaymentUse {
 }
 
 /**
- * claimed: this call has the claim. busy: another request has it and is not finished. used: the payment was used. early: the
- * payment's timestamp is before the start of this store's records, or in the future.
+ * claimed: this call acquired the claim. busy: another request holds the claim and has not finished. used: the payment
+ * was already used. early: the payment's timestamp is before this store's records start, or in the future.
  */
 export type PaymentClaim = "claimed" | "busy" | "used" | "early";
 
-/** A store of used payments, shared by all servers of one recipient. A method that fails must throw, never accept. */
+/**
+ * A store of used payments, shared by all servers of one recipient. A method that fails must throw; it must never
+ * accept a payment.
+ */
 export interface PaymentUses {
   /** Atomically claims a payment for one request. */
   claim(use: PaymentUse): Promise<PaymentClaim>;

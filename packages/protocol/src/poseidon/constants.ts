@@ -5,7 +5,7 @@ import { FIELD_MODULUS, invertField, multiplyField, subtractField, toField } fro
 /** Full rounds, half of them before and half after the partial rounds. */
 export const FULL_ROUNDS = 8;
 
-/** Partial rounds for t = 2 .. 17: circomlib's table (the Poseidon paper's, rounded up to multiples of t). */
+/** Partial rounds for t = 2 .. 17: circomlib's table (the Poseidon paper's values, rounded up to multiples of t). */
 const PARTIAL_ROUNDS = [56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68] as const;
 
 /** One partial round after the sparse factorisation: an affine S-box on lane 0 and a matrix of 2t - 1 numbers. */
@@ -56,11 +56,11 @@ function invert(matrix: Matrix): Matrix {
  * 1 0 254 t 8 RP p), then rearranged as in appendix B of the Poseidon paper so that a partial round costs 2t - 1
  * multiplications instead of t^2.
  *
- * Rearrangement. (1) In a partial round only lane 0 meets the S-box, so the constants of other lanes pass through it:
- * they are moved, times the matrix, into the next round. (2) With M = [[m, v], [w, H]] write M = S D, D = [[1, 0], [0,
- * H]], S = [[m, v H^-1], [w, I]]. D leaves lane 0 alone and so commutes with the round before it, where it multiplies
- * that round's M: D M = [[m, v], [H w, H^2]] and so on. The k-th round from the end has row (m, v H^-k), column
- * H^(k-1) w, and H^rounds is left for the full round before.
+ * Rearrangement. (1) In a partial round the S-box applies to lane 0 only, so the constants of the other lanes can be
+ * multiplied by the matrix and moved into the next round. (2) With M = [[m, v], [w, H]] write M = S D, D = [[1, 0], [0,
+ * H]], S = [[m, v H^-1], [w, I]]. D leaves lane 0 unchanged, so it commutes with the preceding round's S-box and
+ * multiplies that round's M: D M = [[m, v], [H w, H^2]] and so on. The k-th round from the end has row (m, v H^-k) and
+ * column H^(k-1) w; H^rounds remains for the preceding full round.
  */
 function generate(width: number): PoseidonConstants {
   const partialRounds = PARTIAL_ROUNDS[width - 2]!;

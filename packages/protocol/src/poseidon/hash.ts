@@ -5,8 +5,8 @@ import { assertArray, assertField } from "../validate.ts";
 import { permute } from "./permutation.ts";
 
 /**
- * Initial values of the capacity lane: each use of Poseidon has its own, so that a hash of one kind never passes for one of
- * another. Commitments and tree nodes use 0, the only value that Solidity's Poseidon libraries support.
+ * Initial values of the capacity lane: each use of Poseidon has its own, so that a hash of one kind is never valid as
+ * another kind. Commitments and tree nodes use 0, the only value that Solidity's Poseidon libraries support.
  */
 export const DOMAIN = {
   note: 0,
@@ -48,7 +48,7 @@ export function poseidon(inputs: readonly bigint[], domain: number | bigint = 0)
 
 /**
  * A tree node in compression mode: all eight children fill the state (t = 8, one lane fewer than a sponge needs), and
- * child 0 is added to the truncated permutation's output, so that the permutation cannot be run backwards.
+ * child 0 is added to the permutation's truncated output, so that the permutation cannot be inverted.
  */
 export function hashNode(children: readonly bigint[]): bigint {
   assertArray(children, TREE_ARITY, "INVALID_HASH_INPUT", "children");

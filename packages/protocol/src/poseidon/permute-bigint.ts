@@ -21,8 +21,8 @@ function mix(lanes: bigint[], matrix: readonly (readonly bigint[])[], outputs: n
 
 /**
  * The first `outputs` lanes of the Poseidon permutation of `state` (2 to 17 canonical lanes, capacity first).
- * Reduction is the expensive step for bigints, so a sum of products is reduced once, and lanes 1.. of the partial rounds
- * only at the end: each round adds one product below p^2, so a lane stays below 520 bits.
+ * Reduction is the expensive step for bigints, so a sum of products is reduced once, and in the partial rounds lanes 1
+ * and up are reduced only at the end: each round adds one product below p^2, so a lane stays below 520 bits.
  */
 export function permuteWithBigInts(state: readonly bigint[], outputs: number): bigint[] {
   const { width, full, matrix, entry, partial } = poseidonConstants(state.length);

@@ -27,8 +27,7 @@ function mgf1(seed: Uint8Array, size: number): Uint8Array {
 }
 
 /**
- * EMSA-PSS-ENCODE of RFC 8017, section 9.1.1, with SHA-384 and MGF1 with SHA-384, for one bit less than the
- * modulus has.
+ * EMSA-PSS-ENCODE of RFC 8017, section 9.1.1, with SHA-384 and MGF1 with SHA-384, for one bit less than the modulus.
  *
  * @param salt 48 bytes
  * @param modulus n of a checked prepaid key
@@ -68,7 +67,7 @@ function inverses(values: readonly bigint[], n: bigint): readonly bigint[] {
     product = (product * value) % n;
   }
   let rest = inverse(product, n);
-  // Whoever finds such a value has factored the modulus: a key that permits this is broken.
+  // Finding such a value means factoring the modulus, so the key is broken.
   if (rest === undefined) fail("INVALID_KEY", "a blind has no inverse modulo the prepaid key");
   const result: bigint[] = new Array(values.length);
   for (let i = values.length - 1; i >= 0; i--) {
@@ -78,7 +77,7 @@ function inverses(values: readonly bigint[], n: bigint): readonly bigint[] {
   return result;
 }
 
-/** A message with its blind, as `blindMessages` takes it. */
+/** A message with its blind, the input of `blindMessages`. */
 export interface BlindInput {
   /** The encoded message, see `encodePss`. */
   readonly encoded: bigint;
@@ -90,11 +89,11 @@ export interface BlindInput {
  * Blind of RFC 9474, section 4.2: encoded · r^e mod n, for each message.
  *
  * @param modulus n of a checked prepaid key
- * @returns for each message as many bytes as the modulus has, 256, one after the other
+ * @returns the blinded messages, concatenated: 256 bytes each, the size of the modulus
  * @throws SottoError INVALID_KEY if a message or a blind is not invertible mod n
  */
 export function blindMessages(inputs: readonly BlindInput[], modulus: bigint): Uint8Array {
-  // RFC 9474 demands this check: a message that shares a factor with n would stay visible.
+  // RFC 9474 requires this check: blinding does not hide a message that shares a factor with n.
   inverses(
     inputs.map(({ encoded }) => encoded),
     modulus,
@@ -107,8 +106,8 @@ export function blindMessages(inputs: readonly BlindInput[], modulus: bigint): U
 }
 
 /**
- * Finalize of RFC 9474, section 4.4: the signatures without their blinds, each checked. One wrong signature makes the
- * whole batch worthless, because a signer could mark tokens by it.
+ * Finalize of RFC 9474, section 4.4: unblinds and verifies each signature. One wrong signature invalidates the whole
+ * batch, because the signer could use it to mark tokens.
  *
  * @param signatures the signer's response, 256 bytes for each input
  * @returns the signatures, 256 bytes each
@@ -129,7 +128,7 @@ export function finalizeSignatures(
   return inputs.map(({ encoded }, i) => {
     const blindSignature = bytesToBigInt(signatures.subarray(i * size, (i + 1) * size));
     const signature = (blindSignature * inverseBlinds[i]!) % modulus;
-    // The salt is known here, so that comparing encodings is the whole verification.
+    // The salt is known here, so comparing the encodings is a complete verification.
     if (blindSignature >= modulus || raiseToExponent(signature, modulus) !== encoded)
       fail("INVALID_SIGNATURE", `signature ${i + 1} of ${inputs.length} is not the key's`, { index: i });
     return bigIntToBytes(signature, size);

@@ -3,7 +3,7 @@ import { assertInteger } from "../validate.ts";
 
 const EPOCH = /^(2[0-9]{3})-(0[1-9]|1[0-2])$/;
 
-/** The months from year 0 to the start of an epoch such as "2026-11". */
+/** Number of months from year 0 to the start of an epoch such as "2026-11". */
 function monthsOf(epoch: unknown): number {
   const match = typeof epoch === "string" ? EPOCH.exec(epoch) : null;
   if (match === null) fail("INVALID_STRING", `an epoch must be a UTC month such as 2026-11, got ${describe(epoch)}`);
@@ -11,10 +11,10 @@ function monthsOf(epoch: unknown): number {
 }
 
 /**
- * The epoch some months later: `laterEpoch("2026-11", 2)` is "2027-01". An epoch is a UTC month, the time for which a
+ * The epoch that is `months` later: `laterEpoch("2026-11", 2)` is "2027-01". An epoch is the UTC month in which a
  * prepaid key signs.
  *
- * @param months 0 to 1200; negative months lead back
+ * @param months 0 to 1200, or negative for an earlier epoch
  * @throws SottoError INVALID_STRING, INVALID_INTEGER
  */
 export function laterEpoch(epoch: string, months: number): string {

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { describe, fail } from "../errors.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
 
-/** Bytes of the modulus, of a blinded message and of a signature: keys have 2,048 bits. */
+/** Size of the modulus, of a blinded message and of a signature, bytes: keys have 2,048 bits. */
 export const PREPAID_KEY_BYTES = 256;
 
 /** The public exponent of every prepaid key. */
@@ -31,7 +31,7 @@ export interface PrepaidKey {
 }
 
 /**
- * A prepaid key of a modulus.
+ * Makes the prepaid key with this modulus.
  *
  * @throws SottoError INVALID_KEY if the modulus is even or does not have exactly 2,048 bits
  */

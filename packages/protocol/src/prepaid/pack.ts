@@ -6,13 +6,13 @@ import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
 
-/** The sizes of a pack: few, so that a size says little about its payer. */
+/** The sizes of a pack. There are few, so that a size reveals little about the payer. */
 export const PREPAID_PACK_SIZES = [100, 1000] as const;
 
 /** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
 const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
 
-/** The unsigned tokens of a pack, and what the payer needs to finish them. */
+/** The unsigned tokens of a pack, with the values that the payer needs to finalize them. */
 export interface PrepaidPack {
   /** The blinded messages, 256 bytes each: the body of the purchase. */
   readonly request: Uint8Array;
@@ -20,14 +20,14 @@ export interface PrepaidPack {
    * Checks the server's signatures and removes the blinds.
    *
    * @param response 256 bytes for each token
-   * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then no token of the pack may be used
+   * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then do not use any token of the pack
    */
   finish(response: Uint8Array): readonly PrepaidToken[];
 }
 
 /**
  * The tokens of a pack. Nonces, salts and blinds are derived from the pack's secret, so that a wallet restored from its
- * words makes the same request again and gets the same tokens.
+ * words can repeat the same request and get the same tokens.
  *
  * @param secret 32 bytes, see `WalletKeys.prepaidSecret`; a different one for each pack
  * @param key the merchant's key for the value and the epoch

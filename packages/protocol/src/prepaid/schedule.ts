@@ -11,7 +11,7 @@ import { encodePrepaidKey, PREPAID_SPKI_BYTES, type PrepaidKey, parsePrepaidKey 
 import { prepaidChallengeDigest } from "./token.ts";
 import { assertPrepaidValue, MAX_PREPAID_VALUES } from "./values.ts";
 
-/** Most epochs that one schedule declares. */
+/** Maximum number of epochs in one schedule. */
 export const MAX_PREPAID_EPOCHS = 12;
 
 /** The keys of a merchant for some values and consecutive epochs. The merchant's wallet signs them all at once. */
@@ -23,9 +23,9 @@ export interface PrepaidSchedule {
   readonly origin: string;
   /** The first epoch, such as "2026-11". */
   readonly firstEpoch: string;
-  /** Base units, ascending, each on the grid (`isPrepaidValue`), at most 12. */
+  /** At most 12 values in base units, ascending, each on the grid (`isPrepaidValue`). */
   readonly values: readonly bigint[];
-  /** For each epoch, 1 to 12, and within it for each value: the key. */
+  /** The keys of each epoch (1 to 12), one for each value. */
   readonly keys: readonly (readonly PrepaidKey[])[];
 }
 
@@ -56,11 +56,11 @@ function assertKeys(keys: PrepaidSchedule["keys"], values: number): void {
   if (keys.some((row) => !Array.isArray(row) || row.length !== values))
     fail("INVALID_ARGUMENT", "a schedule must have a key for each value in each epoch");
   const ids = keys.flat().map((key: PrepaidKey) => key.id);
-  // With one key for two cells, a token of the lower value would pass for one of the higher.
+  // If two values shared a key, a token of the lower value would also be valid for the higher one.
   if (new Set(ids).size !== ids.length) fail("INVALID_ARGUMENT", "a schedule must not use a key twice");
 }
 
-/** What a wallet signs: readable fields, and the SHA-256 of all key ids in order. */
+/** The message that a wallet signs: readable fields, and the SHA-256 of all key ids in order. */
 function structOf(schedule: PrepaidSchedule) {
   return recode("INVALID_ARGUMENT", "not a schedule", () => {
     assertObject(schedule, "a schedule");
@@ -153,7 +153,7 @@ export function decodeSchedule(wire: unknown): PrepaidSchedule {
   });
 }
 
-/** A key of a schedule with its place. */
+/** A key of a schedule with its value and epoch. */
 export interface ScheduledKey {
   /** Base units. */
   readonly value: bigint;

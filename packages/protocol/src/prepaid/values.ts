@@ -1,7 +1,7 @@
 import { fail } from "../errors.ts";
 import { assertAmount } from "../validate.ts";
 
-/** Most values that one schedule declares. */
+/** Maximum number of values in one schedule. */
 export const MAX_PREPAID_VALUES = 12;
 
 /** Whether an amount is on the grid of prepaid values: 1, 2 or 5 times a power of ten, in base units. */
@@ -11,7 +11,7 @@ export function isPrepaidValue(amount: bigint): boolean {
 }
 
 /**
- * Checks the value of a prepaid token. Few values are possible, so that a price says little about who pays it.
+ * Checks the value of a prepaid token. Few values are allowed, so that a price reveals little about its payer.
  *
  * @returns the value, in base units
  * @throws SottoError INVALID_AMOUNT

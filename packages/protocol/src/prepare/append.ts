@@ -7,7 +7,7 @@ import { assertObject } from "../validate.ts";
 import { assertTree, publicSignalsOf, type Statement } from "./types.ts";
 
 export interface AppendArguments extends Deployment {
-  /** The tree before the append. The call does not change it. */
+  /** The tree before the append. It is not modified. */
   readonly tree: NoteTree;
   /** 1 to 64 queued commitments, in order. */
   readonly leaves: readonly bigint[];
@@ -33,7 +33,7 @@ export function prepareAppend(args: AppendArguments): PreparedAppend {
   const oldRoot = tree.root;
   const startIndex = tree.size;
   if (startIndex === TREE_CAPACITY) fail("TREE_FULL", "the tree has no room for another leaf");
-  // Read before the append: the nodes left of the path to the first new leaf. The nodes right of it are empty.
+  // Read before the append: the nodes left of the path to the first new leaf. The nodes right of the path are empty.
   const leftSiblings = tree.slotChildren(startIndex).map((children, level) => {
     const position = Math.floor(startIndex / TREE_ARITY ** level) % TREE_ARITY;
     return children.slice(0, TREE_ARITY - 1).map((child, i) => (i < position ? child : 0n));

@@ -20,7 +20,10 @@ import { assertAmount, assertObject } from "../validate.ts";
 import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
-  /** The tree at a root that the pool knows. A proof against the newest confirmed root reveals least. */
+  /**
+   * The tree at a root that the pool accepts. A proof against the newest confirmed root reveals the least about the
+   * note's age.
+   */
   readonly tree: NoteTree;
   readonly note: SpendableNote;
   /** The payer's change key. */
@@ -35,13 +38,13 @@ export interface PaymentArguments extends Deployment {
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  /** Random b of 249 bits, for tests; never use one twice. Default: a fresh one. */
+  /** Random b of 249 bits, for tests; never reuse it. Default: a fresh one. */
   readonly scalar?: bigint | undefined;
 }
 
 /** A payment ready to be proved. */
 export interface PreparedPayment extends Statement<"payment"> {
-  /** The wire's form, 64 bytes as hex with 0x. */
+  /** Wire form, 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
   readonly senderCommitment: bigint;
   /** Opens the sender commitment, to prove later who paid. */

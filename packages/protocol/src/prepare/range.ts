@@ -5,12 +5,12 @@ import type { ShieldedAddress } from "../shielded-address.ts";
 import { assertAmount, assertField, assertObject } from "../validate.ts";
 import { publicSignalsOf, type Statement } from "./types.ts";
 
-/** What the inputs of the circuit elgamal_range are made from. */
+/** The values from which the inputs of the circuit elgamal_range are computed. */
 export interface RangeArguments {
   readonly recipient: ShieldedAddress;
   /** Base units. */
   readonly amount: bigint;
-  /** The payment's scalar, so that both proofs are about the same ciphertext. */
+  /** The payment's scalar, so that both proofs are for the same ciphertext. */
   readonly scalar: bigint;
   /** Base units, both bounds included. */
   readonly lowerBound: bigint;

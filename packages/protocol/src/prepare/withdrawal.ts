@@ -39,7 +39,10 @@ export interface PreparedWithdrawal extends Statement<"withdrawal"> {
   readonly outputNote: Note;
 }
 
-/** An unused input: amount 0, key 0, and a path that satisfies the circuit's multiplexer. Its root is not compared. */
+/**
+ * An unused input: amount 0, key 0, and a path that satisfies the circuit's multiplexer. The circuit does not check its
+ * root.
+ */
 function unusedInput(): LocatedNote {
   const ownerTag = ownerTagOf(0n);
   const commitment = noteCommitment({ amount: 0n, ownerTag, blinding: 0n });

@@ -9,7 +9,7 @@ export interface ChangeReader {
   readonly ownerTag: bigint;
 }
 
-/** The part of a Settled or Withdrawn event that delivers a wallet's note to itself. */
+/** The part of a Settled or Withdrawn event by which a wallet delivers a note to itself. */
 export interface DeliveredChange {
   /** Nullifier of the (first) spent note, by which the wallet recognizes its own event. */
   readonly nullifier: bigint;

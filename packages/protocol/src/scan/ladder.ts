@@ -10,10 +10,10 @@ const HALF_ROOT_A = invertField(TWO_ROOT_A);
 const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
 
 /**
- * The x of k R, for an odd k, from the x of R alone: no square root, no y. Takes many R at once, which share two
+ * The x of k R, for an odd k, from the x of R alone: no square root, no y. Processes many R at once, which share two
  * inversions.
  *
- * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) put in, becomes
+ * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) substituted, becomes
  *
  *     x(P + Q) x(P - Q) = (X1 - X2) / (1 - a d X1 X2),                 X = x^2
  *     X(2 P) = 4 X (1 - a X) (1 - d X) / (1 - a d X^2)^2
@@ -21,9 +21,9 @@ const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
  * X is an x-coordinate of the 2-isogenous curve E / <(0, -1)>: with u = (1 / X - a) / (2 sqrt a) that is the Montgomery
  * curve of A above (4 a = (2 sqrt a)^2 is the product of its other two roots), on which a Montgomery ladder runs. With k
  * = 2 h + 1 the last addition, of (h + 1) R and h R with difference R, is taken before squaring and yields x itself. X
- * is the same for both points with one x, which is why k must be odd.
+ * is the same for both points that share an x, which is why k must be odd.
  *
- * Every bit costs the same operations, but neither bigints nor WebAssembly guarantee constant time.
+ * Every bit takes the same operations, but neither bigints nor WebAssembly guarantee constant time.
  *
  * @param xs of points of order l
  * @param k odd, in [1, l)

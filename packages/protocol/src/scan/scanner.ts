@@ -5,7 +5,7 @@ import { noteSecrets, openHint } from "../secrets.ts";
 import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
-/** The keys that read received notes. A recipient's server needs only these, and cannot spend with them. */
+/** The keys that read received notes. A recipient's server needs only these. They cannot spend. */
 export interface Viewer {
   /** Odd, in [1, l). */
   readonly viewingKey: bigint;
@@ -29,7 +29,7 @@ function assertNote(note: DeliveredNote): void {
   assertField(note.recipientCommitment, "recipientCommitment");
 }
 
-/** Decrypts a note with the shared point's x; null if the note is not for the viewer. */
+/** Decrypts a note with the shared point's x; null if the note is not for this viewer. */
 function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note | null {
   if (sharedX === null) return null;
   const { blinding, pad } = noteSecrets(sharedX, note.ephemeralX);

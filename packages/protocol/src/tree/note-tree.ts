@@ -14,8 +14,8 @@ export interface TreePath {
 
 /**
  * The pool's tree of note commitments: arity 8, depth 10, append only (`truncate` undoes appends that a reorganization
- * of the chain reverted). It stores every node that is not an empty subtree, so a path is read, not computed. And it is
- * never requested from a server, which could learn which note is about to be spent.
+ * of the chain reverted). It stores every node that is not an empty subtree, so a path is read, not computed. Do not
+ * request a path from a server, which would learn which note is about to be spent.
  */
 export class NoteTree {
   /** levels[0] are the leaves; a node beyond a level's length is an empty subtree. */
@@ -69,7 +69,7 @@ export class NoteTree {
   }
 
   /**
-   * Appends one leaf or many; hashes each node above them once. If it throws, the tree is unchanged.
+   * Appends one or more leaves; hashes each node above them once. If it throws, the tree is unchanged.
    *
    * @throws SottoError INVALID_LEAF if a leaf is 0, INVALID_FIELD_ELEMENT, TREE_FULL
    */
@@ -116,7 +116,7 @@ export class NoteTree {
   }
 
   /**
-   * The path of the leaf at `leafIndex`, in the form of the circuits' inputs.
+   * The path of the leaf at `leafIndex`, in the form that the circuits take as input.
    *
    * @throws SottoError LEAF_NOT_FOUND
    */

@@ -3,7 +3,9 @@ import { compress } from "../poseidon/hash.ts";
 
 let zeros: readonly bigint[] | undefined;
 
-/** Roots of empty subtrees by height, 0 (an empty leaf, 0) to TREE_DEPTH (the empty tree). */
+/**
+ * Roots of empty subtrees by height, from height 0 (an empty leaf, whose value is 0) to TREE_DEPTH (the empty tree).
+ */
 export function emptyRoots(): readonly bigint[] {
   if (zeros === undefined) {
     const roots = [0n];

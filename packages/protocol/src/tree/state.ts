@@ -6,8 +6,9 @@ import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts"
 
 /*
  * Stored form of a tree: magic (16 bytes), number of leaves (4 bytes, big-endian), the nodes of every level from the
- * leaves up (32 bytes each, big-endian), SHA-256 of all that. The inner nodes add a seventh to the size, and save hashing
- * 14,000 nodes when a tree of 100,000 leaves is read. The checksum detects damage; it does not authenticate.
+ * leaves up (32 bytes each, big-endian), SHA-256 of everything before it. Storing the inner nodes adds a seventh to the
+ * size, and saves hashing 14,000 nodes when a tree of 100,000 leaves is read. The checksum detects damage; it does not
+ * authenticate.
  */
 const MAGIC = utf8ToBytes("sotto-tree-v0001");
 const HEADER = MAGIC.length + 4;
