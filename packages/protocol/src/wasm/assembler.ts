@@ -33,7 +33,7 @@ export function repeat(body: Code, condition: Code): Code {
   return [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
 }
 
-/** Runs `then` if `condition` leaves an i32 other than 0, and `otherwise` if not. */
+/** Runs `then` if `condition` leaves an i32 other than 0, otherwise `otherwise`. */
 export function branch(condition: Code, then: Code, otherwise: Code = []): Code {
   return [...condition, 0x04, 0x40, ...then, 0x05, ...otherwise, 0x0b];
 }

@@ -30,7 +30,9 @@ export const text = (name: string): number[] => [
 
 const section = (id: number, content: readonly number[]): number[] => [id, ...unsigned(content.length), ...content];
 
-/** The contents of a module's sections by their ids in the specification. Missing sections are omitted. */
+/**
+ * The contents of a module's sections by section id, as the specification numbers them. Missing sections are omitted.
+ */
 export interface ModuleSections {
   readonly types: readonly (readonly number[])[];
   readonly imports?: readonly (readonly number[])[] | undefined;

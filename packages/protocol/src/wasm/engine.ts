@@ -3,10 +3,12 @@ import { ELEMENT, RADIX } from "./limb-code.ts";
 import { FREE, type Program, programBytes } from "./program.ts";
 
 const PAGE = 65_536;
-/** Poseidon's constants for the five widths of the protocol take 200 kB; further widths grow the memory. */
+/** Poseidon's constants for the protocol's five widths take 200 kB; other widths grow the memory. */
 const PAGES = 8;
 
-/** The part of the WebAssembly API that is used: the package compiles without the types of DOM or Node. */
+/**
+ * The part of the WebAssembly API that is used here, declared because the package compiles without DOM and Node types.
+ */
 interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (
@@ -69,8 +71,8 @@ export class FieldEngine {
   /** The element at `address`, in [0, p). */
   read(address: number): bigint {
     const words = this.#words;
-    // Converts from Montgomery form; the result is between 0 and p, both included. Joining in place is safe: word i needs
-    // no limb below 2 i.
+    // Converts from Montgomery form; the result is between 0 and p, both included. Joining in place is safe, because
+    // word i does not need any limb below 2 i.
     this.program.mul(words, address, this.#one);
     this.program.join(words, words);
     const view = this.#view;

@@ -3,10 +3,10 @@ import { type Code, type FunctionCode, op } from "./assembler.ts";
 /*
  * Arithmetic modulo p in nine limbs of 29 bits, each in an i64 of memory, in Montgomery form with R = 2^261.
  *
- * 29 bits leave room: a column of a product is at most nine products of limbs and nine of the reduction, 18 * 2^58 <
- * 2^63, so nothing is carried inside a multiplication (the layout of mitschabaude/montgomery). Limbs are signed. Every
- * function but `sub` leaves limbs 0..7 in [0, 2^29) and the sign in limb 8; the limbs of a difference are between
- * -2^29 and 2^29. A multiplication accepts both.
+ * 29 bits leave room: a column of a product sums at most nine products of limbs and nine from the reduction, 18 * 2^58
+ * < 2^63, so a multiplication needs no carries in between (the layout of mitschabaude/montgomery). Limbs are signed.
+ * Every function except `sub` leaves limbs 0..7 in [0, 2^29) and the sign in limb 8; the limbs of a difference are
+ * between -2^29 and 2^29. A multiplication accepts both.
  *
  * Sizes: R is 169 p, and |mul(a, b)| < |a b| / R + p. The largest value anywhere is a lane of Poseidon's partial rounds,
  * to which up to 68 products are added: 70 p < 2^260, so limb 8 stays below 2^29 as well; its S-box squares to 30 p at most.
@@ -70,7 +70,7 @@ function both(): FunctionCode {
   };
 }
 
-/** split(dst, words): limbs of a number below 2^256 in four 64-bit words. */
+/** split(dst, words): writes the limbs of a number below 2^256 that is given as four 64-bit words. */
 function splitting(): FunctionCode {
   const code = indices.flatMap((i) => {
     const [word, shift] = [Math.floor((29 * i) / 64), BigInt((29 * i) % 64)];
@@ -82,7 +82,7 @@ function splitting(): FunctionCode {
   return { name: "split", parameters: 2, code };
 }
 
-/** join(words, a): four 64-bit words of a carried element that is not negative. */
+/** join(words, a): writes a carried, non-negative element as four 64-bit words. */
 function joining(): FunctionCode {
   const code = [0, 1, 2, 3].flatMap((word) => {
     const parts = indices.flatMap((i) => {

@@ -4,7 +4,7 @@ import { A, B, carry, indices, LIMB_BITS, LIMBS, MASK, masked, storeCarried } fr
 
 const MODULUS = indices.map((i) => (FIELD_MODULUS >> (LIMB_BITS * BigInt(i))) & MASK);
 
-/** -1 / p modulo 2^29: p = 1 + 2^28 there, whose square is 1. */
+/** -1 / p modulo 2^29: there p = 1 + 2^28, and p^2 = 1. */
 const NEGATIVE_INVERSE = -MODULUS[0]! & MASK;
 
 const { get, set, load, const64 } = op;
@@ -21,7 +21,7 @@ function montgomery(
 ) {
   return indices.flatMap((row) => {
     const added = terms(row);
-    // Column 8 is empty at the start of a row; before row 0 all columns are.
+    // Column 8 is empty at the start of each row; before row 0 all columns are empty.
     const current = (j: number) => {
       const old = row > 0 && j < LIMBS - 1 ? get(column + j) : null;
       const parts = [old, added[j]].filter((part): part is Code => part != null);
@@ -59,7 +59,8 @@ function multiplication(): FunctionCode {
 }
 
 /**
- * mul2(dst, a, b, c, d): a b + c d with one reduction. All four carried, which keeps a column below 27 * 2^58 < 2^63.
+ * mul2(dst, a, b, c, d): a b + c d with one reduction. All four operands must be carried, which keeps a column below 27
+ * * 2^58 < 2^63.
  */
 function twoProducts(): FunctionCode {
   const [C, D, limb, other, column] = [3, 4, 5, 5 + LIMBS, 5 + 2 * LIMBS];

@@ -7,10 +7,10 @@ const FIELD_FUNCTIONS = [...PRODUCT_FUNCTIONS, ...LIMB_FUNCTIONS];
 
 const { get, set, call, const32 } = op;
 
-/** Elements at the start of the memory that the functions overwrite; the last one always stays 0. */
+/** Number of elements at the start of the memory that the functions overwrite; the last one always stays 0. */
 const SCRATCH_ELEMENTS = 10;
 const ZERO = SCRATCH_ELEMENTS - 1;
-/** Start of the memory for constants and operands. */
+/** Address at which the memory for constants and operands starts. */
 export const FREE = SCRATCH_ELEMENTS * ELEMENT;
 
 const indexOf = (name: string) => FIELD_FUNCTIONS.findIndex((each) => each.name === name);
@@ -67,7 +67,7 @@ function fullRound(): FunctionCode {
 /** partialRounds(state, rounds, width, times): each round is its constant, its row and its column, one after another. */
 function partialRounds(): FunctionCode {
   const [state, data, width, times, lane, count] = [0, 1, 2, 3, 4, 5];
-  // After the dot product `data` stands at the column. Lane j gets column[j - 1] times the S-box's output.
+  // After the dot product, `data` points to the column. Lane j gets column[j - 1] times the S-box's output.
   const columns = [
     ...run("mul", scratch(0), at(data), at(state)),
     ...run("add", at(lane), at(lane), scratch(0)),
@@ -81,7 +81,7 @@ function partialRounds(): FunctionCode {
     ...[...get(state), ...const32(ELEMENT), ...op.add32, ...set(lane)],
     ...[...get(width), ...const32(1), ...op.sub32, ...set(count)],
     ...repeat(columns, countDown(count)),
-    // Lane 0 last: the columns still needed the S-box's output. Adding 0 copies.
+    // Lane 0 is written last, because the other lanes need the S-box's output in it. Adding 0 copies.
     ...run("add", at(state), scratch(1), scratch(ZERO)),
   ];
   return { name: "partialRounds", parameters: 4, locals32: 2, code: repeat(round, countDown(times)) };
@@ -121,7 +121,7 @@ function ladderStep(): FunctionCode {
   return { name: "ladderStep", parameters: 4, code };
 }
 
-/** The functions of the module, as JavaScript sees them: all operands are addresses or counts. */
+/** The module's exported functions: all operands are addresses or counts. */
 export interface Program {
   mul(dst: number, a: number, b: number): void;
   sqr(dst: number, a: number): void;

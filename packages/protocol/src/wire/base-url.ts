@@ -16,8 +16,8 @@ export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefi
 }
 
 /**
- * A server's base URL in canonical form, so that two spellings of it compare equal: scheme, host and path as the URL
- * standard writes them, no slash at the end.
+ * A server's base URL in canonical form, so that different spellings of it compare equal: scheme, host and path as the
+ * URL standard writes them, no slash at the end.
  *
  * @returns undefined if `address` is not an http(s) URL, is too long, or has a user, a query or a fragment
  */

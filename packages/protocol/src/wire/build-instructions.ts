@@ -19,7 +19,7 @@ const RANDOM_LENGTH = 16;
  * @throws SottoError INVALID_INTEGER
  */
 export function requestId(now: number): string {
-  // 256 is not a multiple of 62, so eight characters are slightly more frequent, which is harmless in an id.
+  // 256 is not a multiple of 62, so eight of the characters are slightly more frequent, which is harmless in an id.
   const letters = Array.from(randomBytes(RANDOM_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
   return `zk_req_${assertTimestamp(now, "now")}_${letters}`;
 }

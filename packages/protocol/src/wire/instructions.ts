@@ -45,7 +45,7 @@ export interface PaymentInstructions {
     readonly requestId: string;
     /** Milliseconds since the Unix epoch. */
     readonly timestamp: number;
-    /** URL of the resource. The payment is bound to it, byte for byte. */
+    /** URL of the resource. The payment is bound to this URL, byte for byte. */
     readonly resource: string;
   };
 }
@@ -66,9 +66,9 @@ export interface InstructionsRecipient {
   readonly service: string;
 }
 
-/** What the body of a 402 response is made from. */
+/** The values from which the body of a 402 response is built. */
 export interface InstructionsOptions {
-  /** The recipient's binding. Its chainId and pool become the payment's. */
+  /** The recipient's binding. The payment takes its chainId and pool from the binding. */
   readonly binding: ShieldedAddressBinding;
   readonly signature: string;
   /** Base units. */

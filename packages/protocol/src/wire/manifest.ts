@@ -24,14 +24,15 @@ export const DEPLOYMENT_CONTRACTS = [
 export type DeploymentContract = (typeof DEPLOYMENT_CONTRACTS)[number];
 
 /**
- * A deployment: the pool's address, contracts and artifacts. Deployment writes it; service, wallets and resource servers
- * read it. Values that the chain or the compiled-in hashes can confirm are checked against them.
+ * A deployment: the pool's address, contracts and artifacts. The deployment script writes it; the service, wallets and
+ * resource servers read it. The readers check it against the chain and the compiled-in hashes wherever these can
+ * confirm a value.
  */
 export interface DeploymentManifest {
   readonly version: 1;
   /** Name of the network, for people. */
   readonly network: string;
-  /** Set of keys that the verifiers belong to: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
+  /** Set of keys to which the verifiers belong: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
   readonly set: string;
   readonly chainId: number;
   readonly pool: Address;

@@ -84,9 +84,9 @@ function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
 }
 
 /**
- * Parses the body of a 402 response strictly: all fields must be present, well-formed and in range, the price exact, and
- * the recipient's shielded address valid. Ignores unknown fields. The caller checks that the wallet signed the address,
- * and decides whether to pay this price to it.
+ * Parses the body of a 402 response strictly: all fields must be present, well-formed and in range, the price must be
+ * exact, and the recipient's shielded address must be valid. Ignores unknown fields. The caller checks that the wallet
+ * signed the address, and decides whether to pay this price to this recipient.
  *
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID; the message names the field

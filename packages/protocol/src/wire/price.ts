@@ -1,7 +1,7 @@
 import { formatDecimalAmount } from "../decimal.ts";
 import { fail } from "../errors.ts";
 
-/** The digits of a finite number as JavaScript and JSON write it, without an exponent: 1e-7 is 0.0000001. */
+/** A finite number in decimal notation, without an exponent: 1e-7 becomes 0.0000001. */
 function plainDigits(value: number): string {
   const [mantissa = "", exponent = "0"] = String(value).split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
@@ -16,7 +16,7 @@ function plainDigits(value: number): string {
   return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Whether a JSON number is exactly this many base units. */
+/** Whether a JSON number equals exactly this many base units. */
 export function isPrice(value: unknown, baseUnits: bigint, decimals: number): value is number {
   if (typeof value !== "number" || value <= 0) return false;
   return plainDigits(value) === formatDecimalAmount(baseUnits, decimals);

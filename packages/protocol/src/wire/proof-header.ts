@@ -12,10 +12,10 @@ import { assertArray, assertObject, assertText, parseBaseField, parseField } fro
 /** Maximum length of an X-Payment-Proof header, characters. Servers commonly accept 16 KB of headers in total. */
 export const MAX_PROOF_HEADER_LENGTH = 8192;
 
-/** Maximum number of digits of an element of either field. */
+/** Maximum number of decimal digits of an element of either field. */
 const MAX_DECIMAL_LENGTH = 77;
 
-/** The parsed header by which a client proves its payment to a resource server. */
+/** The parsed header with which a client proves its payment to a resource server. */
 export interface ProofHeader {
   /** Groth16 proof of the payment circuit, eight words. */
   readonly proof: readonly bigint[];
@@ -30,15 +30,15 @@ export interface ProofHeader {
   readonly timestamp: number;
   /** The service's payment token, not decoded yet. */
   readonly paymentToken: string;
-  /** Hash of the transaction that settled it. */
+  /** Hash of the transaction that settled the payment. */
   readonly txSignature: Bytes32;
-  /** This field and the next two are optional: the resource server knows their values, or finds them in the token. */
+  /** This field and the next two are optional: the resource server knows their values, or reads them from the token. */
   readonly senderCommitment?: bigint | undefined;
   readonly amountPublicSignals?: readonly bigint[] | undefined;
   readonly resourceUrl?: string | undefined;
 }
 
-/** What the proof header carries. */
+/** The values that the proof header contains. */
 export interface ProofHeaderContent {
   readonly bundle: WireBundle;
   readonly paymentToken: string;
@@ -67,7 +67,7 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
     const paid = { paymentToken, txSignature };
     const full = encode(listed, { senderCommitment, amountPublicSignals, resourceUrl }, paid);
     const header = full.length <= limit ? full : encode(listed, {}, paid);
-    // Parsing it finds every other error in it.
+    // Parsing it detects any other error in it.
     parseProofHeader(header);
     if (header.length > limit)
       fail("INVALID_STRING", `the header has ${header.length} characters, but the server accepts ${limit}`);
@@ -76,9 +76,10 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
 }
 
 /**
- * Characters of the longest header that a payment for this resource can have.
+ * Length of the longest header that a payment for this resource can have, characters.
  *
- * @param resourceUrl Default: none, for a header without the rest of the bundle, which a resource server does not need
+ * @param resourceUrl Default: none, which gives the length of a header with only the required fields, all that a
+ * resource server needs
  * @throws SottoError INVALID_STRING if it is not a text
  */
 export function maxProofHeaderLength(resourceUrl?: string): number {
@@ -135,7 +136,7 @@ function read(field: Fields): ProofHeader {
     txSignature: bytesToHex(hexToBytes(field("txSignature"), 32, "txSignature")),
     ...parseRest(field),
   };
-  // Points last: decoding them is the expensive part.
+  // Decode the points last, because that is the expensive part.
   return { ...header, encryptedAmount: unpackCiphertext(field("encryptedAmount") as string) };
 }
 

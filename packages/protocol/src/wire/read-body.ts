@@ -23,10 +23,10 @@ const INITIAL_BYTES = 4096;
 
 /**
  * Reads the body of a response from an untrusted sender, up to a size limit. At the limit it stops and closes the
- * connection. It ignores content-length, which may be false or the length of the compressed body.
+ * connection. It ignores content-length, which may be wrong or refer to the compressed body.
  *
- * Copies the chunks into one buffer, so that it uses at most about twice the limit of memory. A list of chunks of one byte
- * would take a hundred bytes for each.
+ * Copies the chunks into one buffer, so that it uses at most about twice the limit of memory. Keeping a list of chunks
+ * would take a hundred bytes for each chunk of one byte.
  *
  * @param signal aborts the read, even if the response's own fetch ignores it
  * @throws SottoError ANSWER_TOO_LARGE
@@ -40,7 +40,7 @@ export async function readBody(
   const { body } = Object(response) as Partial<UnreadResponse>;
   const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array(0);
-  // Cancelling also ends a read that waits for the next chunk.
+  // Cancelling also ends a read that is waiting for the next chunk.
   const stop = () => void reader.cancel(signal?.reason).catch(() => undefined);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted) stop();

@@ -1,13 +1,13 @@
 import { LOCAL_CHAIN_IDS } from "../local-chains.ts";
 import { urlOf } from "./base-url.ts";
 
-/** Names of this machine, to which browsers also resolve every name that ends in .localhost. */
+/** Names of this machine. Browsers also resolve every name that ends in .localhost to it. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Whether payments may be sent to a URL: to https, or to this machine. Proofs, tokens and signed deposits are worth money
- * in transit, and anyone may answer unencrypted HTTP, in a private network too. Tokens on a local chain are worth nothing,
- * so its payments may go to any http(s) URL.
+ * Whether payments may be sent to a URL: to https, or to this machine. Proofs, tokens and signed deposits are worth
+ * money in transit, and anyone on the path can intercept unencrypted HTTP, even in a private network. Tokens on a local
+ * chain are worth nothing, so its payments may go to any http(s) URL.
  *
  * @param chainId Default: a chain that is not local
  */

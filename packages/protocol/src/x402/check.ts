@@ -5,7 +5,7 @@ import { checkPayment, type PaymentStatement, parsePayment, type ReceivedPayment
 import { reading } from "./errors.ts";
 import type { X402Terms } from "./terms.ts";
 
-/** Why a payment is not what the requirements ask for. Stable. */
+/** The reason why a payment does not meet the requirements. Stable. */
 export const X402_MISMATCHES = [
   "AMOUNT_MISMATCH",
   "RECIPIENT_MISMATCH",
@@ -17,7 +17,7 @@ export const X402_MISMATCHES = [
 /** A field in which a payload differs from the requirements. */
 export type X402Mismatch = (typeof X402_MISMATCHES)[number];
 
-/** Why a payload does not pay for the requirements. */
+/** The reason why a payload does not meet the requirements. */
 export interface X402Refusal {
   readonly reason: X402Mismatch;
   readonly message: string;
@@ -28,7 +28,7 @@ export function parseX402Payload(payload: unknown): ReceivedPayment {
   return reading("X402_PAYLOAD_INVALID", () => parsePayment(payload));
 }
 
-/** The x402 refusal of each mismatch. Default message: the check's own. */
+/** The x402 refusal for each mismatch. The default message is that of the check. */
 const REFUSALS: Readonly<Record<MismatchKind, readonly [reason: X402Mismatch, message?: string]>> = {
   AMOUNT_BOUNDS: ["AMOUNT_MISMATCH"],
   RECIPIENT_WALLET: ["RECIPIENT_MISMATCH", "recipientPublicKey is not payTo"],
@@ -42,8 +42,8 @@ const REFUSALS: Readonly<Record<MismatchKind, readonly [reason: X402Mismatch, me
 };
 
 /**
- * Checks that a payment pays exactly what the requirements ask: this price, to this wallet and shielded address, for this
- * resource, on this chain and pool. The caller verifies the proofs, and checks the timestamp and the chain.
+ * Checks that a payment is exactly what the requirements ask for: this price, to this wallet and shielded address, for
+ * this resource, on this chain and pool. The caller verifies the proofs, and checks the timestamp and the chain.
  */
 export function checkX402Payment(statement: PaymentStatement, terms: X402Terms): X402Refusal | undefined {
   const { chainId, pool, wallet, address, resource, amount } = terms;
@@ -59,7 +59,7 @@ export function checkX402Payment(statement: PaymentStatement, terms: X402Terms):
 }
 
 /**
- * Checks that a payment is as recent as the requirements ask, and never older than five minutes.
+ * Checks that a payment is as recent as the requirements demand, and at most five minutes old.
  *
  * @param now ms
  */

@@ -13,7 +13,7 @@ export function refuse(code: X402ErrorCode, message: string, details: ErrorDetai
   throw new X402Error(code, message, details, { cause });
 }
 
-/** Runs `read`. If it throws a SottoError of a field, throws an {@link X402Error} with the same message instead. */
+/** Runs `read`. If a field's parser throws a SottoError, throws an {@link X402Error} with the same message instead. */
 export function reading<T>(code: X402ErrorCode, read: () => T): T {
   try {
     return read();

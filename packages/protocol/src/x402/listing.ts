@@ -1,5 +1,5 @@
-// A listing: what a resource server says about a resource in x402's extension `bazaar`, so that facilitators list it and
-// clients find it, and the extension `privacy`. docs/x402.md specifies both.
+// A listing describes a resource in x402's extension `bazaar`, so that facilitators list it and clients find it, and in
+// the extension `privacy`. docs/x402.md specifies both.
 
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe } from "../errors.ts";
@@ -9,7 +9,7 @@ import { refuse } from "./errors.ts";
 
 /** Name of the extension that lists a resource. */
 export const X402_BAZAAR = "bazaar";
-/** Name of the extension that says what an observer of the chain learns about a payment. */
+/** Name of the extension that states what an observer of the chain learns about a payment. */
 export const X402_PRIVACY = "privacy";
 
 /** Methods of resources that a facilitator lists. */
@@ -17,13 +17,13 @@ export const X402_LISTED_METHODS = ["GET", "POST"] as const;
 /** A method of a listed resource. */
 export type X402ListedMethod = (typeof X402_LISTED_METHODS)[number];
 
-/** Maximum size of a listing's extensions, bytes of JSON. A payment repeats them in a request header. */
+/** Maximum size of a listing's extensions, bytes of JSON. A client repeats them in a request header when it pays. */
 export const MAX_X402_LISTING_BYTES = 4096;
 /** Maximum nesting of schemas and examples. */
 export const MAX_X402_LISTING_DEPTH = 12;
 /** Maximum length of a description, characters. */
 const MAX_DESCRIPTION_LENGTH = 500;
-/** Limits of x402 for a tag and for the name of a server, characters, and for the number of tags. */
+/** x402's limits for the length of a tag or a server's name, characters, and for the number of tags. */
 const MAX_NAME_LENGTH = 32;
 const MAX_TAGS = 5;
 
@@ -32,8 +32,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** What an observer of the chain learns about a settled payment. */
 export interface X402Privacy {
   /**
-   * Follows from the other fields. shielded: amount, payer and recipient are hidden; confidential: only the amount;
-   * anonymous: only the payer, or payer and recipient; public: nothing is hidden.
+   * A summary of the other fields. shielded: amount, payer and recipient are hidden; confidential: only the amount is
+   * hidden; anonymous: only the payer, or payer and recipient, are hidden; public: nothing is hidden.
    */
   readonly class: "shielded" | "confidential" | "anonymous" | "public";
   readonly amount: "hidden" | "public";
@@ -52,7 +52,7 @@ export const X402_SCHEME_PRIVACY: X402Privacy = {
 const JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema";
 const VISIBILITY = { type: "string", enum: ["hidden", "public"] };
 
-/** The extension `privacy`: the value as `info`, and its schema, as extensions of x402 have them. */
+/** The extension `privacy`: the value as `info`, and its schema, like every x402 extension. */
 export const X402_PRIVACY_EXTENSION = {
   info: X402_SCHEME_PRIVACY,
   schema: {
@@ -68,7 +68,7 @@ export const X402_PRIVACY_EXTENSION = {
   },
 } as const;
 
-/** A resource for clients to find. */
+/** A resource that clients can discover. */
 export interface X402ListingOptions {
   readonly method: X402ListedMethod;
   /** 1 to 500 characters for people and programs. */
@@ -136,7 +136,9 @@ function isIconUrl(value: unknown): value is string {
 export const isX402RouteTemplate = (value: unknown): value is string =>
   isText(value, ROUTE_TEMPLATE, MAX_URL_LENGTH) && !value.includes("..") && !value.includes("//");
 
-/** The texts of x402's `resource` that follow its rules; others are left out, and so are tags beyond the fifth. */
+/**
+ * The texts of x402's `resource` that follow its rules. Invalid texts are omitted, and so are tags beyond the fifth.
+ */
 export function x402ListingTexts(resource: unknown): X402ListingTexts {
   const { description, mimeType, serviceName, tags, iconUrl } = Object(resource) as Json;
   const names = Array.isArray(tags) ? tags.filter(isName) : [];
@@ -152,14 +154,14 @@ export function x402ListingTexts(resource: unknown): X402ListingTexts {
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Whether a value nests at most this deep; a value that is no object nests 0 deep. */
+/** Whether a value is nested at most this deep; a value that is not an object has depth 0. */
 export function isX402NestedAtMost(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return depth > 0 && Object.values(value).every((inner) => isX402NestedAtMost(inner, depth - 1));
 }
 
 /**
- * The fields of a route, for the published packages or for a paywall, that list it.
+ * The fields that list a route, for the published packages or for a paywall.
  *
  * @throws SottoError X402_LISTING_INVALID
  */
@@ -192,7 +194,10 @@ export function createX402Listing(options: X402ListingOptions): X402Listing {
   return { ...x402ListingTexts({ mimeType: "application/json", ...options }), extensions };
 }
 
-/** The published packages drop texts that break these rules; here the merchant made a mistake. */
+/**
+ * The published packages drop texts that break these rules. Here such a text is a mistake of the merchant, so it
+ * throws.
+ */
 function assertTexts({ description, mimeType, serviceName, tags = [], iconUrl }: X402ListingOptions): void {
   const name = `1 to ${MAX_NAME_LENGTH} characters of printable ASCII`;
   if (!isDescription(description))

@@ -9,13 +9,13 @@ import { reading, refuse } from "./errors.ts";
 
 /** Name of the scheme. */
 export const X402_SCHEME = "sotto";
-/** The version of x402 that the scheme is for. */
+/** The version of x402 that the scheme supports. */
 export const X402_VERSION = 2;
 
 /** Fields of `extra` that may differ between the challenges of one offer. */
 export const X402_DYNAMIC_EXTRA = ["challenge"] as const;
 
-/** Maximum length of the wallet's signature, bytes; contract wallets have the longest. */
+/** Maximum length of the wallet's signature, bytes; those of contract wallets are the longest. */
 const MAX_SIGNATURE_BYTES = 2048;
 /** Maximum length of a phone number, a challenge or the name of a set, characters. */
 const MAX_NAME_LENGTH = 128;
@@ -41,14 +41,14 @@ export interface X402Extra {
   readonly pool: string;
   /** Decimals of the asset, for display. */
   readonly decimals: number;
-  /** The resource that is paid for. The proof binds it; compared byte for byte. */
+  /** The resource that is paid for. The proof is bound to this URL, which is compared byte for byte. */
   readonly resource: string;
   /** Base URL of the service that verifies and settles. */
   readonly service: string;
   readonly recipient: X402Recipient;
-  /** Id of the set of keys that the service verifies with. */
+  /** Id of the set of keys with which the service verifies. */
   readonly artifactSet?: string | undefined;
-  /** Id of this challenge. A client that gets the same challenge twice pays once. */
+  /** Id of this challenge. A client that receives the same challenge twice pays once. */
   readonly challenge?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface X402Terms {
   readonly challenge: string | undefined;
 }
 
-/** The name of a chain in x402, by CAIP-2. */
+/** The name of a chain in x402, as defined by CAIP-2. */
 export const x402Network = (chainId: bigint): `eip155:${bigint}` => `eip155:${chainId}`;
 
 /** Reads the chain id from the name of a network. @throws SottoError X402_NETWORK_UNSUPPORTED */
