@@ -24,7 +24,7 @@ const leafIndex = fc.nat({ max: TREE_CAPACITY - 1 });
 const leaf = field.filter((value) => value !== 0n);
 
 describe("hashes of ABI-encoded words", () => {
-  it("match for contexts of payments and withdrawals", () => {
+  it("match ethers for contexts of payments and withdrawals", () => {
     fc.assert(
       fc.property(chainId, hex(20), time, hex(32), (chain, pool, validUntil, digest) => {
         const types = ["uint256", "address", "uint64", "bytes32"];
@@ -52,7 +52,7 @@ describe("hashes of ABI-encoded words", () => {
     );
   });
 
-  it("match for resource digests of any well-formed text", () => {
+  it("match ethers for resource digests of any well-formed text", () => {
     const url = fc.string({ unit: "grapheme", minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(url, fc.nat(), field, (resourceUrl, timestamp, senderCommitment) => {
@@ -64,7 +64,7 @@ describe("hashes of ABI-encoded words", () => {
     );
   });
 
-  it("match for blindings and authorization nonces of deposits", () => {
+  it("match ethers for blindings and authorization nonces of deposits", () => {
     fc.assert(
       fc.property(chainId, hex(20), leafIndex, (chain, pool, index) => {
         const expected = oracle.keccakField(["uint256", "address", "uint256"], [chain, pool, index]);
@@ -83,7 +83,7 @@ describe("hashes of ABI-encoded words", () => {
     );
   });
 
-  it("match for the queue's chain and the challenge of an append", () => {
+  it("match ethers for the queue's chain and the challenge of an append", () => {
     fc.assert(
       fc.property(hex(32), field, (chain, value) => {
         expect(foldQueue(chain, value)).to.equal(oracle.keccak(["bytes32", "uint256"], [chain, value]));
@@ -110,7 +110,7 @@ describe("hashes of ABI-encoded words", () => {
     );
   });
 
-  it("match for digests of public signals", () => {
+  it("match ethers for digests of public signals", () => {
     for (const size of [6, 10, 13]) {
       fc.assert(
         fc.property(fc.array(field, { minLength: size, maxLength: size }), (signals) => {
@@ -121,7 +121,7 @@ describe("hashes of ABI-encoded words", () => {
     }
   });
 
-  it("match for sender nonces, against node:crypto's HMAC and Ed25519", () => {
+  it("match node:crypto's HMAC and Ed25519 for sender nonces", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), field, field, (key, nf, x) => {
         expect(senderNonce(key, nf, x)).to.equal(oracle.senderNonce(key, nf, x));

@@ -27,7 +27,7 @@ interface Vectors {
   products: { point: Point; scalar: bigint; product: Point; sumWithBase: Point }[];
 }
 
-/** A point of order 8 (circomlib's generator times l), with which small-order points are made. */
+/** A point of order 8 (circomlib's generator times l), from which the small-order points are made. */
 const order8 = oracle.multiply(oracle.generator, SUBGROUP_ORDER);
 const orderTwo = { x: 0n, y: FIELD_MODULUS - 1n };
 
@@ -89,7 +89,7 @@ describe("Baby Jubjub", () => {
     );
   });
 
-  it("recognizes the small subgroup and the curve", () => {
+  it("distinguishes points of the subgroup, of the curve and of neither", () => {
     expect(isOnCurve(order8)).to.equal(true);
     expect(isInSubgroup(order8)).to.equal(false);
     expect(oracle.multiply(order8, 8n)).to.deep.equal(IDENTITY);
@@ -124,7 +124,7 @@ describe("Baby Jubjub", () => {
     expectCode("INVALID_POINT", () => unpackPoint(`0x02${"00".repeat(31)}`), /no point|subgroup/);
   });
 
-  it("rejects an x without a subgroup point", () => {
+  it("rejects an x that no point of the subgroup has", () => {
     expectCode("INVALID_POINT", () => pointFromX(0n));
     expectCode("INVALID_POINT", () => pointFromX(order8.x));
     expectCode("INVALID_POINT", () => pointFromX(1n));

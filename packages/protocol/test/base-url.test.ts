@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { baseUrl, MAX_URL_LENGTH } from "../src/index.ts";
 
 describe("base URLs", () => {
-  it("of one server are equal in every spelling", () => {
+  it("are equal for every spelling of one server's address", () => {
     for (const written of ["https://Pay.Example/zk", "HTTPS://pay.example:443/zk//", "https://pay.example/./zk/"])
       expect(baseUrl(written), written).to.equal("https://pay.example/zk");
     expect(baseUrl("http://127.0.0.1:8402/")).to.equal("http://127.0.0.1:8402");
     expect(baseUrl("https://päy.example/zk")).to.equal("https://xn--py-via.example/zk");
   });
 
-  it("differ by path case, scheme and port", () => {
+  it("differ by path, case of the path, scheme and port", () => {
     const others = [
       "https://pay.example/ZK",
       "http://pay.example/zk",
@@ -19,7 +19,7 @@ describe("base URLs", () => {
     expect(new Set(["https://pay.example/zk", ...others].map(baseUrl)).size).to.equal(others.length + 1);
   });
 
-  it("contain nothing else", () => {
+  it("are rejected with a query, fragment or user, or if not http(s)", () => {
     const strange = ["", "pay.example", "/zk", "ftp://pay.example", "javascript:alert(1)", undefined, null, 7, {}];
     const more = ["?x=1", "#x"].map((end) => `https://pay.example/zk${end}`);
     const long = `https://pay.example/${"z".repeat(MAX_URL_LENGTH)}`;

@@ -37,7 +37,7 @@ const refused = async (of: ShieldedAddressBinding, signature: unknown, call: Eth
 };
 
 describe("an account's signature", () => {
-  it("is accepted in each of its forms, without a call to the chain", async () => {
+  it("is accepted in each form, without a call to the chain", async () => {
     for (let i = 0; i < 12; i++) {
       const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
       const signature = Signature.from(await sign(of));
@@ -97,7 +97,7 @@ describe("an account's signature", () => {
 });
 
 describe("signatures of both parities", () => {
-  it("are rejected with any v but the four, and with other lengths", async () => {
+  it("are rejected with a v other than 0, 1, 27 and 28, and with other lengths", async () => {
     const parities = new Set<number>();
     for (let i = 0; i < 8; i++) {
       const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
@@ -118,7 +118,7 @@ describe("signatures of both parities", () => {
 });
 
 describe("a signature's form", () => {
-  it("is hex of one to the maximum number of bytes", async () => {
+  it("must be hex of at least one byte and at most the maximum", async () => {
     const longest = `0x${"00".repeat(MAX_SIGNATURE_BYTES)}`;
     expect(normalizeSignature(longest)).to.equal(longest);
     expect(normalizeSignature("0xAb")).to.equal("0xab");
@@ -165,7 +165,7 @@ describe("a signature's form", () => {
     expect(silent.asked).to.equal(0);
   });
 
-  it("stays undecided if the chain cannot be asked", async () => {
+  it("is reported as unchecked if the node cannot be reached", async () => {
     const failing: EthCall = async () => {
       throw new Error("no node");
     };

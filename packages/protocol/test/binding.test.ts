@@ -75,7 +75,7 @@ describe("a shielded address binding", () => {
     );
   });
 
-  it("has another digest after a change of any field", () => {
+  it("has a different digest if any field changes", () => {
     const others: Partial<ShieldedAddressBinding>[] = [
       { phone: "" },
       { phone: "+14155550101" },
@@ -131,7 +131,7 @@ describe("a shielded address binding", () => {
     });
   }
 
-  it("is rejected with a key that cannot be paid, before anything is encrypted to it", () => {
+  it("is rejected if its key is not a valid shielded address, before anything is encrypted to it", () => {
     const tag = binding.key.slice(66);
     const identity = `0x01${"00".repeat(31)}${tag}`;
     const noPoint = `0x02${"00".repeat(31)}${tag}`;
@@ -151,7 +151,7 @@ describe("the age of a binding", () => {
   const now = 1_800_000_150_000;
   const at = (issuedAt: number) => ({ ...binding, issuedAt });
 
-  it("is counted in slots: the current one first, then its neighbours", () => {
+  it("is measured in slots: the current slot first, then its neighbours", () => {
     expect(bindingSlots(now)).to.deep.equal([1_800_000_000, 1_799_999_700, 1_800_000_300]);
     expect(bindingSlots(1_800_000_000_000)[0]).to.equal(1_800_000_000);
     expect(bindingSlots(1_799_999_999_999)[0]).to.equal(1_799_999_700);
@@ -169,13 +169,13 @@ describe("the age of a binding", () => {
     expect(BINDING_LIFETIME_SECONDS).to.equal(34_560_000);
   });
 
-  it("is at most one day for a link", () => {
+  it("is at most one day when linking", () => {
     const end = (1_800_000_000 + BINDING_MAX_AGE_SECONDS) * 1000;
     assertBindingFresh(at(1_800_000_000), end);
     expectCode("BINDING_STALE", () => assertBindingFresh(at(1_800_000_000), end + 1));
   });
 
-  it("may exceed the clock by the next slot and 30 s", () => {
+  it("may be in the future by at most one slot and 30 s", () => {
     const earliest = (1_800_000_000 - BINDING_LEAD_SECONDS) * 1000;
     for (const check of [assertBindingTime, assertBindingFresh]) {
       check(at(1_800_000_000), earliest);

@@ -61,7 +61,7 @@ describe("the payment bundle", () => {
     expect(decodeBundle(encodeBundle(exact))).to.deep.equal(exact);
   });
 
-  it("is rejected with one reason", () => {
+  it("is rejected with a single reason", () => {
     const error = refused((copy) => (copy["proof"] = []), /^proof must be an array of 8, got an array of 0$/);
     expect(error.cause).to.equal(undefined);
     const inner = refused(
@@ -71,12 +71,12 @@ describe("the payment bundle", () => {
     expect((inner.cause as SottoError).code).to.equal("INVALID_INTEGER");
   });
 
-  it("ignores extra fields, such as token and transaction of the proof header", () => {
+  it("ignores extra fields, such as the proof header's token and transaction", () => {
     const decoded = decodeBundle({ ...wire, paymentToken: "a.b.c", txSignature: "0x12" });
     expect(decoded).to.deep.equal(bundle);
   });
 
-  it("is rejected with any field missing, naming the field", () => {
+  it("is rejected if any field is missing, and the error names the field", () => {
     for (const field of Object.keys(wire)) {
       refused((copy) => delete copy[field], new RegExp(field));
       refused((copy) => {
@@ -87,7 +87,7 @@ describe("the payment bundle", () => {
       expectCode("INVALID_BUNDLE", () => decodeBundle(value), /object/);
   });
 
-  it("is rejected with arrays of another size or non-canonical numbers", () => {
+  it("is rejected with arrays of the wrong size or non-canonical numbers", () => {
     const lists = { proof: 8, publicSignals: 10, amountProof: 8, amountPublicSignals: 6 };
     for (const [field, size] of Object.entries(lists)) {
       const list = wire[field as keyof WireBundle] as readonly string[];
@@ -122,7 +122,7 @@ describe("the payment bundle", () => {
     refused((copy) => (copy["encryptedAmount"] = wire.encryptedAmount.toUpperCase()), /lower-case/);
   });
 
-  it("is rejected with bounds that are not amounts or in the wrong order", () => {
+  it("is rejected with bounds that are not amounts or are in the wrong order", () => {
     refused((copy) => ((copy["amountPublicSignals"] as string[])[5] = (1n << 64n).toString()), /upper bound/);
     refused((copy) => ((copy["amountPublicSignals"] as string[])[4] = "7"), /\[4\] \(the lower bound\) is above/);
   });
@@ -142,7 +142,7 @@ describe("the payment bundle", () => {
       refused((copy) => (copy["timestamp"] = time), /timestamp/);
   });
 
-  it("throws only its own error for any JSON", () => {
+  it("throws only INVALID_BUNDLE for any JSON", () => {
     const fields = fc.record(Object.fromEntries(Object.keys(wire).map((field) => [field, fc.jsonValue()])));
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fields), (value) => {

@@ -53,7 +53,7 @@ describe("pending checkpoints", () => {
     expect(end([100])).to.deep.equal([64, 100]);
   });
 
-  it("are passed to the contract as words, zeros if missing", () => {
+  it("are passed to the contract as words, or as zeros if there is none", () => {
     const [checkpoint] = pendingCheckpoints(start, queueOf([1]));
     const chain = foldQueue(start.appendedChain, 1n);
     expect(checkpointWords(checkpoint, 77)).to.deep.equal({ sequence: "3", chain, count: "11", timestamp: "77" });
@@ -65,7 +65,7 @@ describe("pending checkpoints", () => {
     });
   });
 
-  it("are rejected from a malformed queue", () => {
+  it("are not computed from a malformed queue", () => {
     const queue = queueOf([2]);
     expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, appended: -1 }, queue), /appended/);
     expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, firstPending: TREE_CAPACITY + 1 }, queue));

@@ -15,8 +15,8 @@ import {
 import { DEPLOYMENT } from "./support/deployment.ts";
 
 /*
- * The compiled circuits accept what this package prepares, and compute the same public signals (pnpm build makes them).
- * The witness generator stops at the first unsatisfied constraint. The circuits' own tests check soundness.
+ * The compiled circuits (made by pnpm build) accept the inputs that this package prepares, and compute the same public
+ * signals. The witness generator stops at the first unsatisfied constraint. The circuits' own tests check soundness.
  */
 const payer = deriveKeys(new Uint8Array(32).fill(1), DEPLOYMENT);
 const merchant = deriveKeys(new Uint8Array(32).fill(2), DEPLOYMENT);

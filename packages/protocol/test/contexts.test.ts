@@ -72,7 +72,7 @@ describe("contexts", () => {
   const terms = { recipient: account, fee: 1n, feeRecipient: account, validUntil: 60n };
   const resource = { resourceUrl: "https://a.example/", timestamp: 1, senderCommitment: 5n };
 
-  it("differ by each of their parts", () => {
+  it("change if any of their parts changes", () => {
     const other = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
     const withdrawals = [
       terms,
@@ -95,7 +95,7 @@ describe("contexts", () => {
     expect(new Set(digests).size).to.equal(4);
   });
 
-  it("are rejected with a malformed part, naming it", () => {
+  it("are rejected with a malformed part, and the error names it", () => {
     const payment = { ...deployment, validUntil: 60n, resourceDigest: digest };
     expectCode("INVALID_INTEGER", () => paymentContext({ ...payment, chainId: -1n }), /chainId/);
     expectCode("INVALID_ADDRESS", () => paymentContext({ ...payment, pool: "0x12" }), /pool/);

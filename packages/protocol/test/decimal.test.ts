@@ -26,7 +26,7 @@ describe("decimal amounts", () => {
     expect(formatDecimalAmount(5n, 0)).to.equal("5");
   });
 
-  it("have exact bounds of the price and ten percent more", () => {
+  it("have exact bounds: the price, and the price plus ten percent", () => {
     expect(amountBounds(10n)).to.deep.equal({ lowerBound: 10n, upperBound: 11n });
     expect(amountBounds(19n)).to.deep.equal({ lowerBound: 19n, upperBound: 20n });
     expect(amountBounds(0n)).to.deep.equal({ lowerBound: 0n, upperBound: 0n });
@@ -35,7 +35,7 @@ describe("decimal amounts", () => {
     expectCode("INVALID_AMOUNT", () => amountBounds(-1n), /price/);
   });
 
-  it("are rejected if negative, malformed, finer than the token or too large", () => {
+  it("are rejected if negative, malformed, too large or with more decimals than the token", () => {
     for (const text of [
       "",
       "-1",

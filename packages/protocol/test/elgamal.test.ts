@@ -102,7 +102,7 @@ describe("hints", () => {
 });
 
 describe("notes", () => {
-  it("have a nullifier per leaf index, key and commitment", () => {
+  it("have a different nullifier for each leaf index, key and commitment", () => {
     const all = [nullifier(1n, 2n, 3), nullifier(1n, 2n, 4), nullifier(1n, 3n, 3), nullifier(2n, 2n, 3)];
     expect(new Set(all).size).to.equal(4);
   });
@@ -121,7 +121,7 @@ describe("notes", () => {
     }
   });
 
-  it("have a nonce that is the hash of a key only the payer can sign with", () => {
+  it("have a nonce that is the hash of a key with which only the payer can sign", () => {
     const key = new Uint8Array(32).fill(7);
     const secret = receiptSecret(key, 1n, 2n);
     const receiptKey = receiptKeyOf(secret);
@@ -133,7 +133,8 @@ describe("notes", () => {
     const another = receiptKeyOf(receiptSecret(key, 1n, 3n));
     expect(verifyReceiptSignature(signature, message, another)).to.equal(false);
     expect(verifyReceiptSignature(signature.slice(1), message, receiptKey)).to.equal(false);
-    // Key and R are the neutral element, s = 0: without the strict rules, this signature is valid for every message.
+    // Key and R are the neutral element and s = 0: without strict verification, this signature is valid for every
+    // message.
     const small = new Uint8Array(32);
     small[0] = 1;
     const forged = new Uint8Array(64);

@@ -96,7 +96,7 @@ describe("quoted", () => {
     expect(quoted(`${"\n".repeat(900)}a`)).to.equal("..");
   });
 
-  it("returns nothing for what is no text", () => {
+  it("returns an empty string for values that are not strings", () => {
     for (const value of [undefined, null, 1, 1n, {}, ["a"], () => "a"]) expect(quoted(value)).to.equal("");
   });
 });

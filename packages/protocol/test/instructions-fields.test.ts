@@ -12,7 +12,7 @@ describe("payment instructions with a wrong field", () => {
     "payment.recipient.phone": [""],
     "payment.recipient.service": [""],
     "payment.recipient.signature": ["0x1e"],
-    // An optional field: servers of other projects do not state it.
+    // This field is optional, because servers of other projects do not send it.
     "payment.zkProof.maxHeaderLength": [undefined],
     message: [" ", "NaN", "-1", "1e3", "0x", "0x1e", "__proto__", "constructor", "١٢٣"],
   };
@@ -113,7 +113,7 @@ describe("payment instructions with a wrong field", () => {
     });
   }
 
-  it("read nothing from a prototype and pollute none", () => {
+  it("read no fields from a prototype, and pollute no prototype", () => {
     expectCode(CODE, () => parseInstructions(Object.create(instructions)));
     const { status: _, ...rest } = instructions;
     expectCode(CODE, () => parseInstructions(Object.assign(Object.create({ status: 402 }), rest)));

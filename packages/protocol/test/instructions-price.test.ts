@@ -11,7 +11,7 @@ describe("the price of payment instructions", () => {
     return parseInstructions({ ...instructions, payment }).payment;
   };
 
-  it("agrees in both fields to the base unit", () => {
+  it("is accepted if both fields agree to the base unit", () => {
     const exact: [string, string, number][] = [
       ["0.1", "100000", 6],
       ["0.30", "300000", 6],
@@ -39,7 +39,7 @@ describe("the price of payment instructions", () => {
     }
   });
 
-  it("is rejected if the two differ at all", () => {
+  it("is rejected if the two fields differ at all", () => {
     const wrong: [unknown, unknown, unknown?][] = [
       [0.1, "100001"],
       [0.1, "99999"],

@@ -16,7 +16,7 @@ import { replaced } from "./support/wrong-values.ts";
 const CODE = "INSTRUCTIONS_INVALID";
 
 describe("payment instructions", () => {
-  it("form the body of a 402, field by field", () => {
+  it("are the body of a 402, field by field", () => {
     const { requestId: id, ...metadata } = instructions.metadata;
     expect(id).to.match(/^zk_req_1800000000123_[0-9A-Za-z]{16}$/);
     expect({ ...instructions, metadata }).to.deep.equal({
@@ -72,7 +72,7 @@ describe("payment instructions", () => {
       expectCode(CODE, () => bindingOfInstructions(junk as never));
   });
 
-  it("have an empty text if there is no phone number", async () => {
+  it("have an empty string if there is no phone number", async () => {
     const nameless = { ...binding, phone: "", service: "" };
     const body = buildInstructions({ ...options, binding: nameless, signature: await sign(nameless) });
     expect(body.payment.recipient).to.include({ phone: "", service: "", encryptedMapping: false });

@@ -8,7 +8,7 @@ const junk: readonly unknown[] = [
   ...[{}, [], [undefined], [null], new Uint8Array(3), { amount: 1n }, new Date(0)],
 ];
 
-/** Functions whose second parameter is always a constant in the caller's source. */
+/** Functions whose second argument is always a constant in the caller's source. */
 const fixedSecond: Record<string, unknown> = { assertUint: 64, hexToBytes: 4, quoted: 200 };
 const functions = Object.entries(sotto).filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name));
 

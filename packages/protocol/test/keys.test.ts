@@ -92,14 +92,14 @@ describe("keys", () => {
       { ...DEPLOYMENT, pool: `0x${"5b".repeat(20)}` },
     ])
       for (const key of all(deriveKeys(seed, deployment))) expect(all(here)).to.not.include(key);
-    // How the pool's address is spelled makes no difference.
+    // The spelling of the pool's address makes no difference.
     const spelled = { ...DEPLOYMENT, pool: DEPLOYMENT.pool.toUpperCase().replace("0X", "0x") };
     expect(all(deriveKeys(seed, spelled))).to.deep.equal(all(here));
   });
 
   it("give different nullifiers in two pools for the same note at the same leaf index", () => {
     const seed = randomSeed();
-    // The payer repeats what it can choose: amount, blinding, leaf index, and the tag of either address.
+    // The payer repeats everything that it can choose: amount, blinding, leaf index, and the tag of each address.
     const [amount, blinding, leafIndex] = [1_000_000n, 5n, 3];
     const shown = (deployment: typeof DEPLOYMENT, ownerTag: bigint) => {
       const commitment = noteCommitment({ amount, ownerTag, blinding });
@@ -112,7 +112,7 @@ describe("keys", () => {
     expect(shown(DEPLOYMENT, tags[0]!)).to.equal(shown({ ...DEPLOYMENT }, tags[0]!));
   });
 
-  it("are not derived without a pool, or for a malformed one", () => {
+  it("are not derived if the pool is missing or malformed", () => {
     const seed = randomSeed();
     expectCode("INVALID_KEY", () => deriveKeys(seed, undefined as never), /belong to a pool/);
     expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...DEPLOYMENT, pool: "0x12" }), /pool/);
@@ -132,7 +132,7 @@ describe("keys", () => {
     }
   });
 
-  it("reject seeds and indices of the wrong size, without repeating them", () => {
+  it("reject seeds and indices of the wrong size, without showing them", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(65), "00".repeat(32), undefined]) {
       const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never, DEPLOYMENT), /32 to 64 bytes/);
       expect(error.message).to.not.include("0000");

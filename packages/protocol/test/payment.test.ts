@@ -89,7 +89,7 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(depositAuthorizationNonce({ ownerTags, amounts }, salt)).to.equal(nonce);
   });
 
-  it("prepares the payment's public signals and everything off the chain", () => {
+  it("prepares the payment's public signals and all of its off-chain values", () => {
     expect(paid.publicSignals).to.deep.equal(known.publicSignals);
     expect(paid.encryptedAmount).to.equal(known.encryptedAmount);
     expect(paid.digest).to.equal(known.digest);

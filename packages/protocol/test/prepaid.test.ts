@@ -36,7 +36,7 @@ const signer = createSigner();
 const other = createSigner();
 
 describe("a pack of prepaid tokens", () => {
-  it("is the same again for the same secret, and shares nothing with another's", () => {
+  it("is reproduced by the same secret, and shares nothing with the pack of another secret", () => {
     const [pack, again] = [SECRET, SECRET].map((secret) => preparePrepaidPack(secret, signer.key, ORIGIN, 5));
     expect(pack!.request).to.deep.equal(again!.request);
     const tokens = pack!.finish(signer.sign(pack!.request));
@@ -52,7 +52,7 @@ describe("a pack of prepaid tokens", () => {
     expect(new Set(messages).size).to.equal(10);
   });
 
-  it("has other tokens at another origin, for another key and for another pack of the wallet", () => {
+  it("has different tokens for each origin, key and pack of the wallet", () => {
     const keys = deriveKeys(SECRET, DEPLOYMENT);
     const secrets = [
       keys.prepaidSecret(ORIGIN, signer.key.id, 0),
@@ -67,7 +67,7 @@ describe("a pack of prepaid tokens", () => {
     expectCode("INVALID_STRING", () => keys.prepaidSecret("", signer.key.id, 0));
   });
 
-  it("is worthless as a whole if one signature is wrong, missing or another key's", () => {
+  it("is rejected as a whole if one signature is wrong, missing or by another key", () => {
     const pack = preparePrepaidPack(SECRET, signer.key, ORIGIN, 3);
     const response = signer.sign(pack.request);
     expect(pack.finish(response)).to.have.length(3);
@@ -84,7 +84,7 @@ describe("a pack of prepaid tokens", () => {
     expectCode("INVALID_SIGNATURE", () => pack.finish(new Uint8Array(0)));
   });
 
-  it("refuses a signature that is right modulo n but not below it", () => {
+  it("refuses a signature that is correct modulo n but not below n", () => {
     const { modulus } = signer.key;
     const inputs = [{ encoded: raiseToExponent(2n, modulus), blind: 1n }];
     const respond = (value: bigint) => bigIntToBytes(value, PREPAID_KEY_BYTES);
@@ -92,21 +92,21 @@ describe("a pack of prepaid tokens", () => {
     expectCode("INVALID_SIGNATURE", () => finalizeSignatures(inputs, respond(modulus + 2n), modulus));
   });
 
-  it("has 1 to 1000 tokens, for an http origin", () => {
+  it("must have 1 to 1000 tokens and an http(s) origin", () => {
     for (const count of [0, 1001, 1.5, Number.NaN])
       expectCode("INVALID_INTEGER", () => preparePrepaidPack(SECRET, signer.key, ORIGIN, count));
     for (const origin of ["", "data.example", "https://data.example/", "https://DATA.example", "ftp://data.example"])
       expectCode("INVALID_STRING", () => preparePrepaidPack(SECRET, signer.key, origin, 1));
   });
 
-  it("blinds with an invertible number from 1 to n - 1 only", () => {
+  it("accepts only invertible blinds from 1 to n - 1", () => {
     const { modulus } = signer.key;
     for (const blind of [0n, modulus, -1n])
       expectCode("INVALID_SCALAR", () => blindMessages([{ encoded: 5n, blind }], modulus));
     expectCode("INVALID_KEY", () => blindMessages([{ encoded: 15n, blind: 1n }], 21n * 17n));
   });
 
-  it("differs for two origins only in what names the origin: host and port", () => {
+  it("has a challenge that depends only on the origin's host and port", () => {
     expect(prepaidChallengeDigest("https://data.example")).to.equal(prepaidChallengeDigest("http://data.example"));
     expect(prepaidChallengeDigest("https://data.example:444")).not.to.equal(prepaidChallengeDigest(ORIGIN));
   });
@@ -115,7 +115,7 @@ describe("a pack of prepaid tokens", () => {
 describe("a prepaid key", () => {
   const spki = encodePrepaidKey(signer.key.modulus);
 
-  it("has one encoding, and every changed byte around the modulus is refused", () => {
+  it("has one encoding; a change to any byte around the modulus is refused", () => {
     expect(parsePrepaidKey(spki)).to.deep.equal(signer.key);
     for (const i of [...Array(81).keys(), ...[1, 2, 3, 4, 5].map((k) => spki.length - k)]) {
       const changed = spki.slice();
@@ -126,7 +126,7 @@ describe("a prepaid key", () => {
     expectCode("INVALID_KEY", () => parsePrepaidKey("0x"));
   });
 
-  it("has a modulus of exactly 2,048 bits that is odd", () => {
+  it("must have an odd modulus of exactly 2,048 bits", () => {
     const { modulus } = signer.key;
     for (const wrong of [modulus - 1n, modulus >> 1n, (modulus << 1n) + 1n, 0n, -modulus, 15n])
       expectCode("INVALID_KEY", () => prepaidKey(wrong));
@@ -139,7 +139,7 @@ describe("a prepaid token", () => {
   const [token] = pack.finish(signer.sign(pack.request));
   const bytes = encodePrepaidToken(token!);
 
-  it("is 354 bytes on the wire and comes back the same", () => {
+  it("is 354 bytes on the wire and survives a round trip", () => {
     expect(bytes).to.have.length(354);
     expect(decodePrepaidToken(bytes)).to.deep.equal(token);
   });
@@ -159,7 +159,7 @@ describe("values and epochs of prepaid tokens", () => {
     for (const value of [5, "5", 1n << 64n, -1n]) expectCode("INVALID_AMOUNT", () => assertPrepaidValue(value));
   });
 
-  it("are months in UTC: a key signs in its epoch and is redeemed in that and the next", () => {
+  it("are UTC months: a key signs in its epoch, and its tokens are redeemed in that epoch and the next", () => {
     const [start, end] = [Date.UTC(2026, 11, 1), Date.UTC(2027, 0, 1)];
     expect(epochOf(start)).to.equal("2026-12");
     expect([start - 1, start, end - 1, end].map((time) => signsAt("2026-12", time))).to.deep.equal([
@@ -217,7 +217,7 @@ describe("a prepaid schedule", () => {
     ],
   };
 
-  it("comes back the same from the wire, and lists each key with its value and epoch", () => {
+  it("survives a round trip, and lists each key with its value and epoch", () => {
     expect(decodeSchedule(JSON.parse(JSON.stringify(encodeSchedule(schedule))))).to.deep.equal(schedule);
     expect(scheduledKeys(schedule).map(({ epoch, value, key }) => [epoch, value, key.id])).to.deep.equal([
       ["2026-12", 100n, signer.key.id],
@@ -227,7 +227,7 @@ describe("a prepaid schedule", () => {
     ]);
   });
 
-  it("is signed in full: every change changes the digest", () => {
+  it("is signed in full: any change changes the digest", () => {
     expect(scheduleTypedData(schedule).message).to.include({ values: "100, 500", epochs: 2, firstEpoch: "2026-12" });
     const changes: Partial<PrepaidSchedule>[] = [
       { wallet: schedule.pool },

@@ -38,7 +38,7 @@ describe("prepareAppend", () => {
     }
   });
 
-  it("rejects no, too many and empty leaves, and does not change the tree", () => {
+  it("rejects zero leaves, too many leaves and empty leaves, and does not change the tree", () => {
     const tree = new NoteTree([1n, 2n, 3n]);
     const { root } = tree;
     const refused = (leaves: unknown) => () => prepareAppend({ ...deployment, tree, leaves: leaves as never });

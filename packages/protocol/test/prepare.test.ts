@@ -70,7 +70,7 @@ describe("preparePayment", () => {
     expect(first.senderNonce).to.not.equal(second.senderNonce);
   });
 
-  it("spends a note completely, and pays 0", () => {
+  it("can spend a note completely, and can pay 0", () => {
     expect(preparePayment({ ...payment, amount: 103n }).changeNote.amount).to.equal(0n);
     expect(preparePayment({ ...payment, amount: 0n }).changeNote.amount).to.equal(103n);
   });
@@ -122,7 +122,7 @@ describe("prepareRange", () => {
     expect(prepareRange({ ...range, amount: 11n }).publicSignals.slice(4)).to.deep.equal([10n, 11n]);
   });
 
-  it("rejects an amount outside of them, and malformed arguments", () => {
+  it("rejects an amount outside the bounds, and malformed arguments", () => {
     expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 9n }));
     expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 12n }));
     expectCode("INVALID_AMOUNT", () => prepareRange({ ...range, upperBound: 1n << 64n }), /upperBound/);
@@ -173,7 +173,7 @@ describe("prepareWithdrawal", () => {
   });
 
   it("never uses a pad for two outputs", () => {
-    // Two devices with the same seed: the same first note, time and terms, but another amount or other notes.
+    // Two devices with the same seed: the same first note, time and terms, but a different amount or different notes.
     const padOf = (change: Partial<WithdrawalArguments>) => {
       const { publicSignals, outputNote } = prepareWithdrawal({ ...withdrawal, ...change });
       return (publicSignals.at(-1)! - outputNote.amount + FIELD_MODULUS) % FIELD_MODULUS;
@@ -193,7 +193,7 @@ describe("prepareWithdrawal", () => {
     expect(expectCode("INSUFFICIENT_NOTES", tooMuch).details["missing"]).to.equal("99");
   });
 
-  it("rejects no notes, nine notes and one note twice", () => {
+  it("rejects zero notes, nine notes, and the same note twice", () => {
     const refused = (spent: unknown) => () => prepareWithdrawal({ ...withdrawal, notes: spent as never });
     expectCode("INVALID_WITHDRAWAL_INPUTS", refused([]), /1 to 8/);
     expectCode("INVALID_WITHDRAWAL_INPUTS", refused(notes), /1 to 8/);

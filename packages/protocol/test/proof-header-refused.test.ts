@@ -64,7 +64,7 @@ describe("a proof header that is JSON but invalid", () => {
   });
 
   const mutate = (name: string, value: unknown) => {
-    // JSON.stringify has no Infinity, but JSON.parse returns it for 1e400.
+    // JSON.stringify cannot write Infinity, but JSON.parse returns it for 1e400.
     const text = JSON.stringify(replaced(json, [name], value === Number.POSITIVE_INFINITY ? "@" : value));
     const asAscii = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
     return text.replace('"@"', "1e400").replace(/[\u007f-\uffff]/g, asAscii);
@@ -87,7 +87,7 @@ describe("a proof header that is JSON but invalid", () => {
     });
   }
 
-  it("is rejected with non-canonical or too large numbers, in each place", () => {
+  it("is rejected with a non-canonical or too large number in any place", () => {
     const arrays: [string, number, bigint][] = [
       ["proof", 8, BASE_FIELD_MODULUS],
       ["amountProof", 8, BASE_FIELD_MODULUS],
@@ -147,7 +147,7 @@ describe("a proof header that is JSON but invalid", () => {
     expect(parseProofHeader(spelled).recipientPublicKey).to.equal(bundle.recipientPublicKey);
   });
 
-  it("uses the last of duplicate fields, and reads none from a prototype", () => {
+  it("uses the last of duplicate fields, and reads no field from a prototype", () => {
     const twice = header.replace("{", `{"txSignature":"0x${"cd".repeat(32)}",`);
     expect(parseProofHeader(twice).txSignature).to.equal(txSignature);
     const later = header.replace(/}$/, `,"txSignature":"0x${"cd".repeat(32)}"}`);

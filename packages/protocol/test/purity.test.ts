@@ -22,11 +22,11 @@ function moduleGraph(url: string, seen = new Map<string, string[]>()): Map<strin
   return seen;
 }
 
-describe("the package runs in a browser", () => {
+describe("the package can run in a browser", () => {
   const graph = entries.reduce((seen, entry) => moduleGraph(entry, seen), new Map<string, string[]>());
   const own = [...graph.keys()].filter((url) => url.includes("/packages/protocol/src/"));
 
-  it("and imports no Node module, directly or through dependencies", () => {
+  it("imports no Node module, directly or through dependencies", () => {
     expect(own.length).to.be.greaterThan(20);
     expect(graph.size).to.be.greaterThan(own.length + 5);
     const builtins = [...graph].flatMap(([url, specifiers]) =>
@@ -35,14 +35,14 @@ describe("the package runs in a browser", () => {
     expect(builtins).to.deep.equal([]);
   });
 
-  it("and imports only its own files and @noble", () => {
+  it("imports only its own files and @noble", () => {
     const foreign = own.flatMap((url) =>
       graph.get(url)!.filter((name) => !name.startsWith(".") && !name.startsWith("@noble/")),
     );
     expect(foreign).to.deep.equal([]);
   });
 
-  it("and uses no global of Node, no clock, no network and no weak randomness", () => {
+  it("uses no Node globals, no clock, no network and no weak randomness", () => {
     const forbidden =
       /\b(?:(?:Buffer|process|require|__dirname|setTimeout|setInterval|fetch|localStorage|Math\.random)\b[.(]|Date\.now|Date\(\))/;
     for (const url of own) {

@@ -35,7 +35,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   },
 };
 
-/** More bytes than any response has before its timeout. */
+/** More bytes than any response sends before its timeout. */
 const UNLIMITED = 2 ** 33;
 
 describe("the body of a response", () => {
@@ -90,9 +90,9 @@ describe("the body of a response", () => {
   });
 
   for (const path of ["/silent", "/dripping", "/endless"])
-    it(`that never ends is read until the timeout: ${path}`, async () => {
+    it(`is read until the timeout if it never ends: ${path}`, async () => {
       const stop = new AbortController();
-      // The fetch itself has no signal.
+      // The fetch itself gets no signal.
       const reading = failure(readBody(await ask(path), UNLIMITED, stop.signal));
       const reason = new Error("timed out");
       setTimeout(() => stop.abort(reason), 50);

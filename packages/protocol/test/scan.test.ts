@@ -60,7 +60,7 @@ describe("x of a multiple from x alone", () => {
     );
   });
 
-  it("does not depend on which of the two points with that x is meant", () => {
+  it("is the same for both points with that x", () => {
     const R = multiplyPoint(BASE8, 12345n);
     const twin = { x: R.x, y: FIELD_MODULUS - R.y };
     expect(twin).to.deep.equal(addPoints(negatePoint(R), { x: 0n, y: FIELD_MODULUS - 1n }));
@@ -78,7 +78,7 @@ describe("x of a multiple from x alone", () => {
     expect(batch[1]).to.equal(null);
   });
 
-  it("has no result for the x of points of order 1, 2 and 4, so that such a note has no owner", () => {
+  it("has no result for the x of points of order 1, 2 and 4, so that such a note belongs to no viewer", () => {
     const ofOrder4 = invertField(sqrtField(168700n)!); // y = 0 and a x^2 = 1
     expect(multiplyPoint({ x: ofOrder4, y: 0n }, 4n)).to.deep.equal({ x: 0n, y: 1n });
     for (const x of [0n, ofOrder4, FIELD_MODULUS - ofOrder4]) {
@@ -88,7 +88,7 @@ describe("x of a multiple from x alone", () => {
     }
   });
 
-  it("handles every x, also one without a point", () => {
+  it("handles every x, even one that is not on the curve", () => {
     for (const x of [0n, 1n, 2n, 3n, FIELD_MODULUS - 1n]) {
       const result = multiplyX(x, merchant.viewingKey);
       expect(result === null || (result! >= 0n && result! < FIELD_MODULUS)).to.equal(true);
@@ -107,7 +107,7 @@ describe("scanning delivered notes", () => {
     );
   });
 
-  it("finds own notes among others', in order", () => {
+  it("finds the viewer's notes among others', in order", () => {
     const notes = [1n, 2n, 3n, 4n, 5n].map((b) => {
       const mine = b % 2n === 0n;
       const keys = mine ? merchant : stranger;
@@ -165,7 +165,7 @@ describe("scanning delivered notes", () => {
     }
   });
 
-  it("needs the subgroup's y only for C, and finds it from x", () => {
+  it("recovers the subgroup's y from x, needed only for C", () => {
     const R = multiplyPoint(BASE8, 31n);
     expect(pointFromX(R.x)).to.deep.equal(R);
   });

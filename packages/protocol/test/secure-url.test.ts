@@ -4,7 +4,7 @@ import { isSecureUrl } from "../src/index.ts";
 const CHAIN = 8453n;
 
 describe("secure URLs", () => {
-  it("are https or this machine, on every chain", () => {
+  it("must be https or this machine, on every chain", () => {
     for (const url of [
       "https://pay.example/zk",
       "HTTPS://pay.example",

@@ -8,7 +8,7 @@ describe("a seed from a signature", () => {
   const { domain, types, message } = SEED_TYPED_DATA;
   const sign = () => wallet.signTypedData(domain, { SottoSeed: [...types.SottoSeed] }, message);
 
-  it("is the same each time and for both encodings of v", async () => {
+  it("is the same every time and for both encodings of v", async () => {
     const signature = await sign();
     const seed = seedFromSignature(signature);
     expect(seed).to.have.length(32);

@@ -104,7 +104,7 @@ describe("values from the wire", () => {
     expectCode("INVALID_AMOUNT", () => assertAmount(1 as never));
   });
 
-  it("survive a round trip through hex, in lower case only", () => {
+  it("survive a round trip through lower-case hex", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
         expect(hexToBytes(bytesToHex(bytes), bytes.length)).to.deep.equal(bytes);

@@ -36,7 +36,7 @@ describe("field arithmetic in WebAssembly", () => {
     );
   });
 
-  it("computes what bigints compute, from sums and differences too", () => {
+  it("agrees with bigints, also on sums and differences as operands", () => {
     fc.assert(
       fc.property(field, field, (x, y) => {
         engine.write(a, [x, y]);
@@ -84,7 +84,7 @@ describe("field arithmetic in WebAssembly", () => {
     );
   });
 
-  it("permutes as bigints do, at every width and number of outputs", () => {
+  it("permutes like bigints at every width and number of outputs", () => {
     const states = fc
       .integer({ min: 2, max: 17 })
       .chain((width) => fc.array(field, { minLength: width, maxLength: width }));
@@ -98,7 +98,7 @@ describe("field arithmetic in WebAssembly", () => {
     );
   });
 
-  it("climbs the ladder as bigints do, up to a common factor", () => {
+  it("agrees with bigints on each step of the ladder, up to a common factor", () => {
     const bits = fc.bigInt({ min: 0n, max: (1n << 251n) - 1n }).map((k) => k.toString(2));
     const affine = ([u0, w0, u1, w1]: readonly bigint[]) => {
       const [inverse0, inverse1] = invertFields([toField(w0!), toField(w1!)]) as [bigint, bigint];
@@ -120,7 +120,7 @@ describe("field arithmetic in WebAssembly", () => {
 
 describe("without WebAssembly", () => {
   it("bigints give the same results", () => {
-    // In a separate process: Node needs WebAssembly to strip the modules' types, so remove it after loading them.
+    // Runs in a separate process. Node needs WebAssembly to strip the modules' types, so remove it after loading them.
     const script = `
       const sotto = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
       const { fieldEngine } = await import(${JSON.stringify(new URL("../src/wasm/engine.ts", import.meta.url).href)});

@@ -31,7 +31,7 @@ describe("a listing", () => {
     });
   });
 
-  it("has the texts of its options", () => {
+  it("contains the texts from its options", () => {
     const texts = {
       description: "The weather",
       serviceName: "Weather",

@@ -66,7 +66,7 @@ describe("x402 requirements", () => {
     expect(parseX402Terms({ ...right, extra: least })).to.include({ challenge: undefined, artifactSet: undefined });
   });
 
-  it("are equal regardless of challenge and spelling, and differ by every other term", () => {
+  it("are equal regardless of challenge and spelling, and differ if any other term differs", () => {
     const terms = parseX402Terms(right);
     const same = [
       withExtra({ challenge: "zk_req_2_b", unknown: 1 }),
@@ -90,7 +90,7 @@ describe("x402 requirements", () => {
     for (const next of others) expect(sameX402Terms(parseX402Terms(next), terms), JSON.stringify(next)).to.equal(false);
   });
 
-  it("are rejected as a whole for one invalid field", () => {
+  it("are rejected as a whole if one field is invalid", () => {
     const wrong: object[] = [
       ...["", "1.5", "-1", "0", "00", "18446744073709551616", 5, null].map((amount) => ({ ...right, amount })),
       ...["me", address("zz"), null].flatMap((value) => [
@@ -121,7 +121,7 @@ describe("x402 requirements", () => {
     expect(parseX402Network(x402Network(84532n))).to.equal(84532n);
   });
 
-  it("and payloads throw only their own errors for any JSON", () => {
+  it("throw only x402 errors for any JSON, and so do payloads", () => {
     const fields = fc.record(Object.fromEntries(Object.keys(extra).map((name) => [name, fc.jsonValue()])));
     const any = fc.oneof(
       fc.jsonValue(),
@@ -137,11 +137,11 @@ describe("x402 requirements", () => {
     );
   });
 
-  it("have the standard's reasons where it defines them", () => {
+  it("are refused with the standard's reason if it defines one", () => {
     expect(Object.keys(X402_ERRORS).map((code) => x402Reason(code))).to.deep.equal([
       ...["invalid_x402_version", "unsupported_scheme", "invalid_network"],
       ...["invalid_payment_requirements", "invalid_payload"],
-      // A listing is no part of a payment, so the standard has no reason for it.
+      // A listing is not part of a payment, so the standard has no reason for it.
       "sotto_x402_listing_invalid",
     ]);
     expect([x402Reason("NULLIFIER_SPENT"), x402Reason("constructor")]).to.deep.equal([

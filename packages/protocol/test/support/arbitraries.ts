@@ -17,5 +17,5 @@ export const scalar = edged(SUBGROUP_ORDER - 1n);
 /** b of an encryption, in [0, 2^249). */
 export const encryptionScalar = edged((1n << 249n) - 1n);
 
-/** Number of runs of a property; 20 times as many with SOTTO_LONG=1. */
+/** Number of runs of a property test; 20 times as many with SOTTO_LONG=1. */
 export const runs = (count: number) => ({ numRuns: process.env["SOTTO_LONG"] === "1" ? count * 20 : count });

@@ -20,7 +20,7 @@ export interface OraclePoint {
 
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: bigint): bigint[] {
   const result = hash(inputs, domain, outputs);
-  // One output is an element, several are an array of elements.
+  // A single output is returned as an element, several as an array.
   const elements = outputs === 1 ? [result as Element] : (result as Element[]);
   return elements.map((element) => hash.F.toObject(element));
 }

@@ -12,7 +12,7 @@ import {
 import { DEPLOYMENT } from "./deployment.ts";
 
 const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), DEPLOYMENT).encryptionKey, 5n, 6n);
-// The largest valid values, for which a header must have room.
+// The largest valid values. A header must have room for them.
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));
 signals[PAYMENT_SIGNAL.ephemeralX] = String(R.x);
