@@ -165,7 +165,7 @@ describe("a signature's form", () => {
     expect(silent.asked).to.equal(0);
   });
 
-  it("is reported as unchecked if the node cannot be reached", async () => {
+  it("is reported as unchecked if the node fails or gives an invalid answer", async () => {
     const failing: EthCall = async () => {
       throw new Error("no node");
     };

@@ -165,7 +165,7 @@ describe("scanning delivered notes", () => {
     }
   });
 
-  it("recovers the subgroup's y from x, needed only for C", () => {
+  it("recovers a point of the subgroup from its x", () => {
     const R = multiplyPoint(BASE8, 31n);
     expect(pointFromX(R.x)).to.deep.equal(R);
   });

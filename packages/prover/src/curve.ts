@@ -1,13 +1,13 @@
 /**
- * BN254 in wasmcurves' WebAssembly, which snarkjs uses too. Calling it directly takes 10 ms to start, against half a second
- * for importing snarkjs and building its curve, and works in worker threads.
+ * BN254 in wasmcurves' WebAssembly, which snarkjs uses too. Using it directly takes 10 ms to start, instead of half a
+ * second for importing snarkjs and building its curve, and works in worker threads.
  *
- * Points are Jacobian, coordinates in Montgomery form (R = 2^256), little-endian. Calls are synchronous, so that one
+ * Points are Jacobian, coordinates in Montgomery form (R = 2^256), little-endian. Calls are synchronous, so one
  * instance serves the whole process.
  */
 import bn128 from "wasmcurves/build/bn128_wasm.js";
 
-/** A point in the curve's own form; 96 bytes in G1, 192 in G2. */
+/** A point in the curve's internal form; 96 bytes in G1, 192 in G2. */
 export type Point = Uint8Array;
 /** An element of the target group, or a point prepared for the Miller loop. */
 export type Prepared = Uint8Array;
@@ -32,7 +32,7 @@ export interface Curve {
   readonly G2: Group;
   prepareG1(point: Point): Prepared;
   prepareG2(point: Point): Prepared;
-  /** The Miller loop of the pairs' pairings, multiplied. */
+  /** The product of the pairs' Miller loops. */
   millerLoop(pairs: readonly (readonly [g1: Prepared, g2: Prepared])[]): Prepared;
   finalExponentiation(value: Prepared): Prepared;
 }

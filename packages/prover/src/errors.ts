@@ -26,7 +26,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw aborted(signal);
 }
 
-/** Resolves as `promise` does, unless the signal is aborted first. @throws SottoError ABORTED */
+/** Settles like `promise`, unless the signal is aborted first. @throws SottoError ABORTED */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

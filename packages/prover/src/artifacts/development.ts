@@ -5,7 +5,7 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
-/** The name of the set of keys that are made from a public seed. */
+/** The name of the set whose keys are made from a public seed. */
 export const DEVELOPMENT_SET = "development";
 const CEREMONY = "ceremony/";
 
@@ -14,7 +14,7 @@ const CEREMONY = "ceremony/";
  *
  * @param set name of the set, or an object with that name (artifacts, a lock)
  * @param chainId EIP-155 chain id
- * @throws SottoError DEVELOPMENT_KEYS_REFUSED if it may not, CHAIN_ID_INVALID
+ * @throws SottoError DEVELOPMENT_KEYS_REFUSED if the set is not allowed on this chain, CHAIN_ID_INVALID
  */
 export function assertAllowedOnChain(set: string | { readonly set: string }, chainId: bigint | number): void {
   const valid = typeof chainId === "bigint" ? chainId > 0n : Number.isSafeInteger(chainId) && chainId > 0;

@@ -2,14 +2,14 @@ import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { codeOf, type FileHandle, type FileSystem, fileSystem, isLink, isMissing } from "./node-files.ts";
 
-/** Only the owner can read the files: the circuits that someone uses are nobody else's concern. */
+/** Only the owner can read the files, because they reveal which circuits the owner uses. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Attempts to open a file that other processes create and rename at the same time. */
+/** Maximum attempts to open a file that other processes are creating and renaming at the same time. */
 const MAX_TRIES = 10;
 
 /**
- * A cache in a folder: `NAME`, and `NAME.part` of an interrupted download. Node only.
+ * A cache in a folder: complete files are `NAME`, those of interrupted downloads `NAME.part`. Node only.
  *
  * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
  */
@@ -50,7 +50,7 @@ class DiskCache implements ArtifactCache {
     try {
       await this.#fs.rename(part, this.#path(name));
     } catch (error) {
-      // Another process completed the same download, and renamed the part first.
+      // Another process completed the same download and already renamed the part.
       if (!isMissing(error)) throw error;
     }
   }
@@ -63,7 +63,7 @@ class DiskCache implements ArtifactCache {
   async writePart(name: string, offset: number, bytes: Uint8Array): Promise<void> {
     const file = await this.#open(this.#part(name));
     try {
-      // Another process has completed the file and removed the part: a new part must not begin with a gap.
+      // Another process has completed the file and removed the part: a new part must not start with a gap.
       if ((await file.stat()).size >= offset) await writeAll(file, offset, bytes);
     } finally {
       await file.close();
@@ -91,8 +91,8 @@ class DiskCache implements ArtifactCache {
   }
 
   /**
-   * Opens a file for writing at any position, and creates it and its folder if needed. It follows no symbolic link: anyone who
-   * can write to the folder could otherwise make the download overwrite any file of this user.
+   * Opens a file for writing at any position, and creates it and its folder if needed. It does not follow symbolic
+   * links: otherwise anyone with write access to the folder could make the download overwrite any file of this user.
    */
   async #open(path: string): Promise<FileHandle> {
     const { O_RDWR, O_NOFOLLOW = 0 } = this.#fs.constants;

@@ -1,39 +1,39 @@
-/** Downloads one file over HTTP: retries, and resumes after a broken connection with a range of bytes. */
+/** Downloads one file over HTTP: retries, and resumes with a range request after a broken connection. */
 import { ProverError, proverError, throwIfAborted } from "../errors.ts";
 
 /** Timeout of a whole download, ms; the largest file has 50 MB. */
 const TIMEOUT_MS = 15 * 60_000;
-/** Longest time without a byte before the connection is given up, ms. */
+/** Maximum time without a byte before the connection is aborted, ms. */
 const STALL_MS = 30_000;
-/** Attempts in a row that bring no new byte. */
+/** Maximum consecutive attempts without a new byte. */
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
-/** Statuses of a server or proxy that cannot answer for the moment. */
+/** Statuses of a server or proxy that is temporarily unavailable. */
 const PASSING = [408, 425, 429, 502, 503, 504];
 const PARTIAL = 206;
 const RANGE_REFUSED = 416;
 
 export interface Download {
-  /** URL of the file, which error messages show. */
+  /** URL of the file, also for error messages. */
   url: string;
   fetch: typeof fetch;
-  /** What is allowed of redirects. A file of another host has the same hash. */
+  /** Whether to follow redirects. A file from another host must have the same hash. */
   redirect: "follow" | "error";
   /** Maximum bytes of the file. */
   maxBytes: number;
-  /** Bytes of the file, if known. Fewer are a broken connection. */
+  /** Size of the file, bytes, if known. If fewer bytes arrive, the connection was broken. */
   size: number | undefined;
   /** The first bytes of the file, from an earlier download. */
   part: Uint8Array | undefined;
-  /** Whether these are the bytes of the file. */
+  /** Checks whether these are the bytes of the file. */
   accept: (bytes: Uint8Array) => Promise<boolean>;
   /** Called after each piece with everything received so far, from the beginning of the file. */
   onBytes?: ((received: Uint8Array, total: number | undefined) => Promise<void>) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** An attempt that failed, after which the download resumes. */
+/** A failed attempt, after which the download resumes. */
 class Broken extends Error {
   readonly pauseMs: number;
   constructor(reason: string, pauseMs = 0) {
@@ -44,7 +44,7 @@ class Broken extends Error {
 
 export interface Downloaded {
   bytes: Uint8Array;
-  /** False if the server has another file. */
+  /** False if the server has a different file. */
   accepted: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function download(options: Download): Promise<Downloaded> {
   const received = new Received(url, options.maxBytes, options.part);
   const end = Date.now() + TIMEOUT_MS;
   let failures = 0;
-  // The earlier download ended after its last byte.
+  // The earlier download was interrupted after its last byte.
   if (received.length > 0 && (await accept(received.bytes()))) return { bytes: received.bytes(), accepted: true };
   for (let best = received.length; ; best = Math.max(best, received.length)) {
     throwIfAborted(signal);
@@ -65,7 +65,8 @@ export async function download(options: Download): Promise<Downloaded> {
       const bytes = received.bytes();
       if (await accept(bytes)) return { bytes, accepted: true };
       if (size !== undefined && bytes.length < size) throw new Broken("the connection was closed early");
-      // One response has all these bytes, so the server has another file. Otherwise a part was wrong: once more, from 0.
+      // All these bytes came in one response, so the server has a different file. Otherwise a part was wrong: restart
+      // at 0.
       if (whole) return { bytes, accepted: false };
       received.clear();
       throw new Broken("the parts are not of one file");
@@ -83,7 +84,7 @@ export async function download(options: Download): Promise<Downloaded> {
 /**
  * One request.
  * @param end when the whole download times out, ms
- * @returns whether its response has the whole file, not the rest of one
+ * @returns whether the response contains the whole file, not just the rest
  * @throws Broken; SottoError
  */
 async function attempt(received: Received, { url, fetch, redirect, size, signal, onBytes }: Download, end: number) {
@@ -97,7 +98,7 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
       headers,
       redirect,
       credentials: "omit",
-      // The cache of artifacts keeps the file; two copies are too many, and a browser's cannot complete a range.
+      // The artifact cache keeps the file. A second copy is a waste, and the browser's cache cannot complete a range.
       cache: "no-store",
       referrerPolicy: "no-referrer",
       signal: either,
@@ -106,7 +107,7 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
     const total = size ?? (whole ? lengthOf(response) : undefined);
     await onBytes?.(received.bytes(), total);
     for await (const piece of piecesOf(response)) {
-      // A server that sends a byte now and then never stalls.
+      // The stall timer never fires if the server sends a byte now and then.
       if (Date.now() > end) throw unreachable(url, `not complete within ${TIMEOUT_MS / 60_000} minutes`);
       clearTimeout(timer);
       timer = watch();
@@ -123,7 +124,7 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
   }
 }
 
-/** Checks status and range of a response. @returns whether it begins with the file's first byte */
+/** Checks status and range of a response. @returns whether the response starts at the file's first byte */
 function begin(response: Response, received: Received, url: string): boolean {
   const { status, ok, headers, body } = response;
   if (status === 404 || status === 410) throw missing(url, `status ${status}`);
@@ -140,7 +141,7 @@ function begin(response: Response, received: Received, url: string): boolean {
     received.clear();
     return true;
   }
-  // A browser shows the header to another origin only if the server exposes it; the hash decides in any case.
+  // A browser shows this header to another origin only if the server exposes it. The hash is checked in any case.
   const range = headers.get("content-range");
   if (range === null || range.startsWith(`bytes ${received.length}-`)) return received.length === 0;
   received.clear();
@@ -194,7 +195,7 @@ class Received {
     this.length = length;
   }
 
-  /** Drops all bytes. Views that were returned before stay valid. */
+  /** Drops all bytes. Views returned earlier stay valid. */
   clear(): void {
     this.length = 0;
     this.#bytes = new Uint8Array(Math.min(1 << 16, this.#maxBytes));
@@ -217,7 +218,7 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 }
 
-/** Why a request failed. Node's fetch has the reason in the error's cause. */
+/** Why a request failed. Node's fetch puts the reason into the error's cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
   const { code } = Object(cause) as { code?: unknown };

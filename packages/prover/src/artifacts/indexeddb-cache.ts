@@ -21,7 +21,7 @@ export function indexedDbCache(location = "sotto-artifacts"): ArtifactCache {
         db.createObjectStore("parts");
       },
     });
-  /** One connection for each action, so that a browser that clears the database is not blocked. */
+  /** Opens one connection for each action, so that the browser can clear the database at any time. */
   const using = async <T>(action: (database: Awaited<ReturnType<typeof open>>) => Promise<T>): Promise<T> => {
     const database = await open();
     try {
@@ -42,7 +42,7 @@ export function indexedDbCache(location = "sotto-artifacts"): ArtifactCache {
       using(async (database) => {
         const transaction = database.transaction(["files", "parts"], "readwrite");
         await Promise.all([
-          // A copy, because a view would be stored with everything around it.
+          // Copies the bytes, because a view would be stored with its whole buffer.
           transaction.objectStore("files").put(bytes.slice(), name),
           transaction.objectStore("parts").delete(partsOf(name)),
           transaction.done,
@@ -81,7 +81,7 @@ interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/** Joins pieces in the order of their offsets up to the first gap. Pieces of two downloads may overlap. */
+/** Joins pieces in order of offset, up to the first gap. Pieces of two downloads may overlap. */
 function join(pieces: readonly Piece[], maxBytes: number): Uint8Array | undefined {
   const end = pieces.reduce((length, { offset, bytes }) => {
     return offset <= length ? Math.max(length, offset + bytes.length) : length;

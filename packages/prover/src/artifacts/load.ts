@@ -21,14 +21,14 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
   vkey: MEBIBYTE,
 };
 
-/** Where the circuits' files are. */
+/** Location of the circuits' files. */
 export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   /**
-   * Folder that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
-   * Node only. Give exactly one of `folder`, `baseUrl` and `service`.
+   * Folder that contains `NAME/NAME.zkey` and so on; sets other than development are in a subfolder with the set's
+   * name. Node only. Give exactly one of `folder`, `baseUrl` and `service`.
    */
   folder?: string | undefined;
-  /** http(s) URL with the same layout below it. */
+  /** http(s) URL below which the layout is the same. */
   baseUrl?: string | undefined;
   /** Base URL of a service, which serves each file under its hash. */
   service?: string | undefined;
@@ -36,7 +36,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   cache?: ArtifactCache | string | undefined;
   /** Set of keys, one of `ARTIFACT_SETS`: `development` or `ceremony/NAME`. Default: `development`. */
   set?: string | undefined;
-  /** A lock of your own. Default: the lock of `set`. */
+  /** A custom lock. Default: the lock of `set`. */
   lock?: ArtifactsLock | undefined;
   /** Maximum file sizes, bytes. Default: `DEFAULT_MAX_BYTES`. */
   maxBytes?: Partial<Record<ArtifactKind, number>> | undefined;

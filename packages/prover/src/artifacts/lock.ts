@@ -15,7 +15,7 @@ export type CircuitHashes = { readonly [kind in ArtifactKind]: string } & { read
 
 /** The hashes of all files of a set. */
 export interface ArtifactsLock {
-  /** Name of the set of keys: `development` for the ones made from a public seed. */
+  /** Name of the set of keys; `development` if they are made from a public seed. */
   readonly set: string;
   readonly circuits: { readonly [circuit: string]: CircuitHashes };
 }
@@ -55,8 +55,8 @@ export function setFolder(set: string): string {
 }
 
 /**
- * The path of a file below the folder or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
- * development set, `ceremony/autumn-2026/payment/payment.zkey` of another.
+ * The path of a file below the folder or base URL, such as `payment/payment.zkey` and `payment/payment.vkey.json` in
+ * the development set, or `ceremony/autumn-2026/payment/payment.zkey` in another set.
  */
 export function artifactPath(set: string, circuit: string, kind: ArtifactKind): string {
   return `${setFolder(set)}${circuit}/${circuit}.${kind === "vkey" ? "vkey.json" : kind}`;

@@ -24,7 +24,7 @@ interface WithNode {
 
 /** @returns undefined outside Node */
 export function fileSystem(): FileSystem | undefined {
-  // Not an import, because bundlers for browsers would try to resolve it.
+  // This is not an import, because bundlers for browsers would try to resolve it.
   return (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
 }
 
@@ -34,13 +34,13 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "unknown";
 }
 
-/** Whether an error says that a path is a symbolic link, which the system was asked not to follow. */
+/** Whether an error means that a path is a symbolic link, which the caller asked the system not to follow. */
 export function isLink(error: unknown): boolean {
   // FreeBSD says EMLINK.
   return ["ELOOP", "EMLINK"].includes(codeOf(error));
 }
 
-/** Whether an error says that there is no such file. */
+/** Whether an error means that there is no such file. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 }

@@ -1,11 +1,11 @@
-/** Sizes of a service's files, for progress and to notice a connection that was closed early. */
+/** Sizes of a service's files, used for progress and to detect a connection that was closed early. */
 import { readBody } from "@sotto/protocol";
 
-/** Maximum bytes of the response; a usual one has 10,000. */
+/** Maximum size of the response, bytes; it usually has 10,000. */
 const MAX_RESPONSE_BYTES = 1 << 18;
 const TIMEOUT_MS = 30_000;
 
-/** What a service says about its files. Nothing of it is trusted: each file's hash is compared with the lock. */
+/** A service's information about its files. None of it is trusted: each file's hash is compared with the lock. */
 export interface ServedFiles {
   /** Name of the service's set of keys. */
   readonly set: string;
@@ -13,7 +13,10 @@ export interface ServedFiles {
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** @returns undefined if the service does not answer, or not as docs/api.md says; downloading the file says why */
+/**
+ * @returns undefined if the service does not answer or its answer does not match docs/api.md; the download of a file
+ * then reports the reason
+ */
 export async function readServedFiles(
   service: string,
   send: typeof fetch,

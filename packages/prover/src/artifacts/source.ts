@@ -1,4 +1,4 @@
-/** Reads artifacts from a folder (Node), a base URL or a service. The caller checks the hash of what it gets. */
+/** Reads artifacts from a folder (Node), a base URL or a service. The caller checks each file's hash. */
 import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
@@ -36,7 +36,7 @@ export interface ArtifactProgress {
   readonly kind: ArtifactKind;
   /** Bytes received so far, including those of an earlier download that is resumed. */
   readonly received: number;
-  /** Bytes of the file; undefined if the server does not say. */
+  /** Size of the file, bytes; undefined if the server does not send it. */
   readonly total: number | undefined;
 }
 
@@ -121,14 +121,14 @@ interface HttpRead extends HttpOptions {
   file: ArtifactFile;
   url: string;
   redirect: "follow" | "error";
-  /** The file's bytes, if the server says. */
+  /** Size of the file, bytes, if the server sends it. */
   size: (file: ArtifactFile) => Promise<number | undefined>;
 }
 
-/** Bytes of a download between two writes to the cache. */
+/** Number of downloaded bytes between two writes to the cache. */
 const PART_BYTES = 1 << 19;
 
-/** Reads a file from the cache or, if it has none with the right hash, downloads and caches it. */
+/** Reads a file from the cache or, if the cache has no file with the right hash, downloads and caches it. */
 async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Promise<Uint8Array> {
   const { fetch: send = globalThis.fetch, onProgress, signal } = options;
   const { circuit, kind, maxBytes } = file;
@@ -144,7 +144,7 @@ async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Pr
   let stored = part?.length ?? 0;
   const keep = async (received: Uint8Array): Promise<void> => {
     if (received.length < stored) {
-      // The download began again, because the server sends no ranges or the part was of another file.
+      // The download restarted, because the server sends no ranges or the part belonged to another file.
       await cache.use((entries) => entries.remove(name));
       stored = 0;
     }

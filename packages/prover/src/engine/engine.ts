@@ -3,11 +3,12 @@ import type { VerificationKey } from "../proof/verification-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 /**
- * Groth16 over BN254. The caller has checked files, inputs and encodings. An engine may cache what it prepares for a key,
- * by the identity of the key's byte array. Between calls, an engine does not keep the process alive.
+ * Groth16 over BN254. The caller must have checked files, inputs and encodings. An engine may cache data that it
+ * prepares for a key, by the identity of the key's byte array. Between calls, an engine does not keep the process
+ * alive.
  */
 export interface ProvingEngine {
-  /** Shown in progress and benchmarks. */
+  /** The engine's name in progress reports and benchmarks. */
   readonly name: string;
   /**
    * @param zkey a proving key in snarkjs's format
@@ -15,7 +16,7 @@ export interface ProvingEngine {
    * @throws SottoError PROVING_KEY_INVALID, ENGINE_FAILED
    */
   prove(zkey: Uint8Array, witness: Witness): Promise<ProofPoints>;
-  /** Prepares a key before there is a witness. */
+  /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
   /**
    * @param proof decoded strictly: its points are in the groups

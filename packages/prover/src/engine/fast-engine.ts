@@ -15,7 +15,10 @@ import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
-/** The parts of this thread and of the second one, about equal in time: G2 additions cost more, and H needs its scalars. */
+/**
+ * The parts for this thread and for the second one, which take about the same time: G2 additions cost more, and H first
+ * needs its scalars.
+ */
 const [HERE, THERE]: [Part[], Part[]] = [
   ["a", "b1", "c"],
   ["b2", "h"],
@@ -33,7 +36,7 @@ interface PreparedKey {
   readonly there: RemoteKey | ProvingKey;
 }
 
-/** Proves with field arithmetic in WebAssembly. Each engine keeps the keys that it has prepared. */
+/** Proves with field arithmetic in WebAssembly. Each engine caches the keys that it has prepared. */
 export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingEngine {
   const keys = new WeakMap<Uint8Array, Promise<PreparedKey>>();
   const keyOf = (file: Uint8Array): Promise<PreparedKey> => {
@@ -57,7 +60,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
         const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
-      // Started first, so that both threads work at the same time.
+      // Start the second thread first, so that both work at the same time.
       const asked = partialSumsOf(there, witness).catch((error: unknown) => {
         keys.delete(file);
         const reason = error instanceof Error ? error.message : String(error);
@@ -80,7 +83,7 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
       const [here, there] = await Promise.all([prepareKey(zkey, HERE), prepareRemotely(file, THERE)]);
       return { zkey, here, there };
     } catch {
-      // The runtime forbids workers, or a bundle lacks the worker's file: use this thread only.
+      // The runtime forbids workers, or the bundle lacks the worker's file: use only this thread.
     }
   }
   return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };

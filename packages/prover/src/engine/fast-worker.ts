@@ -1,4 +1,4 @@
-/** The second thread. It stores its share of each key and answers requests one at a time. */
+/** The second thread. The worker stores its share of each key and answers requests one at a time. */
 
 import { type PartialSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";

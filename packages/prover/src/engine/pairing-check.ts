@@ -1,6 +1,6 @@
 /**
  * Groth16's equation, e(A, B) = e(alpha, beta) · e(sum of s_i·IC_i, gamma) · e(C, delta), with the part that depends
- * on the key alone computed once. Three Miller loops and one final exponentiation remain, about 10 ms.
+ * only on the key computed once. Three Miller loops and one final exponentiation remain, about 10 ms.
  */
 
 import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";

@@ -1,6 +1,6 @@
 /**
  * A second thread of the fast engine, under Node: one worker for the process, started when first needed. It keeps the
- * process alive only while it works. Browsers have no counterpart here: pages call the whole prover in a worker.
+ * process alive only while it works. There is no equivalent for browsers: pages run the whole prover in a worker.
  */
 
 import type { PartialSums } from "../fast/prove.ts";
@@ -62,10 +62,10 @@ class Thread {
   #nextId = 1;
 
   constructor(Worker: WorkerClass) {
-    // This module runs from its source (with type stripping) or compiled.
+    // This module runs either from source (with type stripping) or compiled.
     const isSource = import.meta.url.endsWith(".ts");
     const url = new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url);
-    // Do not pass on flags of the main thread (--eval, --import).
+    // Do not pass the main thread's flags (--eval, --import) to the worker.
     this.#worker = new Worker(url, { execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (reply) => {

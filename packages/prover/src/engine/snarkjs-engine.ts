@@ -10,7 +10,10 @@ import { pairingHolds } from "./pairing-check.ts";
 
 /** Options of the engine that uses snarkjs. */
 export interface SnarkjsOptions {
-  /** Uses no workers, which takes about twice as long. Default: false, which uses one worker per core while proving. */
+  /**
+   * Proves without workers, which takes about twice as long. Default: false, which uses one worker per core while
+   * proving.
+   */
   singleThread?: boolean | undefined;
 }
 
@@ -20,7 +23,7 @@ interface SnarkjsProof {
   pi_c: string[];
 }
 
-/** Proves with snarkjs, which is slower and runs wherever JavaScript does. */
+/** Proves with snarkjs, which is slower but runs wherever JavaScript does. */
 export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): ProvingEngine {
   return {
     name: "snarkjs",
@@ -56,9 +59,9 @@ let threaded: Promise<{ terminate(): Promise<void> }> | undefined;
 let users = 0;
 
 /**
- * Runs an action that uses snarkjs's multi-threaded curve, and ends the curve's workers after the last action, because
- * idle workers keep the process alive. snarkjs caches the curve in a global: two concurrent calls would each build one, and
- * the workers of one would leak. So this function builds the curve first, once.
+ * Runs an action that uses snarkjs's multi-threaded curve, and terminates the curve's workers after the last action,
+ * because idle workers keep the process alive. snarkjs caches the curve in a global: two concurrent calls would each
+ * build one, and the workers of one would leak. So this function builds the curve first, once.
  */
 export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
   users++;

@@ -1,11 +1,12 @@
 /**
- * A WebAssembly assembler with only the features that the fast engine needs. The kernels are generated for a modulus when
- * the engine starts: generator code can be read and tested, but a binary in the repository would have to be trusted.
+ * A WebAssembly assembler with only the features that the fast engine needs. The kernels are generated for a modulus
+ * when the engine starts, because generator code can be read and tested, while a binary in the repository would have to
+ * be trusted.
  */
 
 import { encodeModule, text, unsigned, vector } from "@sotto/protocol/wasm";
 
-/** Instructions of one expression, nested so that composing them copies nothing. */
+/** Instructions of one expression, nested so that composing them needs no copying. */
 export type Code = readonly (number | Code)[];
 export type ValueType = "i32" | "i64" | "v128";
 
@@ -78,7 +79,7 @@ export class ModuleBuilder {
       ...vector(params.map((type) => [VALUE_TYPES[type]])),
       ...vector(results.map((type) => [VALUE_TYPES[type]])),
     ]);
-    // Limits: minimum 0 pages, no maximum. The imported memory has its own.
+    // Limits: minimum 0 pages, no maximum. The imported memory has its own limits.
     const memory = [...text("env"), ...text("memory"), 0x02, 0x00, 0x00];
     const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]);
     return encodeModule({

@@ -3,7 +3,10 @@ import { type Degree, pointBytes, scratchBytes } from "./curve-kernel.ts";
 import type { Kernel } from "./kernel.ts";
 import { correctSum } from "./points.ts";
 
-/** Steps (two additions each) of one call: their data fits into a core's cache, and the inversion takes 1% of the time. */
+/**
+ * Number of steps (two additions each) in one call: few enough that their data fits into a core's cache, and enough
+ * that the inversion takes only 1% of the time.
+ */
 const MAX_STEPS = 2048;
 const PAIR_ADDRESS_BYTES = 8;
 

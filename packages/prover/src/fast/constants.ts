@@ -1,7 +1,7 @@
 /** Constants of a kernel, at fixed addresses from the start of its memory. */
 import { bitsOf, LIMBS, toLimbs } from "./limbs.ts";
 
-/** One value in both lanes. */
+/** A vector with the same value in both lanes. */
 const VECTOR_BYTES = 16;
 /** A field element in both lanes, or two field elements side by side: limb by limb. */
 export const PAIR_BYTES = LIMBS * VECTOR_BYTES;
@@ -35,7 +35,7 @@ export class ConstantPool {
     return this.bits(...toLimbs(value).map(BigInt));
   }
 
-  /** Room for one pair that the kernel writes; never shared. */
+  /** Memory for one pair that the kernel writes; never shared. */
   scratch(): number {
     const address = this.#words.length * 8;
     for (let word = 0; word < 2 * LIMBS; word++) this.#words.push(0n);

@@ -3,9 +3,9 @@
  * multiplications, half of a mixed Jacobian one.
  *
  * add1 and add2(pairs, steps, out, scratch, exceptions) -> number of exceptions, for G1 and G2. `pairs` holds four
- * addresses a step, of two additions: first left, first right, second left, second right; bit 0 of an address negates
- * the point. The sums go to `out`, one after the other. Steps where a lane has equal x-coordinates or a point at
- * infinity (0, 0) are listed in `exceptions` (by step number): their sums are wrong, and the caller corrects them.
+ * addresses per step, for two additions: first left, first right, second left, second right; bit 0 of an address
+ * negates the point. The sums go to `out`, one after the other. Steps where a lane has equal x-coordinates or a point
+ * at infinity (0, 0) are listed in `exceptions` (by step number): their sums are wrong, and the caller corrects them.
  */
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
@@ -91,7 +91,7 @@ function defineAdd(
         i32.store(exceptions.get, index.get),
         increase(exceptions, 4),
         increase(found, 1),
-        // A one in place of the difference keeps the shared product invertible.
+        // Replacing the difference with 1 keeps the shared product invertible.
         v128.store(scratch.get, v128.select(vector(field, 1), v128.load(scratch.get), suspect.get)),
       ),
       degree === 1 ? [] : norm(inverted, scratch.get),
@@ -111,7 +111,7 @@ function defineAdd(
       each((part) => [
         copy(at(xa, part), left(part)),
         copy(at(xb, part), right(part)),
-        // With one sign negative, limbs of the difference go up to 2^52.
+        // If one sign is negative, limbs of the difference are up to 2^52.
         field.carry(f, at(dy, part), (limb) =>
           f64x2.sub(signed(right(degree + part))(limb), pairAt(at(ya, part))(limb)),
         ),
@@ -137,8 +137,8 @@ function defineAdd(
 }
 
 /**
- * Lanes that may be exceptions: the first limbs of x are equal, or one is 0 as at infinity. Coordinates are canonical, so
- * equal x are always found; limbs that are equal by chance (2^-51) only cost the caller an addition.
+ * Lanes that may be exceptions: the first limbs of x are equal, or one of them is 0, as for infinity. Coordinates are
+ * canonical, so equal x are always found; limbs that are equal by chance (2^-51) only cost the caller an addition.
  */
 function suspects(
   field: FieldEmitter,
@@ -163,7 +163,7 @@ function vector(field: FieldEmitter, value: number): Code {
 
 /** -1.0 in lanes whose address has bit 0 set, 1.0 in the others. */
 function signs(field: FieldEmitter, first: Local, second: Local): Code {
-  // Both vectors hold each value twice, so the second value is 16 bytes on.
+  // Both vectors hold each value twice, so the second value is 16 bytes after the first.
   const table = field.pool.bits(bitsOf(1), bitsOf(-1));
   const offset = (local: Local): Code => i32.shl(i32.and(local.get, i32.const(1)), i32.const(4));
   return v128.loadHigh(offset(second), table, v128.loadLow(offset(first), table));

@@ -2,11 +2,11 @@
  * The sums of products in an affine addition, each reduced once. In Fq2 = Fq[i]/(i^2 + 1) a product's parts are
  * a0·b0 - a1·b1 and a0·b1 + a1·b0, so that reducing sums instead of products saves half of the reductions.
  *
- * Ranges, in units of p, with p/R = 0.378 and products (and what they feed) within half a modulus of sum/R:
+ * Ranges, in units of p, with p/R = 0.378 and products (and values computed from them) within half a modulus of sum/R:
  *   G1: product so far 0.81, inverse 0.75, slope 1.07, slope^2 0.94; x from -2.94 to 0.94, y from -1.91 to 1.91
  *   G2: norm 1.26, product so far 0.96, inverse 0.85, its parts 0.83, slope 1.76, slope^2 2.84;
  *       x from -4.84 to 2.84, y from -2.84 to 2.84
- * A factor must stay below 2^255 = 2.64 p, which all of these that are factors do.
+ * A factor must stay below 2^255 = 2.64 p, as all factors above do.
  */
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
@@ -86,7 +86,7 @@ export function defineSums2(module: ModuleBuilder, field: FieldEmitter, { multip
   };
 }
 
-/** norm(out, d): d0^2 + d1^2 of two pairs one after the other. */
+/** norm(out, d): d0^2 + d1^2 of two consecutive pairs. */
 export function defineNorm(module: ModuleBuilder, field: FieldEmitter): (out: Code, d: Code) => Code {
   return module.define("norm", ["i32", "i32"], (f) => {
     const [out, d] = f.params as [Local, Local];
