@@ -1,2 +1,2 @@
-/** An entry of its own, so that programs outside browsers do not load it. */
+/** This is a separate entry, so that programs outside browsers do not load it. */
 export { indexedDbCache } from "./artifacts/indexeddb-cache.ts";

@@ -12,7 +12,7 @@ export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 
 /** Options of one proof. */
 export interface ProveOptions {
-  /** Aborts with the code ABORTED: while files are loaded at once, otherwise after the running stage. */
+  /** Aborts with the code ABORTED: immediately while files are loading, otherwise after the current stage. */
   signal?: AbortSignal | undefined;
   /** Called at the start of each stage, and with `done` at the end. */
   onProgress?: ((stage: ProveStage, circuit: string) => void) | undefined;
@@ -24,7 +24,7 @@ export interface Proof {
   publicSignals: string[];
 }
 
-/** What a prover proves with. */
+/** The components of a prover. */
 export interface ProverOptions {
   artifacts: Artifacts;
   /** Default: the fast engine if the machine supports it, else snarkjs. */
@@ -44,9 +44,9 @@ export interface Prover {
    *   PROOF_SELF_CHECK_FAILED, ABORTED
    */
   prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
-  /** Reads and prepares everything for this circuit, so that the first proof is as fast as the next. */
+  /** Reads and prepares everything for this circuit, so that the first proof is as fast as later ones. */
   warm(circuit: string): Promise<void>;
-  /** Empties the caches, including the artifacts'. The prover can still be used. */
+  /** Empties the caches, including the artifacts'. The prover remains usable. */
   close(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
   };
 }
 
-/** Elements 1 to count of the witness, 32 bytes each, little-endian. */
+/** Reads elements 1 to `count` of the witness, 32 bytes each, little-endian. */
 function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
   const view = new DataView(witness.buffer, witness.byteOffset, witness.byteLength);
   return Array.from({ length: count }, (_, index) => {

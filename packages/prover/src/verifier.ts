@@ -14,7 +14,7 @@ export interface VerifierOptions {
   artifacts?: Artifacts | undefined;
   /** The keys themselves. */
   vkeys?: VerificationKeys | undefined;
-  /** Default: a check with the key's constant part computed in advance. */
+  /** Default: a pairing check with the key's constant part precomputed. */
   engine?: ProvingEngine | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Verifier {
    * @throws SottoError PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE, CIRCUIT_UNKNOWN
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
-  /** Prepares the key of this circuit, so that the first verification is as fast as the next. */
+  /** Prepares the key of this circuit, so that the first verification is as fast as later ones. */
   warm(circuit: string): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ declare module "wasmcurves/build/bn128_wasm.js" {
   const bn128: {
     /** The WebAssembly module, base64. */
     readonly code: string;
-    /** Bytes of a G1 and a G2 point prepared for the Miller loop. */
+    /** Sizes of a G1 and a G2 point prepared for the Miller loop, bytes. */
     readonly prePSize: number;
     readonly preQSize: number;
   };

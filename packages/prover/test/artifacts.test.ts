@@ -131,7 +131,7 @@ describe("artifacts", function () {
     ["a path for a name", { set: "x", circuits: { "../toy": {} } }],
   ];
   for (const [what, bad] of badLocks) {
-    it(`reject ${what} as a lock`, async () => {
+    it(`cannot be loaded with ${what} as a lock`, async () => {
       await expectRejected("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ folder: "/", lock: bad as ArtifactsLock }));
     });
   }
@@ -143,7 +143,7 @@ describe("artifacts", function () {
     ["a file URL", { baseUrl: "file:///etc" }],
   ];
   for (const [what, bad] of badSources) {
-    it(`reject ${what} as a source`, async () => {
+    it(`cannot be loaded with ${what} as a source`, async () => {
       await expectRejected("ARTIFACTS_SOURCE_INVALID", () => loadArtifacts({ ...bad, lock }));
     });
   }
@@ -200,7 +200,7 @@ describe("artifacts", function () {
 
 describe("artifact sets", function () {
   slow(this, "a circuit is compiled, and proofs made");
-  it("have names; an unknown one is rejected before anything is read", async () => {
+  it("have names, and an unknown name is rejected before anything is read", async () => {
     assert.include(ARTIFACT_SETS, "development");
     assert.equal(lockOf("development").set, "development");
     const loaded = await loadArtifacts({ folder: "/nowhere", set: "development" });

@@ -44,7 +44,7 @@ describe("the four circuits, under the compiled-in lock", function () {
     });
   }
 
-  it("prove payments and ranges of other payers, notes and amounts", async () => {
+  it("prove payments and ranges for different payers, notes and amounts", async () => {
     const prover = createProver({ artifacts, engine: fastEngine(), selfCheck: false });
     for (let variant = 1; variant <= VARIANTS; variant++) {
       const { payment, elgamal_range } = statements(variant);
@@ -56,7 +56,7 @@ describe("the four circuits, under the compiled-in lock", function () {
     }
   });
 
-  it("prove a payment with snarkjs from the same files", async () => {
+  it("prove a payment with snarkjs using the same files", async () => {
     const { input } = prepared["payment"]!;
     const made = await createProver({ artifacts, engine: snarkjsEngine() }).prove("payment", input);
     assert.isTrue(await verifier.verify("payment", made.proof, made.publicSignals));
@@ -70,7 +70,7 @@ describe("the four circuits, under the compiled-in lock", function () {
     }
   });
 
-  it("reject inputs with a wrong size, a missing name or a false statement, naming it", async () => {
+  it("reject inputs with a wrong size, a missing name or a false statement, and name the problem", async () => {
     const prover = createProver(artifacts);
     const { input } = prepared["payment"]!;
     const short = { ...input, pathChildren: (input["pathChildren"] as bigint[][]).slice(1) };

@@ -46,7 +46,7 @@ describe("the curve", function () {
       });
       const coordinates = (point: Point): bigint[] => group.toCoordinates(point);
 
-      it("multiplies like the oracle, also by 1 and r - 1", () => {
+      it("multiplies like the oracle, including by 1 and r - 1", () => {
         for (const scalar of [
           1n,
           2n,
@@ -58,7 +58,7 @@ describe("the curve", function () {
           assert.deepEqual(coordinates(group.multiply(base, scalar)), multiple(scalar));
       });
 
-      it("adds, doubles and negates, also a point to itself, to its opposite and to infinity", () => {
+      it("adds, doubles and negates points, and adds a point to itself, to its opposite and to infinity", () => {
         const three = group.multiply(base, 3n);
         assert.deepEqual(coordinates(group.add(three, base)), multiple(4n));
         assert.deepEqual(coordinates(group.add(three, three)), multiple(6n));

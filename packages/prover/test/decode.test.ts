@@ -52,7 +52,7 @@ describe("strict decoding", function () {
     ["q", () => String(q), "PROOF_COORDINATE_RANGE"],
   ];
   for (const [what, change, code] of BAD_WORDS) {
-    it(`rejects ${what} in any word, naming it`, async () => {
+    it(`rejects ${what} in any word, and names the word`, async () => {
       for (const [index, name] of ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"].entries()) {
         const error = await expectRejected(code, () => decodeProof(withWord(index, change(WORDS[index] ?? ""))));
         assert.equal(error.details["word"], name);

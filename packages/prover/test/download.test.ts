@@ -1,4 +1,4 @@
-// Artifacts from a service: resumed, cached, and never of another hash.
+// Artifacts from a service are resumed and cached, and never have a wrong hash.
 
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -56,7 +56,7 @@ describe("artifacts from a service", () => {
 
   const load = (options: Partial<LoadOptions> = {}): Promise<Artifacts> =>
     loadArtifacts({ service, lock: LOCK, ...options });
-  /** Caches to run a test with: a folder, and a database of its own. */
+  /** The caches with which each test runs: a folder, and a fresh database. */
   const caches: [string, () => ArtifactCache | string][] = [
     ["a folder", () => join(folder, "cache")],
     ["IndexedDB", () => indexedDbCache(`cache-${made++}`)],
@@ -72,7 +72,7 @@ describe("artifacts from a service", () => {
     assert.isTrue(seen.every(({ received }, i) => i === 0 || received >= seen[i - 1]!.received));
   });
 
-  it("accept a service address with a slash, and reject what is none", async () => {
+  it("accept a service URL with a trailing slash, and reject invalid URLs", async () => {
     assert.isTrue((await keyOf(await load({ service: `${service}/` }))).equals(KEY));
     for (const bad of ["", "zk", "ftp://x.example", "https://user@x.example", "https://x.example/?a"])
       await expectRejected("ARTIFACTS_SOURCE_INVALID", () => load({ service: bad }));
@@ -109,7 +109,7 @@ describe("artifacts from a service", () => {
       assert.equal(seen[0], MEBIBYTE);
     });
 
-    it(`begin again if the part in ${name} is of another file`, async () => {
+    it(`restart if the part in ${name} belongs to another file`, async () => {
       const cache = create();
       const entries = typeof cache === "string" ? undefined : cache;
       const file = `${sha256(KEY)}.zkey`;
@@ -137,7 +137,7 @@ describe("artifacts from a service", () => {
       assert.deepEqual(errors, []);
     });
 
-    it(`are shared by several that download at once into ${name}`, async () => {
+    it(`are shared by concurrent downloads into ${name}`, async () => {
       const cache = create();
       const all = await Promise.all(Array.from({ length: 4 }, async () => keyOf(await load({ cache }))));
       assert.isTrue(all.every((bytes) => bytes.equals(KEY)));
@@ -146,7 +146,7 @@ describe("artifacts from a service", () => {
     });
   }
 
-  it("are private to their owner, and whole or not there", async () => {
+  it("are readable only by their owner, and written atomically", async () => {
     await keyOf(await load({ cache: join(folder, "cache") }));
     assert.deepEqual(readdirSync(join(folder, "cache")), [`${sha256(KEY)}.zkey`]);
     assert.equal(statSync(join(folder, "cache")).mode & 0o777, 0o700);
@@ -174,7 +174,7 @@ describe("artifacts from a service", () => {
     assert.deepEqual(server.ranges, ["", `bytes=${MEBIBYTE}-`]);
   });
 
-  it("begin again if the server ignores the range or refuses it", async () => {
+  it("restart if the server ignores the range or refuses it", async () => {
     for (const status of [200, 416]) {
       server.ranges.length = 0;
       server.hook = (request, response, bytes) => {
@@ -188,7 +188,7 @@ describe("artifacts from a service", () => {
     }
   });
 
-  it("begin again if the server sends another range", async () => {
+  it("restart if the server sends another range", async () => {
     server.hook = (request, response, bytes) => {
       if (server.ranges.length === 1) return cut(response, bytes, 0, 1_000_000);
       if (request.headers.range === undefined) return false;
@@ -211,7 +211,7 @@ describe("artifacts from a service", () => {
     assert.lengthOf(server.ranges, 3);
   });
 
-  it("of another hash are never used or kept", async () => {
+  it("are never used or cached if their hash is wrong", async () => {
     const cache = join(folder, "cache");
     const changed = Buffer.from(KEY);
     changed[5] = (changed[5] ?? 0) ^ 1;
@@ -230,7 +230,7 @@ describe("artifacts from a service", () => {
     assert.isTrue((await keyOf(artifacts)).equals(KEY));
   });
 
-  it("of another set are named by the service's set", async () => {
+  it("report the name of the service's set if that set lacks a file", async () => {
     const lock = { ...LOCK, circuits: { toy: { ...LOCK.circuits["toy"]!, zkey: "1".repeat(64) } } };
     const { message } = await expectRejected("ARTIFACT_MISSING", async () =>
       (await load({ lock })).bytes("toy", "zkey"),
@@ -239,7 +239,7 @@ describe("artifacts from a service", () => {
     assert.deepEqual(server.ranges, []);
   });
 
-  it("stop at their size limit, also if the server names a smaller size", async () => {
+  it("stop at their size limit, even if the server announces a smaller size", async () => {
     const { details } = await expectRejected("ARTIFACT_TOO_LARGE", async () =>
       (await load({ maxBytes: { zkey: MEBIBYTE } })).bytes("toy", "zkey"),
     );
@@ -260,7 +260,7 @@ describe("artifacts from a service", () => {
     assert.isBelow(sent, 64 * MEBIBYTE);
   });
 
-  it("stop being fetched when the caller aborts", async () => {
+  it("stop downloading when the caller aborts", async () => {
     const ending = new AbortController();
     server.hook = () => {
       ending.abort();
@@ -271,7 +271,7 @@ describe("artifacts from a service", () => {
     await expectRejected("ABORTED", () => artifacts.bytes("toy", "wasm"));
   });
 
-  it("follow no redirect of the service", async () => {
+  it("do not follow a redirect of the service", async () => {
     server.hook = (_, response) => {
       response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
       return true;
@@ -292,7 +292,7 @@ describe("artifacts from a service", () => {
         return `${code} ${String(details["reason"])}`;
       });
 
-    it("are used on a full disk", async () => {
+    it("are used if the disk is full", async () => {
       const disk = diskCache(join(folder, "full"));
       const full = async () => {
         // Every write to this device fails as on a full disk.
@@ -328,21 +328,21 @@ describe("artifacts from a service", () => {
         assert.equal(existsSync(target) && readFileSync(target, "utf8"), there && "precious");
       });
 
-    it("are used in a folder that cannot be written", async () => {
-      // No user can create a folder in the kernel's own file system.
+    it("are used if the cache folder is not writable", async () => {
+      // No user can create a folder in the kernel's virtual file system.
       const [error, ...others] = await reading("/sys/sotto");
       assert.match(error ?? "", /^ARTIFACT_CACHE_FAILED (EPERM|EACCES|EROFS)$/);
       assert.deepEqual(others, []);
     });
 
-    it("are used if the cache is a file", async () => {
+    it("are used if the cache path is a file", async () => {
       const cache = join(folder, "file");
       writeFileSync(cache, "");
       assert.deepEqual(await reading(cache), ["ARTIFACT_CACHE_FAILED EEXIST"]);
     });
   });
 
-  it("stop after 15 minutes, also while bytes arrive", async () => {
+  it("stop after 15 minutes, even while bytes are arriving", async () => {
     const { now } = Date;
     try {
       const artifacts = await load({

@@ -123,11 +123,11 @@ describe("engines", function () {
       import { Worker } from "node:worker_threads";
       new Worker(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(program(""))})));`;
     assert.deepEqual(run(inWorker), { holds: true, found: [] });
-    // The control: the hook sees snarkjs if its engine proves.
+    // Control: the hook detects snarkjs when the snarkjs engine proves.
     assert.include(run(program("engine: snarkjsEngine({ singleThread: true })")).found, "snarkjs");
   });
 
-  it("survive a key that the second thread cannot use", async () => {
+  it("still prove after a key that the second thread cannot use", async () => {
     const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
     const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
@@ -153,7 +153,7 @@ describe("engines", function () {
     }
   });
 
-  it("default to the fast one here", async () => {
+  it("default to the fast engine on this machine", async () => {
     assert.equal(defaultEngine().name, fastEngine().name);
     const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
     const prover = createProver(artifacts);

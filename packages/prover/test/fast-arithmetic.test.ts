@@ -57,7 +57,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     ["base", q, compileCurveKernel],
     ["scalar", r, compileScalarKernel],
   ] as const) {
-    it(`multiplies in the ${name} field like bigints, also at the edges`, async () => {
+    it(`multiplies in the ${name} field like bigints, including at the edges`, async () => {
       const kernel = await Kernel.instantiate(await compile(modulus));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
@@ -161,7 +161,7 @@ describe("fast engine: adding points in batches", function () {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
       const count = 64;
       const scalars = Array.from({ length: 2 * count }, () => 1n + randomBelow(r - 1n));
-      // Pair 7 is a doubling, 20 a point and its opposite, 33 has infinity on the left and 46 on the right.
+      // Pair 7 is a doubling, pair 20 a point and its opposite; pair 33 has infinity on the left, pair 46 on the right.
       scalars[15] = scalars[14]!;
       scalars[41] = r - scalars[40]!;
       scalars[66] = 0n;

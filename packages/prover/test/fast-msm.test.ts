@@ -37,7 +37,7 @@ describe("fast engine: signed digits", function () {
     });
   }
 
-  it("grow with the number of points", () => {
+  it("get larger as the number of points grows", () => {
     assert.isTrue(digitBits(4) < digitBits(1000) && digitBits(1000) < digitBits(100_000));
   });
 });
@@ -81,7 +81,7 @@ describe("fast engine: multi-scalar multiplication", function () {
 
     it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
-      // Few different bases, so that buckets often have the same point, its opposite and infinity.
+      // Few different bases, so that buckets often contain the same point, its opposite and infinity.
       const logarithms = [
         1n,
         1n,
@@ -111,7 +111,7 @@ describe("fast engine: multi-scalar multiplication", function () {
       assert.isTrue(kernel.bytes(mark, 1000).every((byte) => byte === 0));
     });
 
-    it(`has no terms in G${degree} for zero scalars, and for no scalars`, async () => {
+    it(`has no terms in G${degree} if all scalars are zero or there are none`, async () => {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
       const points = kernel.allocate(pointBytes(degree));
       writePoint(kernel, degree, points, 7n);

@@ -58,7 +58,7 @@ describe("proving and verifying", function () {
     assert.isTrue(await withWorkers(() => groth16.verify(vkey, proof.publicSignals, json as never)));
   });
 
-  it("is warmed up by one verification of an invalid proof", async () => {
+  it("warms up by verifying one invalid proof", async () => {
     const verified: [ProofPoints, readonly bigint[], boolean][] = [];
     const { prove, verify } = snarkjsEngine();
     const engine: ProvingEngine = {
@@ -74,13 +74,13 @@ describe("proving and verifying", function () {
     await cold.warm("toy");
     const [[points, signals, holds]] = verified as [(typeof verified)[number]];
     assert.deepEqual([verified.length, signals.length, holds], [1, TOY_SIGNALS.length, false]);
-    // The warm-up's points decode like those of a proof, so its check includes the pairing.
+    // The points of the warm-up proof decode, so its verification includes the pairing.
     assert.deepEqual(decodeProof(encodeProof(points)), points);
     assert.isTrue(await cold.verify("toy", proof.proof, proof.publicSignals));
     await expectRejected("CIRCUIT_UNKNOWN", () => cold.warm("another"));
   });
 
-  it("fails for other signals, at any position", async () => {
+  it("fails if the signal at any position differs", async () => {
     for (const index of TOY_SIGNALS.keys()) {
       for (const other of ["0", "43", String(r - 1n)]) {
         assert.isFalse(await verifier.verify("toy", proof.proof, TOY_SIGNALS.with(index, other)));
@@ -104,7 +104,7 @@ describe("proving and verifying", function () {
     assert.isFalse(await verifier.verify("toy", [ax, String(q - BigInt(ay)), ...rest], TOY_SIGNALS));
   });
 
-  it("accepts a rerandomized proof, because a proof's bytes identify nothing", async () => {
+  it("accepts a rerandomized proof, so a proof's bytes do not identify a payment", async () => {
     const { G1, G2 } = bn254;
     const [ax, ay, bx0, bx1, by0, by1, ...c] = proof.proof.map(BigInt) as [
       bigint,
@@ -140,7 +140,7 @@ describe("proving and verifying", function () {
     await expectRejected("PROOF_NOT_ON_CURVE", () => verifier.verify("toy", proof.proof.with(0, "1"), TOY_SIGNALS));
   });
 
-  it("rejects wrong counts and unknown circuits", async () => {
+  it("rejects wrong numbers of words or signals, and unknown circuits", async () => {
     await expectRejected("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210"]));
     await expectRejected("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210", "42", "0"]));
     await expectRejected("PROOF_MALFORMED", () => verifier.verify("toy", proof.proof.slice(1), TOY_SIGNALS));

@@ -29,7 +29,7 @@ describe("witness calculator", function () {
     assert.deepEqual(signalHash("foobar"), [0x85944171, 0xf73967e8]);
   });
 
-  it("puts the constant one and the public signals first", async () => {
+  it("starts with the constant one and the public signals", async () => {
     const witness = await calculator.calculate(TOY_INPUT);
     assert.deepEqual(
       [0, 1, 2].map((index) => element(witness, index)),
@@ -70,7 +70,7 @@ describe("witness calculator", function () {
     });
   }
 
-  it("rejects inputs that do not satisfy the circuit without showing a value, and stays usable", async () => {
+  it("rejects inputs that do not satisfy the circuit, shows no value and remains usable", async () => {
     const good = await calculator.calculate(TOY_INPUT);
     const first = await expectRejected("WITNESS_REFUSED", () => calculator.calculate({ ...TOY_INPUT, product: 211n }));
     const wrong = { ...TOY_INPUT, secret: 0n, product: 210n, label: SECRET };

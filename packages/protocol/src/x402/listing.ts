@@ -195,7 +195,7 @@ export function createX402Listing(options: X402ListingOptions): X402Listing {
 }
 
 /**
- * The published packages drop texts that break these rules. Here such a text is a mistake of the merchant, so it
+ * The published packages drop texts that break these rules. Here they are the merchant's mistake, so this function
  * throws.
  */
 function assertTexts({ description, mimeType, serviceName, tags = [], iconUrl }: X402ListingOptions): void {

@@ -9,7 +9,7 @@ const FOLDER_MODE = 0o700;
 const MAX_TRIES = 10;
 
 /**
- * A cache in a folder: complete files are `NAME`, those of interrupted downloads `NAME.part`. Node only.
+ * A cache in a folder: complete files are `NAME`, the parts of interrupted downloads are `NAME.part`. Node only.
  *
  * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
  */

@@ -190,7 +190,7 @@ class Failsafe {
     this.#onError = onError;
   }
 
-  /** Uses the cache. After its first failure it is no longer used for this file. */
+  /** Uses the cache. After its first failure, the cache is no longer used for this file. */
   async use<T>(action: (cache: ArtifactCache) => Promise<T>): Promise<T | undefined> {
     const cache = this.#cache;
     if (cache === undefined) return undefined;

@@ -9,11 +9,11 @@ export interface Digits {
   readonly bits: number;
   readonly windows: number;
   readonly count: number;
-  /** Digit w of scalar i at w·count + i, least significant window first. */
+  /** Digit w of scalar i is at w·count + i, least significant window first. */
   readonly values: Int32Array;
 }
 
-/** The digit size with the fewest additions: one for each digit, and two for each bucket. */
+/** The digit size with the fewest additions: one per digit, and two per bucket. */
 export function digitBits(count: number): number {
   let best = 2;
   const cost = (bits: number): number => windowsOf(bits) * (count + 2 ** bits);

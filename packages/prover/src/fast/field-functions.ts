@@ -10,7 +10,7 @@ export function pairAt(address: Code, offset = 0): Operand {
   return (limb) => v128.load(address, offset + 16 * limb);
 }
 
-/** Two elements that are stored separately (40 bytes each), as the two lanes. */
+/** Loads two separately stored elements (40 bytes each) as the two lanes. */
 export function lanesAt(first: Code, second: Code, offset = 0): Operand {
   return (limb) => v128.loadHigh(second, offset + 8 * limb, v128.loadLow(first, offset + 8 * limb));
 }
@@ -26,7 +26,10 @@ export function scatter(pair: Operand, first: Code, second: Code, offset = 0): C
 export interface FieldFunctions {
   /** out = a·b/R as doubles; out may be one of the operands. */
   readonly multiply: (out: Code, a: Code, b: Code) => Code;
-  /** out = 1/a for both lanes in Montgomery form, by Fermat; out and a must differ. 0 gives 0. */
+  /**
+   * out = 1/a for both lanes in Montgomery form, by Fermat; out and a must be different addresses. The inverse of 0 is
+   * 0.
+   */
   readonly invert: (out: Code, a: Code) => Code;
 }
 
@@ -55,7 +58,7 @@ export function defineField(module: ModuleBuilder, field: FieldEmitter): FieldFu
 
 /**
  * import(from, to, count, factor): numbers of 32 bytes, little-endian, to canonical elements of five doubles, times the
- * factor (a pair) and divided by R: one pass changes representation and Montgomery factor.
+ * factor (a pair) and divided by R: one pass changes both the representation and the Montgomery factor.
  */
 function defineImport(module: ModuleBuilder, field: FieldEmitter): void {
   const raw = field.pool.scratch();

@@ -78,7 +78,7 @@ export const f64x2 = {
   madd: (a: Code, b: Code, c: Code): Code => [a, b, c, ...simd(0x107)],
 };
 
-/** Runs the body while the condition holds. */
+/** Runs the body while the condition is true. */
 export function loop(condition: Code, ...body: Code[]): Code {
   return [0x02, 0x40, 0x03, 0x40, condition, 0x45, 0x0d, 1, ...body, 0x0c, 0, 0x0b, 0x0b];
 }

@@ -37,11 +37,11 @@ export class Kernel {
     this.memory = memory;
     this.#functions = functions as Readonly<Record<string, KernelFunction>>;
     this.#free = free;
-    // R^-1 by Fermat would do; 2 has the simple inverse (p + 1)/2.
+    // Fermat would also give R^-1, but the inverse of 2 is simply (p + 1)/2.
     this.#inverse = power((modulus + 1n) / 2n, MONTGOMERY_BITS, modulus);
   }
 
-  /** A kernel with a memory of its own. */
+  /** A kernel with its own memory. */
   static async instantiate({ modulus, module, constants }: Program): Promise<Kernel> {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE) });
     new Uint8Array(memory.buffer).set(constants);
@@ -55,7 +55,9 @@ export class Kernel {
     return target(...args) ?? 0;
   }
 
-  /** Returns an address that is a multiple of 16. Views of the memory from before the call may be stale afterwards. */
+  /**
+   * Returns an address that is a multiple of 16. Views of the memory created before the call may be stale afterwards.
+   */
   allocate(bytes: number): number {
     const address = this.#free;
     this.#free += Math.ceil(bytes / 16) * 16;

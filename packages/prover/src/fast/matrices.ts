@@ -55,7 +55,7 @@ export function loadMatrices(kernel: Kernel, { coefficients, domainSize, variabl
   return { witness, program, counts };
 }
 
-/** Coefficients carry R^2, so that coefficient times a plain witness element is divided by R. */
+/** Coefficients include the factor R^2; their product with a plain witness element is divided by R. */
 function loadValues(kernel: Kernel, coefficients: Uint32Array, count: number): number {
   const values = kernel.allocate(count * TABLE_BYTES);
   const mark = kernel.mark();

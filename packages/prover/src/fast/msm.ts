@@ -1,6 +1,6 @@
 /**
- * Multi-scalar multiplication by buckets (Pippenger), with affine points only. Bases are fixed and few (10^4), so the cost
- * of an addition dominates: all additions are grouped into large batches for the kernel.
+ * Multi-scalar multiplication by buckets (Pippenger), with affine points only. Bases are fixed and few (10^4), so the
+ * additions dominate the cost: they are grouped into large batches for the kernel.
  */
 import { BatchAdder, type Lists } from "./batch-sums.ts";
 import { type Degree, pointBytes } from "./curve-kernel.ts";
@@ -120,8 +120,8 @@ interface Window {
 }
 
 /**
- * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and
- * 2m + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions a bucket in all.
+ * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and 2m
+ * + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions per bucket in total.
  */
 function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
   const odd: { task: number; position: number; start: number; length: number }[] = [];

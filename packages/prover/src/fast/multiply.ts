@@ -1,10 +1,10 @@
 /**
- * Montgomery multiplication of two pairs at once, in doubles. With x and y integers below 2^51 in size, one fused
- * multiply-add onto 3·2^102 rounds their product to a multiple of 2^51 (the high part h), and a second one gives the
- * rest exactly (the low part l, between -2^50 and 2^50). Added to such constants, h and l are in the low bits of the
- * doubles, so columns are summed as 64-bit integers, and the constants are subtracted all at once. Source: Emmart, Zheng,
- * Weems, "Faster modular exponentiation using double precision floating point arithmetic on the GPU" (ARITH 2018), in
- * the form for rounding to nearest that the ZPrize 2023 entries use.
+ * Montgomery multiplication of two pairs at once, in doubles. If x and y are integers below 2^51 in absolute value, one
+ * fused multiply-add onto 3·2^102 rounds their product to a multiple of 2^51 (the high part h), and a second one gives
+ * the remainder exactly (the low part l, between -2^50 and 2^50). Adding such constants puts h and l into the low bits
+ * of the doubles, so columns are summed as 64-bit integers, and the constants are subtracted all at once. Source:
+ * Emmart, Zheng, Weems, "Faster modular exponentiation using double precision floating point arithmetic on the GPU"
+ * (ARITH 2018), in the variant with round-to-nearest that the ZPrize 2023 entries use.
  */
 import type { Code, FunctionBuilder, Local } from "./assembler.ts";
 import type { ConstantPool } from "./constants.ts";
@@ -35,7 +35,7 @@ export class FieldEmitter {
 
   /**
    * (sum of products)/R, within half a modulus of it, stored as doubles: limbs 0 to 3 from 0 to 2^51, the last signed.
-   * With a reduction: the same plus the addends, canonical.
+   * With a reduction: the same plus the addends, made canonical.
    */
   multiply(f: FunctionBuilder, out: Code, products: readonly Product[], reduction?: Reduction): Code {
     const columns = f.locals("v128", 2 * LIMBS);
@@ -76,7 +76,10 @@ export class FieldEmitter {
     return code;
   }
 
-  /** Carries limbs that are integers below 2^53 in size, so that all but the last are from -2^50 to 2^50; in doubles only. */
+  /**
+   * Carries limbs that are integers below 2^53 in absolute value, so that all but the last are from -2^50 to 2^50; uses
+   * doubles only.
+   */
   carry(f: FunctionBuilder, out: Code, value: Operand): Code {
     const [limb, next, high] = f.locals("v128", 3) as [Local, Local, Local];
     const code: Code[] = [next.set(value(0))];
@@ -95,7 +98,7 @@ export class FieldEmitter {
     return code;
   }
 
-  /** Canonical sum of addends, each canonical; no product. */
+  /** Canonical sum of canonical addends, without a product. */
   sum(f: FunctionBuilder, out: Code, { addends = [], bias, steps }: Reduction): Code {
     const results = f.locals("v128", LIMBS);
     const offsets = toLimbs(BigInt(bias) * this.modulus).map(BigInt);
@@ -157,7 +160,7 @@ export class FieldEmitter {
     for (const [limb, difference] of differences.entries()) {
       const value = i64x2.sub((results[limb] as Local).get, v128.load(i32.const(0), address + 16 * limb));
       const below = differences[limb - 1];
-      // The sign of the limb below is its borrow; its low 51 bits are right as they are.
+      // The sign of the limb below is the borrow; that limb's low 51 bits are already correct.
       code.push(difference.set(below === undefined ? value : i64x2.sub(value, i64x2.shrU(below.get, 63))));
       if (below !== undefined) code.push(below.set(v128.and(below.get, this.#mask())));
     }

@@ -41,7 +41,7 @@ function exceptionalSum(kernel: Kernel, degree: Degree, left: number, right: num
   return equal ? double(readPoint(kernel, degree, left)) : Array.from({ length: 2 * degree }, () => 0n);
 }
 
-/** Takes some 100 microseconds with @noble/curves, but few bases of a key are equal. */
+/** Takes about 100 microseconds with @noble/curves, but few bases of a key are equal. */
 function double(point: Coordinates): Coordinates {
   const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = point;
   if (point.length === 2) {

@@ -17,7 +17,9 @@ export type PartialSums = {
 /** The sums, in the curve's internal form. */
 export type Sums = { readonly [part in Part]?: Point };
 
-/** The sums of the parts that the key was prepared for. Synchronous, so that two proofs with one key cannot interfere. */
+/**
+ * The sums of the parts for which the key was prepared. Synchronous, so that two proofs with one key cannot interfere.
+ */
 export function sumParts(key: ProvingKey, witness: Witness): PartialSums {
   const kernel = key.curve;
   const mark = kernel.mark();

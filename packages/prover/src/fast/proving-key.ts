@@ -9,10 +9,13 @@ import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;
 
-/** The sections of a key with bases: of A and B (in both groups) and C, times the witness, and H, times the quotient. */
+/**
+ * The sections of a key that contain bases: A, B (in both groups) and C, multiplied by the witness, and H, multiplied
+ * by the quotient.
+ */
 export type Part = "a" | "b1" | "b2" | "c" | "h";
 
-/** Bases without those at infinity, and the indices of their scalars. */
+/** The bases, except those at infinity, and the indices of their scalars. */
 export interface Bases {
   readonly points: number;
   /** Index of each base's scalar. */
@@ -21,9 +24,9 @@ export interface Bases {
 
 export interface ProvingKey {
   readonly curve: Kernel;
-  /** Only the parts the key was prepared for. */
+  /** Contains only the parts for which the key was prepared. */
   readonly bases: { readonly [part in Part]?: Bases };
-  /** Defined if the key was prepared for the part h. */
+  /** Defined only if the key was prepared for the part h. */
   readonly quotient: Quotient | undefined;
 }
 

@@ -25,7 +25,7 @@ export async function prepareQuotient(program: Program, zkey: Zkey): Promise<Quo
   return { kernel, variables: zkey.variables, domain, matrices: loadMatrices(kernel, zkey) };
 }
 
-/** The values of (A·B - C)/Z on the coset, up to the constant that H's points have in them: eight words each. */
+/** The values of (A·B - C)/Z on the coset, up to a constant that H's points already include: eight words each. */
 export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint32Array {
   const size = domain.size * PAIR_BYTES;
   const mark = kernel.mark();

@@ -1,6 +1,6 @@
 /**
- * The kernel over the scalar field: from the witness to the scalars of H. Lane 0 has the polynomial A, lane 1 the
- * polynomial B; both go through the same transforms.
+ * The kernel over the scalar field: from the witness to the scalars of H. Lane 0 holds the polynomial A, lane 1 the
+ * polynomial B; the same transforms apply to both.
  */
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
@@ -26,7 +26,7 @@ export function compileScalarKernel(modulus: bigint): Promise<Program> {
 }
 
 /**
- * rows(program, counts, end, out): for each count (32 bits each, up to the address `end`) runs as many steps of the
+ * rows(program, counts, end, out): for each count (32 bits each, up to the address `end`) runs that many steps of the
  * program and stores the two sums of coefficient·element/R.
  */
 function defineRows(module: ModuleBuilder, field: FieldEmitter): void {

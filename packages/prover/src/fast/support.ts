@@ -5,8 +5,8 @@ import { f64x2, i32, v128 } from "./instructions.ts";
 let supported: boolean | undefined;
 
 /**
- * With relaxed SIMD, the machine decides whether a·b + c is rounded once or twice; the kernels need once. The choice does
- * not change within a program (relaxed SIMD proposal, "consistency"), so one check is enough.
+ * With relaxed SIMD, the machine decides whether a·b + c is rounded once or twice; the kernels require a single
+ * rounding. The choice does not change within a program (relaxed SIMD proposal, "consistency"), so one check is enough.
  */
 export function hasFusedMultiplyAdd(): boolean {
   supported ??= probe();

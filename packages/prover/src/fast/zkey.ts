@@ -3,12 +3,12 @@ import { proverError } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 
 const ELEMENT_BYTES = 32;
-/** Montgomery's R in these files, bits. */
+/** Size of Montgomery's R in these files, bits. */
 export const FILE_MONTGOMERY_BITS = 256n;
 /** 32-bit words of an entry of the matrices. */
 export const COEFFICIENT_WORDS = 3 + ELEMENT_BYTES / 4;
 
-/** All points are affine, coordinates in Montgomery form (R = 2^256), little-endian; zeros are infinity. */
+/** All points are affine, with coordinates in Montgomery form (R = 2^256), little-endian; all zeros mean infinity. */
 export interface Zkey {
   readonly variables: number;
   readonly publicSignals: number;
@@ -23,7 +23,7 @@ export interface Zkey {
   readonly a: Uint8Array;
   readonly b1: Uint8Array;
   readonly b2: Uint8Array;
-  /** For the private variables only. */
+  /** Only for the private variables. */
   readonly c: Uint8Array;
   readonly h: Uint8Array;
 }

@@ -11,7 +11,10 @@ export const BASE_FIELD_ORDER: bigint = bn254.fields.Fp.ORDER;
 /** Order r of BN254's groups, and so of the circuits' field, the field of signals. */
 export const SCALAR_FIELD_ORDER: bigint = bn254.fields.Fr.ORDER;
 
-/** Points as in the wire's eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's order). */
+/**
+ * Points in the order of the wire's eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's
+ * order).
+ */
 export interface ProofPoints {
   readonly a: readonly [bigint, bigint];
   readonly b: readonly [readonly [bigint, bigint], readonly [bigint, bigint]];
@@ -20,7 +23,7 @@ export interface ProofPoints {
 
 export const PROOF_WORDS = 8;
 const WORD_NAMES = ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"] as const;
-/** q and r have 77 digits; no leading zeros, so that every number has one spelling. */
+/** q and r have 77 digits. Leading zeros are rejected, so that every number has one spelling. */
 const CANONICAL_DECIMAL = /^(?:0|[1-9][0-9]{0,76})$/;
 
 /**
@@ -36,8 +39,8 @@ export function decodeProof(proof: readonly string[]): ProofPoints {
 }
 
 /**
- * `decodeProof` without its last check, that B is in the subgroup. Unsound alone: the caller must do that check, for which
- * it may have a faster way, and throw `notInSubgroup("b")` if it fails.
+ * `decodeProof` without its last check, that B is in the subgroup. Unsound on its own: the caller must do that check,
+ * possibly in a faster way, and throw `notInSubgroup("b")` if it fails.
  */
 export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
   if (!Array.isArray(proof) || proof.length !== PROOF_WORDS) {
@@ -63,7 +66,7 @@ export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
 
 /**
  * Reads public signals: decimal strings of field elements.
- * @param count how many the circuit has
+ * @param count number of the circuit's public signals
  * @throws SottoError SIGNALS_MALFORMED, SIGNAL_RANGE
  */
 export function decodeSignals(signals: readonly string[], count: number): bigint[] {
@@ -90,7 +93,10 @@ export function encodeProof({ a, b, c }: ProofPoints): string[] {
   return [...a, ...b[0], ...b[1], ...c].map(String);
 }
 
-/** Checks a point of a proof or a verification key. Refuses infinity, (0, 0) as in EIP-197: honest ones never contain it. */
+/**
+ * Checks a point of a proof or a verification key. Rejects infinity, which is (0, 0) as in EIP-197: honest proofs and
+ * keys never contain it.
+ */
 export function assertG1(point: string, x: bigint, y: bigint): void {
   if (x === 0n && y === 0n) throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
   // The curve's order is the group's order, so every point of the curve is in the group.

@@ -5,7 +5,10 @@ import { assertG1, assertG2, BASE_FIELD_ORDER } from "./decode.ts";
 type G1Json = readonly [string, string, string];
 type G2Json = readonly [readonly [string, string], readonly [string, string], readonly [string, string]];
 
-/** The used fields of snarkjs's verification_key.json: points as decimal strings, affine with a third coordinate of one. */
+/**
+ * The fields of snarkjs's verification_key.json that are used: points as decimal strings, affine with a third
+ * coordinate of one.
+ */
 export interface VerificationKey {
   readonly protocol: "groth16";
   readonly curve: "bn128";
@@ -83,11 +86,11 @@ function g2(name: string, value: unknown): G2Json {
   ];
 }
 
-/** Points of G2 that were checked before: the check takes 10 ms, and all keys share gamma. */
+/** Points of G2 that have already been checked: the check takes 10 ms, and all keys share gamma. */
 const valid = new Set<string>();
 const MAX_VALID = 64;
 
-/** snarkjs writes affine points with a third coordinate of one; with another one, it would be a different point. */
+/** snarkjs writes affine points with a third coordinate of one; with any other value, the point would be different. */
 function affine(name: string, value: unknown): unknown[] {
   if (!Array.isArray(value) || value.length !== 3) throw new Error(`${name} must have three coordinates`);
   if (String(value[2]) !== "1" && String(value[2]) !== "1,0") throw new Error(`${name} must be affine`);

@@ -1,13 +1,17 @@
 /**
  * Runs the witness generator that circom 2 compiles. snarkjs's own runner keeps one instance whose error text is never
- * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this one does none of these.
+ * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this runner avoids all
+ * four.
  */
 import { proverError } from "../errors.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import { signalHash } from "./hash.ts";
 import { type CircuitInput, flattenInput, invalid } from "./input.ts";
 
-/** The exports of circom 2. Field elements pass through a shared buffer, 32 bits at a time, least significant first. */
+/**
+ * The exports of a generator of circom 2. Field elements pass through a shared buffer, 32 bits at a time, least
+ * significant first.
+ */
 interface Generator {
   readonly getVersion: () => number;
   readonly getFieldNumLen32: () => number;
@@ -35,8 +39,8 @@ export interface WitnessCalculator {
 }
 
 /**
- * Compiles the generator once. Each calculation has its own instance, so that no error and no secret of one is left over
- * for the next.
+ * Compiles the generator once. Each calculation has its own instance, so that no error or secret is carried over to the
+ * next.
  *
  * @throws SottoError WITNESS_GENERATOR_INVALID
  */

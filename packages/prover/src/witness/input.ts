@@ -1,4 +1,4 @@
-/** Checks circuit inputs. No message ever contains a value, because some values are spending keys. */
+/** Checks circuit inputs. Error messages never contain a value, because some values are spending keys. */
 import { proverError } from "../errors.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 
@@ -24,7 +24,7 @@ export function flattenInput(circuit: string, input: CircuitInput): Map<string, 
   return flat;
 }
 
-/** Maximum nesting of arrays: deeper than any signal of the circuits, and shallow enough for the stack. */
+/** Maximum nesting of arrays: deeper than any signal of the circuits, but not deep enough to overflow the stack. */
 const MAX_DEPTH = 8;
 
 function collect(circuit: string, name: string, value: unknown, values: bigint[], depth: number): void {
@@ -51,7 +51,7 @@ function collect(circuit: string, name: string, value: unknown, values: bigint[]
   values.push(element);
 }
 
-/** A ProverError with the code INPUT_INVALID. It names the circuit and the signal, not the value. */
+/** A ProverError with the code INPUT_INVALID. Its message names the circuit and the signal, not the value. */
 export function invalid(circuit: string, signal: string, reason: string): Error {
   return proverError("INPUT_INVALID", `Input ${signal} of circuit ${circuit}: ${reason}.`, { circuit, signal, reason });
 }

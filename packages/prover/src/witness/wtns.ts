@@ -4,7 +4,7 @@ import type { Witness } from "./calculator.ts";
 
 const ELEMENT_BYTES = 32;
 
-/** "wtns", version 2, then section 1 (element size, field order, count) and section 2 (the elements). */
+/** Writes "wtns", version 2, section 1 (element size, field order, count) and section 2 (the elements). */
 export function toWtns(witness: Witness): Uint8Array {
   const count = witness.byteLength / ELEMENT_BYTES;
   const header = 12;

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a test does with a request in place of the usual response; false: respond as usual. */
+/** Handles a request in place of the usual response; returns false to respond as usual. */
 type Hook = (request: IncomingMessage, response: ServerResponse, bytes: Buffer) => boolean;
 
 /** Serves files by their hash with ranges, as a service does (docs/api.md). */
 export class FileServer {
-  /** The ranges that were asked for, in order; "" for a whole file. */
+  /** The requested ranges, in order; "" for a whole file. */
   readonly ranges: string[] = [];
   hook: Hook = () => false;
   readonly #files: ReadonlyMap<string, Buffer>;
@@ -49,7 +49,7 @@ export class FileServer {
   }
 }
 
-/** Sends the first bytes of a file with the length of all, and closes the connection. */
+/** Sends the first bytes of a file with the content-length of the whole file, and closes the connection. */
 export function cut(response: ServerResponse, bytes: Buffer, from: number, to: number): true {
   const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
   const length = bytes.length - from;

@@ -59,7 +59,7 @@ export async function buildToy(): Promise<string> {
   return folder;
 }
 
-/** A lock of the toy's files that are on disk now. */
+/** A lock with the hashes of the toy's files that are now on disk. */
 export function toyLock(build: string): ArtifactsLock {
   const hash = (file: string) =>
     createHash("sha256")
