@@ -36,8 +36,8 @@ function assertScalar(scalar: unknown): bigint {
 }
 
 /**
- * r = 2 b + 2^249 + 1, the scalar by which the circuits multiply. Their double-and-add starts at 2 P, so that none of
- * its incomplete additions hits an exceptional case; r < 3 * 2^249 < l.
+ * r = 2 b + 2^249 + 1, the circuits' scalar multiplier. Their double-and-add starts at 2 P, so that none of its
+ * incomplete additions hits an exceptional case; r < 3 * 2^249 < l.
  */
 export function exponentOf(scalar: bigint): bigint {
   return 2n * assertScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;

@@ -48,12 +48,12 @@ export class WalletKeys {
   readonly #changeKey: bigint;
   readonly #encryptionKey: Point;
   readonly #ownerTags = new Map<number, bigint>();
-  /** Chain id and pool, part of every purpose. */
+  /** Chain id and pool, part of every purpose string. */
   readonly #deployment: string;
 
   /**
    * @param seed 32 to 64 bytes
-   * @param deployment the pool that the keys are for
+   * @param deployment the pool for which the keys are derived
    * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
    */
   constructor(seed: Uint8Array, deployment: Deployment) {

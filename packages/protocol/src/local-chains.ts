@@ -1,6 +1,7 @@
 /**
- * Chain ids of local development chains, whose tokens are worth nothing: 31337 of Hardhat and Anvil, 1337 of Ganache and
- * Geth. Only these chains allow development shortcuts, such as keys from public seeds or confirmation codes on the screen.
+ * Chain ids of local development chains, whose tokens are worth nothing: 31337 for Hardhat and Anvil, 1337 for Ganache
+ * and Geth. Only these chains allow development shortcuts, such as keys from public seeds or confirmation codes on the
+ * screen.
  */
 export const LOCAL_CHAIN_IDS: readonly bigint[] = [31337n, 1337n];
 

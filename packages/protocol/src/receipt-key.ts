@@ -33,7 +33,10 @@ export function receiptSecret(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigi
   return hmac(sha512, nonceKey, concatBytes(...words)).slice(0, 32);
 }
 
-/** The public key of a private receipt key, 32 bytes. Like the nonce, it stays secret until its owner shows a receipt. */
+/**
+ * The public key of a private receipt key, 32 bytes. Like the nonce, it stays secret until its owner presents a
+ * receipt.
+ */
 export function receiptKeyOf(secret: Uint8Array): Uint8Array {
   return ed25519.getPublicKey(assertKey(secret, "the receipt secret"));
 }

@@ -40,7 +40,7 @@ export interface Remedy {
 /** Definitions by code. */
 export type ErrorTable = Readonly<Record<string, ErrorDefinition>>;
 
-/** Base class of all errors of sotto: `code` is stable, `message` says what was wrong and what was expected. */
+/** Base class of all errors of sotto: `code` is stable, `message` states what was wrong and what was expected. */
 export class SottoError extends Error {
   override readonly name: string = "SottoError";
   readonly code: string;

@@ -90,7 +90,8 @@ export function assertText(value: unknown, name = "value"): string {
 export const CANONICAL_DECIMAL = /^(0|[1-9][0-9]*)$/;
 
 function parseDecimalBelow(value: unknown, modulus: bigint, symbol: string, name: string): bigint {
-  // Both moduli have 77 digits. The length is checked first, so that a megabyte of digits costs nothing.
+  // Both moduli have 77 digits. The length is checked first, so that a megabyte of digits is rejected without parsing
+  // it.
   const decimal =
     typeof value === "string" && value.length <= 77 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : null;
   if (decimal === null || decimal >= modulus) {

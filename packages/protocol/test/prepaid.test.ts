@@ -144,7 +144,7 @@ describe("a prepaid token", () => {
     expect(decodePrepaidToken(bytes)).to.deep.equal(token);
   });
 
-  it("is refused in another size, type or form", () => {
+  it("is refused if its size, type or encoding is wrong", () => {
     for (const wrong of [bytes.subarray(1), Uint8Array.of(...bytes, 0), new Uint8Array(354), "0x", undefined, null])
       expectCode("INVALID_ARGUMENT", () => decodePrepaidToken(wrong));
     expectCode("INVALID_ARGUMENT", () => encodePrepaidToken({ ...token!, signature: new Uint8Array(255) }));
@@ -183,7 +183,7 @@ describe("values and epochs of prepaid tokens", () => {
     for (const time of [-1, 1.5, Number.NaN, Date.UTC(3000, 0)]) expectCode("INVALID_INTEGER", () => epochOf(time));
   });
 
-  it("count months as a calendar does", () => {
+  it("follow the calendar when months are added", () => {
     const months = fc.integer({ min: 0, max: 1200 });
     fc.assert(
       fc.property(

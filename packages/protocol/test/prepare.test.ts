@@ -60,7 +60,7 @@ const withdrawal: WithdrawalArguments = {
 };
 
 describe("preparePayment", () => {
-  it("draws a fresh scalar each time, so that two attempts share no signal that must differ", () => {
+  it("draws a fresh scalar each time, so that every signal that must differ between attempts does", () => {
     const [first, second] = [preparePayment(payment), preparePayment(payment)];
     expect(first.scalar).to.not.equal(second.scalar);
     const differs = first.publicSignals.map((signal, i) => signal !== second.publicSignals[i]);

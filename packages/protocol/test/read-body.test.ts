@@ -92,7 +92,7 @@ describe("the body of a response", () => {
   for (const path of ["/silent", "/dripping", "/endless"])
     it(`is read until the timeout if it never ends: ${path}`, async () => {
       const stop = new AbortController();
-      // The fetch itself gets no signal.
+      // No signal is passed to fetch itself.
       const reading = failure(readBody(await ask(path), UNLIMITED, stop.signal));
       const reason = new Error("timed out");
       setTimeout(() => stop.abort(reason), 50);

@@ -20,7 +20,7 @@ const claims: PaymentTokenClaims = {
 };
 
 describe("the claims of a payment token", () => {
-  it("are parsed without the rest of the payload", () => {
+  it("are parsed, and the payload's other fields are ignored", () => {
     expect(parseTokenClaims({ ...claims, iss: "a", iat: 1, exp: 2, extra: {} })).to.deep.equal(claims);
     expect(TOKEN_TYPE).to.equal("sotto-payment-2+jwt");
   });

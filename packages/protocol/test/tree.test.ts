@@ -34,7 +34,7 @@ describe("NoteTree", () => {
     expect(emptyRoots()[TREE_DEPTH]).to.equal(roots[0]!.root);
   });
 
-  it("does not depend on batching, and equals the definition", () => {
+  it("has a root that does not depend on batching and matches the definition", () => {
     fc.assert(
       fc.property(fc.array(sizes, { maxLength: 5 }), (batches) => {
         const tree = new NoteTree();

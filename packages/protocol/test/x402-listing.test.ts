@@ -24,7 +24,7 @@ describe("a listing", () => {
     expect(post.routeTemplate).to.equal("/city/:id");
   });
 
-  it("says that payments are shielded", () => {
+  it("states that payments are shielded", () => {
     expect(create({}).extensions.privacy).to.equal(X402_PRIVACY_EXTENSION);
     expect(X402_SCHEME_PRIVACY).to.deep.equal({
       ...{ class: "shielded", amount: "hidden", payer: "hidden", recipient: "hidden" },

@@ -89,7 +89,7 @@ describe("artifacts", function () {
     });
   }
 
-  it("are rejected under another lock", async () => {
+  it("are rejected if they do not match the lock", async () => {
     const swapped = { ...lock, circuits: { toy: { ...lock.circuits["toy"], zkey: "0".repeat(64) } } } as ArtifactsLock;
     const artifacts = await loadArtifacts({ folder: build, lock: swapped });
     await expectRejected("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));

@@ -88,7 +88,7 @@ describe("artifacts from a service", () => {
       assert.deepEqual(server.ranges, [""]);
     });
 
-    it(`resume a download that another process began, from ${name}`, async () => {
+    it(`resume a download that another process started, from ${name}`, async () => {
       const cache = create();
       const ending = new AbortController();
       server.hook = (_, response, bytes) => {

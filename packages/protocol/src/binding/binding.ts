@@ -19,7 +19,7 @@ export interface ShieldedAddressBinding {
   readonly key: string;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base URL of the registry that the binding is for, or "". */
+  /** Public base URL of the registry that publishes the binding, or "". */
   readonly service: string;
   /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
@@ -72,7 +72,10 @@ export function assertIssuedAt(value: unknown): number {
   return issuedAt;
 }
 
-/** Checks the form of all fields and lower-cases them. Skips decoding the key's point, which takes a millisecond. */
+/**
+ * Checks the format of all fields and converts them to lower case. Skips decoding the key's point, which takes a
+ * millisecond.
+ */
 function parseForm(value: unknown): ShieldedAddressBinding {
   assertObject(value, "a binding");
   const { phone, wallet, key, chainId, pool, service, issuedAt } = value as ShieldedAddressBinding;

@@ -86,8 +86,8 @@ function assertBounds(signals: readonly bigint[]): void {
 }
 
 /**
- * Checks that both proofs are about the bundle's ciphertext. The payment's signals contain C.x plus the sender commitment,
- * the amount proof's signals contain C.x itself.
+ * Checks that both proofs are for the bundle's ciphertext. The payment's signals contain C.x plus the sender
+ * commitment, the amount proof's signals contain C.x itself.
  */
 export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> | undefined {
   assertObject(bundle, "the bundle");
@@ -109,7 +109,7 @@ export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> |
 }
 
 /**
- * Asserts that both proofs are about the bundle's ciphertext.
+ * Asserts that both proofs are for the bundle's ciphertext.
  *
  * @throws SottoError CIPHERTEXT_MISMATCH if they are not
  */

@@ -6,11 +6,11 @@ import { PREPAID_EXPONENT } from "./key.ts";
 // RSABSSA-SHA384-PSS-Deterministic of RFC 9474. The arithmetic is not constant-time: it handles blinds
 // only on the payer's own machine, and servers, which have the secret exponent, sign with their platform's RSA.
 
-/** Bytes of the salt of EMSA-PSS. */
+/** Size of the EMSA-PSS salt, bytes. */
 export const PSS_SALT_BYTES = 48;
 const HASH_BYTES = 48;
 
-/** Bytes of a modulus; its number of bits is a multiple of eight. */
+/** Size of a modulus, bytes; its number of bits is a multiple of eight. */
 const sizeOf = (modulus: bigint): number => modulus.toString(16).length / 2;
 
 /** x^65537 mod n. */

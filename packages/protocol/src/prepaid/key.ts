@@ -19,7 +19,7 @@ const PSS_PREFIX = hexToBytes(
 /** The same key as rsaEncryption: neither WebCrypto nor raw RSA operations accept the other form. */
 const RSA_PREFIX = hexToBytes("0x30820122300d06092a864886f70d01010105000382010f003082010a0282010100", 33);
 const SUFFIX = hexToBytes("0x0203010001", 5);
-/** Bytes of the DER form of RFC 9578. */
+/** Size of the DER encoding of RFC 9578, bytes. */
 export const PREPAID_SPKI_BYTES = PSS_PREFIX.length + PREPAID_KEY_BYTES + SUFFIX.length;
 
 /** The public key of a merchant for one prepaid value and one epoch. */
@@ -54,7 +54,7 @@ export const encodeRsaKey = (modulus: bigint): Uint8Array =>
  * Parses the canonical SubjectPublicKeyInfo of RFC 9578. A key has only this one encoding, so it has only one id.
  *
  * @param spki 342 bytes, DER
- * @throws SottoError INVALID_KEY if the bytes are another encoding, size, algorithm or exponent
+ * @throws SottoError INVALID_KEY if the encoding, size, algorithm or exponent differs
  */
 export function parsePrepaidKey(spki: unknown): PrepaidKey {
   if (!(spki instanceof Uint8Array) || spki.length !== PREPAID_SPKI_BYTES)

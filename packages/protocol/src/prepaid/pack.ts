@@ -31,7 +31,7 @@ export interface PrepaidPack {
  *
  * @param secret 32 bytes, see `WalletKeys.prepaidSecret`; a different one for each pack
  * @param key the merchant's key for the value and the epoch
- * @param origin where the tokens are spent, such as "https://data.example"
+ * @param origin at which the tokens are spent, such as "https://data.example"
  * @param count how many tokens, 1 to 1000
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
  */

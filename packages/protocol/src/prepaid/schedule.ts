@@ -19,7 +19,7 @@ export interface PrepaidSchedule {
   readonly wallet: Address;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Where the tokens are spent, such as "https://data.example". */
+  /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;
   /** The first epoch, such as "2026-11". */
   readonly firstEpoch: string;

@@ -7,10 +7,10 @@ import { PREPAID_KEY_BYTES } from "./key.ts";
 
 /** token_type of RFC 9578: blind RSA, 2,048 bits. */
 const TOKEN_TYPE = Uint8Array.of(0x00, 0x02);
-/** Bytes of a token's nonce. */
+/** Size of a token's nonce, bytes. */
 export const PREPAID_NONCE_BYTES = 32;
 const INPUT_BYTES = TOKEN_TYPE.length + PREPAID_NONCE_BYTES + 32 + 32;
-/** Bytes of an encoded token. */
+/** Size of an encoded token, bytes. */
 export const PREPAID_TOKEN_BYTES = INPUT_BYTES + PREPAID_KEY_BYTES;
 
 /** A prepaid token: the Token structure of RFC 9578, section 2.2, of type 0x0002. */

@@ -20,10 +20,7 @@ import { assertAmount, assertObject } from "../validate.ts";
 import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
-  /**
-   * The tree at a root that the pool accepts. A proof against the newest confirmed root reveals the least about the
-   * note's age.
-   */
+  /** The tree at a root that the pool accepts. A proof against the newest confirmed root reveals the least. */
   readonly tree: NoteTree;
   readonly note: SpendableNote;
   /** The payer's change key. */

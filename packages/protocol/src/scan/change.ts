@@ -11,7 +11,7 @@ export interface ChangeReader {
 
 /** The part of a Settled or Withdrawn event by which a wallet delivers a note to itself. */
 export interface DeliveredChange {
-  /** Nullifier of the (first) spent note, by which the wallet recognizes its own event. */
+  /** Nullifier of the (first) spent note, from which the wallet recognizes its own event. */
   readonly nullifier: bigint;
   /** R.x of a payment, `withdrawalPadContext` of a withdrawal. */
   readonly unique: bigint;

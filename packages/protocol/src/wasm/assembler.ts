@@ -1,6 +1,6 @@
 import { encodeModule, signed, text, unsigned, vector } from "./encoding.ts";
 
-/** Bytes of a piece of WebAssembly code. */
+/** The bytes of a WebAssembly code fragment. */
 export type Code = readonly number[];
 
 /** The instructions used here, by their names in the specification (WebAssembly 1.0; all memory is 8-byte aligned). */

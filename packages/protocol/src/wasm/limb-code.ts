@@ -27,7 +27,7 @@ export const masked: Code = [...const64(MASK), ...op.and];
 export const carry: Code = [...const64(LIMB_BITS), ...op.shr];
 export const indices = Array.from({ length: LIMBS }, (_, i) => i);
 
-/** Stores the columns in the locals from `first` on as limbs, carries propagated. */
+/** Propagates carries through the columns, which are in the locals from `first` on, and stores them as limbs. */
 export function storeCarried(first: number): Code {
   return indices.flatMap((i) => {
     const limb = get(first + i);

@@ -27,7 +27,7 @@ export function requestId(now: number): string {
 /**
  * The body of a 402 response.
  *
- * @throws SottoError INSTRUCTIONS_INVALID, also if no JSON number equals the price exactly
+ * @throws SottoError INSTRUCTIONS_INVALID, including if no JSON number equals the price exactly
  */
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {
   return recode("INSTRUCTIONS_INVALID", "cannot build payment instructions", () => {

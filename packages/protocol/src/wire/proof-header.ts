@@ -55,7 +55,7 @@ const encode = (listed: object, rest: object, paid: object): string => ascii({ .
  * The header's value: the required fields and, if there is room, the rest of the bundle.
  *
  * @param limit length that the server accepts, characters, at most MAX_PROOF_HEADER_LENGTH
- * @throws SottoError PROOF_HEADER_INVALID, also if the header is longer than the limit
+ * @throws SottoError PROOF_HEADER_INVALID, including if the header is longer than the limit
  */
 export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF_HEADER_LENGTH): string {
   return recode("PROOF_HEADER_INVALID", "not a proof header", () => {

@@ -25,7 +25,7 @@ const INITIAL_BYTES = 4096;
  * Reads the body of a response from an untrusted sender, up to a size limit. At the limit it stops and closes the
  * connection. It ignores content-length, which may be wrong or refer to the compressed body.
  *
- * Copies the chunks into one buffer, so that it uses at most about twice the limit of memory. Keeping a list of chunks
+ * Copies the chunks into one buffer, so that memory use is at most about twice the limit. Keeping a list of chunks
  * would take a hundred bytes for each chunk of one byte.
  *
  * @param signal aborts the read, even if the response's own fetch ignores it

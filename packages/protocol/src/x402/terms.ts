@@ -22,7 +22,7 @@ const MAX_NAME_LENGTH = 128;
 /** Upper limit of times and durations, seconds. */
 const MAX_SECONDS = 100_000_000_000;
 
-/** The recipient's shielded address, and the binding by which the wallet `payTo` signed it. */
+/** The recipient's shielded address, and the binding with which the wallet `payTo` signed it. */
 export interface X402Recipient {
   readonly shieldedAddress: string;
   /** The wallet's signature of its binding to the shielded address. */

@@ -83,7 +83,7 @@ export async function download(options: Download): Promise<Downloaded> {
 
 /**
  * One request.
- * @param end when the whole download times out, ms
+ * @param end time at which the whole download times out, ms
  * @returns whether the response contains the whole file, not just the rest
  * @throws Broken; SottoError
  */
@@ -148,7 +148,7 @@ function begin(response: Response, received: Received, url: string): boolean {
   throw new Broken("the server sent a different range than requested");
 }
 
-/** Bytes of the body, if it is not compressed. */
+/** Size of the body, bytes, if it is not compressed. */
 function lengthOf({ headers }: Response): number | undefined {
   const length = Number(headers.get("content-length") ?? Number.NaN);
   return headers.has("content-encoding") || !Number.isSafeInteger(length) ? undefined : length;

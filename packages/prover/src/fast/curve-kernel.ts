@@ -31,7 +31,10 @@ export function compileCurveKernel(modulus: bigint): Promise<Program> {
   });
 }
 
-/** Bytes of scratch memory per step: the difference of the x, its norm (G2), and the product of the previous ones. */
+/**
+ * Size of the scratch memory per step, bytes: the difference of the x-coordinates, its norm (G2), and the product of
+ * the previous ones.
+ */
 export function scratchBytes(degree: Degree): number {
   return PAIR_BYTES * (degree === 1 ? 2 : 4);
 }

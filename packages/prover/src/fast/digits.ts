@@ -5,7 +5,7 @@ const SCALAR_BITS = 254;
 const SCALAR_WORDS = 8;
 
 export interface Digits {
-  /** Bits of a digit; digits are from -(2^(bits-1) - 1) to 2^(bits-1). */
+  /** Size of a digit, bits; digits range from -(2^(bits-1) - 1) to 2^(bits-1). */
   readonly bits: number;
   readonly windows: number;
   readonly count: number;

@@ -30,7 +30,9 @@ export class Domain {
     this.#reverseBits(this.#shift);
   }
 
-  /** Transforms evaluations on the domain into evaluations on the coset, in place; pairs stay in order. */
+  /**
+   * Transforms evaluations on the domain into evaluations on the coset, in place; the order of pairs does not change.
+   */
   toCoset(data: number): void {
     const end = data + this.size * PAIR_BYTES;
     for (let half = this.size / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {

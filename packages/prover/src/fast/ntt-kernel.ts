@@ -73,7 +73,9 @@ function defineScale(module: ModuleBuilder, field: FieldEmitter): void {
   });
 }
 
-/** powers(value, factor, table, end): fills a table with value, value·factor, ...; value is a pair and is changed. */
+/**
+ * powers(value, factor, table, end): fills a table with value, value·factor, ...; `value` is a pair and is overwritten.
+ */
 function definePowers(module: ModuleBuilder, field: FieldEmitter): void {
   module.define("powers", ["i32", "i32", "i32", "i32"], (f) => {
     const [value, factor, table, end] = f.params as [Local, Local, Local, Local];

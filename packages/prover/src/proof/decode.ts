@@ -1,7 +1,7 @@
 /**
  * Strict decoding of proofs and signals from the wire, before any pairing. Most verifiers reduce coordinates mod q and
- * signals mod r, and do not check that B is in the subgroup. One proof then has many encodings, and for a point of another
- * order Groth16's proof of soundness does not apply. Here each value has exactly one accepted encoding.
+ * signals mod r, and do not check that B is in the subgroup. One proof then has many encodings, and Groth16's soundness
+ * proof does not apply to points of another order. Here each value has exactly one accepted encoding.
  */
 import { bn254 } from "@noble/curves/bn254.js";
 import { proverError } from "../errors.ts";
