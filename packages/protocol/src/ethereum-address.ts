@@ -29,7 +29,7 @@ export function parseAddress(value: unknown, name = "address"): Address {
   return `0x${lower}`;
 }
 
-/** An address as a number below 2^160, the form in which it enters signals and hashes. */
+/** An address as a number below 2^160, its form in signals and hashes. */
 export function addressToBigInt(address: string, name = "address"): bigint {
   return BigInt(parseAddress(address, name));
 }

@@ -48,7 +48,7 @@ export function parseConstant<T extends string | number>(value: unknown, expecte
 }
 
 /**
- * Checks a string against the pattern `form`, which `expected` describes for the message.
+ * Checks a string against the pattern `form`; `expected` describes the pattern in the message.
  *
  * @throws SottoError INVALID_STRING
  */

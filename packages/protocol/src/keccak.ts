@@ -18,7 +18,7 @@ export function keccakToField(words: readonly bigint[]): bigint {
 }
 
 /**
- * keccak256 of a text's UTF-8 bytes, the form in which a text enters other hashes.
+ * keccak256 of a text's UTF-8 bytes, which represents the text in other hashes.
  *
  * @throws SottoError INVALID_STRING
  */

@@ -24,9 +24,9 @@ export const SEED_TYPED_DATA = {
 } as const;
 
 /**
- * The seed, 32 bytes, from a 65-byte signature of SEED_TYPED_DATA by an externally owned account. Request the signature
- * twice and compare the two: an account whose signatures differ each time (a multisig, some hardware wallets) could not
- * restore its wallet.
+ * Derives the 32-byte seed from a 65-byte signature of SEED_TYPED_DATA by an externally owned account. Request the
+ * signature twice and compare the two: an account whose signatures differ each time (a multisig, some hardware wallets)
+ * could not restore its wallet.
  *
  * Only r and s are used, because wallets disagree on v (0 or 27). A high s is refused, because (r, s) and (r, n - s)
  * would give different seeds.

@@ -65,8 +65,8 @@ async function ask(call: EthCall, data: string): Promise<string> {
 
 /**
  * Whether a wallet signed a digest: an externally owned account (65 or 64 bytes, low s), a contract wallet (EIP-1271),
- * or one that is not deployed yet (EIP-6492). The signature of an externally owned account is checked without calling
- * the chain.
+ * or a contract wallet that is not deployed yet (EIP-6492). The signature of an externally owned account is checked
+ * without calling the chain.
  *
  * The caller must make sure that `call` asks a node of the right chain and that the digest includes the chain id.
  *

@@ -22,12 +22,15 @@ export type PaymentClaim = "claimed" | "busy" | "used" | "early";
 export interface PaymentUses {
   /** Atomically claims a payment for one request. */
   claim(use: PaymentUse): Promise<PaymentClaim>;
-  /** Releases a claim whose payment is not known to be settled: the payer may present it again. */
+  /** Releases the claim of a payment that is not known to be settled: the payer may present the payment again. */
   release(use: PaymentUse): Promise<void>;
   /** Deletes the claim of a payment that can never be settled. */
   reject(use: PaymentUse): Promise<void>;
   /** Marks a settled payment as used, unless `restore` follows. */
   consume(use: PaymentUse): Promise<void>;
-  /** Restores a consumed payment after its handler failed: the payer may present it again, up to three times in total. */
+  /**
+   * Restores a consumed payment after its handler failed: the payer may present the payment again, up to three times in
+   * total.
+   */
   restore(use: PaymentUse): Promise<void>;
 }

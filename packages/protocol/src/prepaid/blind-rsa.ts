@@ -3,8 +3,8 @@ import { describe, fail } from "../errors.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "../hex.ts";
 import { PREPAID_EXPONENT } from "./key.ts";
 
-// RSABSSA-SHA384-PSS-Deterministic of RFC 9474. The arithmetic is not constant-time: it handles blinds
-// only on the payer's own machine, and servers, which have the secret exponent, sign with their platform's RSA.
+// RSABSSA-SHA384-PSS-Deterministic of RFC 9474. The arithmetic is not constant-time: it handles blinds only on the
+// payer's own machine; servers, which have the secret exponent, sign with their platform's RSA.
 
 /** Size of the EMSA-PSS salt, bytes. */
 export const PSS_SALT_BYTES = 48;

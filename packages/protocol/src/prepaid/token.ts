@@ -29,9 +29,9 @@ const withLength = (bytes: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(bytes.length >> 8, bytes.length & 255), bytes);
 
 /**
- * The digest of the TokenChallenge (RFC 9577, section 2.1) for an origin: type 2, issuer name and origin info are the
- * origin's host with its port, the redemption context is empty. Client and server each compute it, so the server cannot
- * use it to mark a payer.
+ * The digest of the TokenChallenge (RFC 9577, section 2.1) for an origin: the type is 2, issuer name and origin info
+ * are the origin's host and port, and the redemption context is empty. Client and server each compute it, so the server
+ * cannot use it to mark a payer.
  *
  * @param origin an http(s) origin such as "https://data.example"
  * @returns 32 bytes, hex with 0x

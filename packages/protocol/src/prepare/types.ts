@@ -10,7 +10,7 @@ export type CircuitValue = bigint | readonly CircuitValue[];
 /** A circuit's input object by signal name, public and private. */
 export type CircuitInput = Readonly<Record<string, CircuitValue>>;
 
-/** A circuit's input with the public signals it must produce, in wire order, computed without the circuit. */
+/** A circuit's input and the public signals that it must produce, in wire order, computed without the circuit. */
 export interface Statement<Name extends CircuitName = CircuitName> {
   readonly input: CircuitInput & CircuitInputs[Name];
   readonly publicSignals: readonly bigint[];

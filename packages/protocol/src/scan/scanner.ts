@@ -40,7 +40,7 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
 }
 
 /**
- * Reads delivered notes. The result at i belongs to note i, and is null if that note is not for this viewer.
+ * Reads delivered notes. The result at index i belongs to note i, and is null if the note is not for this viewer.
  *
  * Someone else's note costs one x-only multiplication and one permutation: the amount decrypted with a wrong key is a
  * random field element, which fits into 64 bits with probability 2^-190. If the amount fits, it is checked against the

@@ -158,7 +158,7 @@ function parseJson(value: unknown): unknown {
 
 /**
  * Parses a header's value strictly. Ignores unknown fields. The caller verifies the proofs, checks the recipient and the
- * resource and, once it knows the sender commitment, checks that the ciphertext is the one in the signals.
+ * resource and, once it knows the sender commitment, checks that the ciphertext matches the signals.
  *
  * @throws SottoError PROOF_HEADER_NOT_JSON with the JSON parser's message, which may quote the header: return it to the
  *   client, but do not log it. PROOF_HEADER_INVALID with a message that names the field

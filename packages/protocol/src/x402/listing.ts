@@ -29,7 +29,7 @@ const MAX_TAGS = 5;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an observer of the chain learns about a settled payment. */
+/** The information about a settled payment that an observer of the chain learns. */
 export interface X402Privacy {
   /**
    * A summary of the other fields. shielded: amount, payer and recipient are hidden; confidential: only the amount is
@@ -136,9 +136,7 @@ function isIconUrl(value: unknown): value is string {
 export const isX402RouteTemplate = (value: unknown): value is string =>
   isText(value, ROUTE_TEMPLATE, MAX_URL_LENGTH) && !value.includes("..") && !value.includes("//");
 
-/**
- * The texts of x402's `resource` that follow its rules. Invalid texts are omitted, and so are tags beyond the fifth.
- */
+/** The valid texts of x402's `resource`. Invalid texts are omitted, and so are tags beyond the fifth. */
 export function x402ListingTexts(resource: unknown): X402ListingTexts {
   const { description, mimeType, serviceName, tags, iconUrl } = Object(resource) as Json;
   const names = Array.isArray(tags) ? tags.filter(isName) : [];
@@ -194,10 +192,7 @@ export function createX402Listing(options: X402ListingOptions): X402Listing {
   return { ...x402ListingTexts({ mimeType: "application/json", ...options }), extensions };
 }
 
-/**
- * The published packages drop texts that break these rules. Here they are the merchant's mistake, so this function
- * throws.
- */
+/** The published packages drop invalid texts. Here they are the merchant's mistake, so this function throws. */
 function assertTexts({ description, mimeType, serviceName, tags = [], iconUrl }: X402ListingOptions): void {
   const name = `1 to ${MAX_NAME_LENGTH} characters of printable ASCII`;
   if (!isDescription(description))

@@ -30,7 +30,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   folder?: string | undefined;
   /** http(s) URL below which the layout is the same. */
   baseUrl?: string | undefined;
-  /** Base URL of a service, which serves each file under its hash. */
+  /** Base URL of a service that serves each file under its hash. */
   service?: string | undefined;
   /** Keeps downloaded files: a folder (Node only), or any `ArtifactCache`. Default: none. */
   cache?: ArtifactCache | string | undefined;

@@ -1,6 +1,6 @@
 /**
  * The fast engine makes the same proofs as snarkjs from the same files, with its own kernels (src/fast). It needs
- * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise snarkjs proves.
+ * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise the prover uses snarkjs.
  */
 
 import { sharedCurve } from "../curve.ts";

@@ -15,7 +15,7 @@ export interface Addend {
   readonly negative?: boolean | undefined;
 }
 
-/** How to bring the sum of products into [0, p). */
+/** The steps that reduce the sum of products to [0, p). */
 export interface Reduction {
   readonly addends?: readonly Addend[] | undefined;
   /** Multiples of the modulus to add, so that the value is not negative. */

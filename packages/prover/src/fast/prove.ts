@@ -10,7 +10,7 @@ import type { Part, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
-/** A sum of bases times scalars before it is added up: about 250 terms, each 2^position times a point. */
+/** A sum of bases times scalars, not added up yet: about 250 terms, each 2^position times a point. */
 export type PartialSums = {
   readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[];
 };

@@ -23,7 +23,7 @@ export interface VerificationKey {
 /**
  * Reads a verification key in snarkjs's format, strictly.
  * @param source the JSON text, or the object parsed from it
- * @param circuit its name, for the message
+ * @param circuit the circuit's name, for the message
  * @throws SottoError VERIFICATION_KEY_INVALID; the message names the part and the reason
  */
 export function parseVerificationKey(source: unknown, circuit = "?"): VerificationKey {

@@ -12,7 +12,7 @@ export function twistPoint(from = 1n): { x: [bigint, bigint]; y: [bigint, bigint
       const y = Fp2.sqrt(square);
       return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
     } catch {
-      // Not a square: no point has this x.
+      // The value is not a square, so no point has this x.
     }
   }
 }
