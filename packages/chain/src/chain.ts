@@ -38,8 +38,8 @@ export class Chain implements ChainSource {
 
   /**
    * The newest block. If a node is behind a block that another node returned before, all healthy nodes are compared in the
-   * background. The earlier block is returned meanwhile, so that a node that hangs delays nobody. If no node has that block
-   * any more, the chain was reorganized.
+   * background. The earlier block is returned meanwhile, so that a node that hangs does not delay the caller. If no
+   * node has that block any more, the chain was reorganized.
    */
   async head(): Promise<Head> {
     const head = await this.useNode((node) => node.head());
@@ -157,10 +157,14 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.code(address));
   }
 
-  /** Sends any other request. The result is not checked. A method that starts with eth_send is sent only once, to one node. */
+  /**
+   * Sends any other request. The result is not checked. A request whose method starts with eth_send is sent only once,
+   * to one node.
+   */
   async request(method: string, params: readonly unknown[]): Promise<unknown> {
     if (!method.startsWith("eth_send")) return this.useNode((node) => node.request(method, params));
-    // A fault in the action would lead to another attempt, and a node may have sent the transaction before its fault.
+    // Errors are returned, not thrown: `useNode` would retry, but the node may have sent the transaction before its
+    // fault.
     const sent = await this.useNode(async (node) => {
       const request = node.request(method, params);
       return request.then(

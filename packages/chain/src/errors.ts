@@ -8,7 +8,7 @@ export type ChainErrorCode = keyof typeof CHAIN_ERRORS;
 export const ChainError = /* @__PURE__ */ createErrorClass<typeof CHAIN_ERRORS>("ChainError");
 export type ChainError = InstanceType<typeof ChainError>;
 
-/** The call would revert. This is not a node's fault: every other node would return the same. */
+/** The call would revert. This is not a fault of the node: every other node would return the same. */
 export class CallReverted extends ChainError {
   /** The revert data, hex; "0x" if the node does not return it. */
   readonly data: string;

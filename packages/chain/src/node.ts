@@ -63,7 +63,7 @@ export class ChainNode implements ChainSource {
     return this.#block(number, await this.#node.ask("eth_getBlockByNumber", [hexNumber(number), false]));
   }
 
-  /** As `block`, for each number, in as few requests as the node permits. */
+  /** Like `block`, but for several numbers, in as few requests as the node permits. */
   async blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
     const questions = numbers.map((number) => [hexNumber(number), false]);
     const answers = await this.#node.askMany("eth_getBlockByNumber", questions);
@@ -89,7 +89,7 @@ export class ChainNode implements ChainSource {
     return this.#receipt(hash, await this.#node.ask("eth_getTransactionReceipt", [hash]));
   }
 
-  /** As `receipt`, for each hash, in as few requests as the node permits. */
+  /** Like `receipt`, but for several hashes, in as few requests as the node permits. */
   async receipts(hashes: readonly string[]): Promise<(Receipt | undefined)[]> {
     const answers = await this.#node.askMany(
       "eth_getTransactionReceipt",
@@ -124,7 +124,9 @@ export class ChainNode implements ChainSource {
     return parseHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
   }
 
-  /** As `call`, for each call, in as few requests as the node permits. For a call that reverts, its error is returned. */
+  /**
+   * Like `call`, but for several calls, in as few requests as the node permits. A call that reverts yields its error.
+   */
   async calls(calls: readonly Call[], block: BlockTag = "latest"): Promise<(string | CallReverted)[]> {
     const questions = calls.map((call) => [call, tagOf(block)]);
     const answers = await this.#node.askMany("eth_call", questions);
@@ -147,7 +149,7 @@ export class ChainNode implements ChainSource {
     return decodeResult(this, abi, name, result);
   }
 
-  /** As `read`, for each call, in as few requests as the node permits. */
+  /** Like `read`, but for several calls, in as few requests as the node permits. */
   async reads<Value>(reads: readonly ContractRead<Value>[], block: BlockTag = "latest"): Promise<Value[]> {
     const calls = reads.map(({ abi, to, name, values }) => ({ to, data: abi.encodeFunctionData(name, values) }));
     const results = await this.calls(calls, block);

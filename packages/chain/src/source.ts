@@ -1,22 +1,22 @@
 import { ChainError } from "./errors.ts";
 import type { Block, Call, Log } from "./rpc/values.ts";
 
-/** The events that are asked for. */
+/** Selects the logs to return. */
 export interface LogQuery {
   /** The contract, lower case. */
   readonly address: string;
   /** First and last block, both included. */
   readonly from: number;
   readonly to: number;
-  /** Default: all. */
+  /** Default: all topics. */
   readonly topics?: readonly (string | null)[] | undefined;
 }
 
 /**
- * Everything that a wallet reads from a chain. No request reveals to the node which notes are the wallet's: it fetches all logs
- * and computes paths in the note tree locally. Create one with `connectChain` (from URLs) or `ethersChain` (from an ethers
- * provider).
- * Implementations throw ChainError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE if the node refuses that many logs.
+ * Everything that a wallet reads from a chain. No request reveals to the node which notes belong to the wallet: the
+ * wallet fetches all logs and computes paths in the note tree locally. Create one with `connectChain` (from URLs) or
+ * `ethersChain` (from an ethers provider). Implementations throw ChainError NODE_UNREACHABLE, NODE_ERROR, or
+ * RANGE_TOO_LARGE if the node refuses that many logs.
  */
 export interface ChainSource {
   chainId(): Promise<bigint>;
@@ -37,7 +37,7 @@ export interface ChainSource {
   useNode?<T>(action: (node: ChainSource) => Promise<T>, accept?: (answer: T) => boolean): Promise<T>;
 }
 
-/** As `source.useNode`, but also for sources with a single node. */
+/** Like `source.useNode`, but also works for sources with a single node. */
 export function useNode<T>(
   source: ChainSource,
   action: (node: ChainSource) => Promise<T>,

@@ -33,7 +33,7 @@ describe("batched requests", () => {
     );
   }
 
-  it("are sent in batches of at most 100, and answered in order", async () => {
+  it("are sent in batches of at most 100, and return results in order", async () => {
     expect(MAX_BATCH).to.equal(100);
     first.batchAnswer = (questions) =>
       questions
@@ -50,7 +50,7 @@ describe("batched requests", () => {
     expect(first.batches.at(-1)).to.equal(3);
   });
 
-  it("may be calls, each of which may revert, in a batch or one at a time", async () => {
+  it("return the error of each call that reverts, in a batch or one at a time", async () => {
     const calls = [1, 2, 3].map((number) => ({ to: hash(7), data: `0x0${number}` }));
     first.answers["eth_call"] = ([call]: unknown[]) => {
       const { data } = call as { data: string };
@@ -65,7 +65,7 @@ describe("batched requests", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("decode contract views, and treat undecodable answers as the node's fault", async () => {
+  it("decode contract views, and treat undecodable results as the node's fault", async () => {
     const abi = {
       encodeFunctionData: (name: string, values: readonly unknown[]) => `0x${name}${values.join("")}`,
       decodeFunctionResult: (_: string, data: string) => {
@@ -100,7 +100,7 @@ describe("batched requests", () => {
     "a page": () => new Body("<html></html>"),
   };
   for (const [kind, refuse] of Object.entries(refusals)) {
-    it(`are sent one at a time if the node refuses batches with ${kind}, which is not a fault`, async () => {
+    it(`are sent one at a time if the node refuses batches with ${kind}, without counting a fault`, async () => {
       first.batchAnswer = refuse;
       const chain = reader(first, second);
       await expectReceipts(chain, 100);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { connectChain } from "../src/index.ts";
 import { GONE, HANG, HASH, rpcError, TestNode } from "./support/node.ts";
 
-/** Longer than any machine needs, ms. */
+/** Timeout that no machine reaches, ms. */
 const TIMEOUT = 1_200_000;
 
 describe("broadcasting a transaction", () => {
@@ -51,7 +51,7 @@ describe("broadcasting a transaction", () => {
     }
   });
 
-  it("is refused with a node's message, even if another node is at fault", async () => {
+  it("reports a refusal with the node's message, even if another node is at fault", async () => {
     answer(rpcError("nonce too low"), rpcError("replacement transaction underpriced"));
     expect((await reader().broadcast("0x02")).refusal).to.be.oneOf([
       "nonce too low",

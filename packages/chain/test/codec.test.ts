@@ -61,7 +61,7 @@ describe("pool events", () => {
     });
   });
 
-  it("of other types are skipped", () => {
+  it("are skipped if they are of another type", () => {
     expect(read("Skipped", [1n, 1])).to.equal(undefined);
     expect(decodeEvent({ ...place, topics: [HASH], data: "0x" })).to.equal(undefined);
     expect(decodeEvent({ ...place, topics: [], data: "0x" })).to.equal(undefined);
@@ -98,7 +98,7 @@ describe("settle calls", () => {
   });
   const encode = (payments: unknown[]) => poolInterface.encodeFunctionData("settle", [payments]);
 
-  it("decode what ethers encodes, with the place of each payment", () => {
+  it("decode what ethers encodes, with each payment's offset", () => {
     const payments = [payment(1), payment(100)];
     const resourceDigest = BigInt(HASH);
     expect(decodeSettleCall(encode(payments))).to.deep.equal([

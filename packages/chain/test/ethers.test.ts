@@ -36,7 +36,7 @@ describe("with ethers", () => {
     });
     afterEach(() => provider.destroy());
 
-    it("gives chain id, blocks, code, calls and logs with their times", async () => {
+    it("returns chain id, blocks, code, call results and logs with their times", async () => {
       Object.assign(node.answers, {
         eth_getBlockByNumber: ([number]: unknown[]) => (number === "latest" || number === "0x10" ? BLOCK : null),
         eth_getCode: "0x60",
@@ -53,7 +53,7 @@ describe("with ethers", () => {
       expect((await chain.logs(query))[0]).to.include({ address: ADDRESS, blockNumber: 5, logIndex: 1, timestamp: 32 });
     });
 
-    it("is asked again after a fault, and errors repeat neither its message nor an address", async () => {
+    it("is retried after a fault, and errors repeat neither its message nor its URL", async () => {
       let left = 0;
       node.answers["eth_getCode"] = () => (left-- > 0 ? rpcError("secret words", -32603) : "0x60");
       left = 3;
@@ -72,7 +72,7 @@ describe("with ethers", () => {
           .with.property("code", "INVALID_OPTION");
     });
 
-    it("recognizes how known nodes refuse a range, and asks for such a range only once", async () => {
+    it("recognizes how known nodes refuse a range, and does not retry such a range", async () => {
       for (const [code, message] of [
         [-32005, "query returned more than 10000 results"],
         [-32602, "block range is too wide"],
@@ -91,7 +91,7 @@ describe("with ethers", () => {
       }
     });
 
-    it("that is gone is NODE_UNREACHABLE", async () => {
+    it("fails with NODE_UNREACHABLE if its node is down", async () => {
       const gone = new JsonRpcProvider("http://127.0.0.1:9/secret", 31337, { staticNetwork: true });
       const error = await rejection(ethersChain(gone, { attempts: 2, delay: 1 }).head());
       expect(error).to.include({ code: "NODE_UNREACHABLE" });
@@ -100,8 +100,8 @@ describe("with ethers", () => {
     });
   });
 
-  describe("a provider made of a chain", () => {
-    it("asks the next node if one is at fault, and hands transactions to all", async () => {
+  describe("a provider created from a chain", () => {
+    it("fails over if a node is at fault, and sends transactions to all nodes", async () => {
       const other = await TestNode.start({ eth_getBalance: "0x5", eth_sendRawTransaction: HASH });
       Object.assign(node.answers, { eth_getBalance: rpcError("busy"), eth_sendRawTransaction: HASH });
       const provider = ethersProvider(connectChain({ urls: [node.url, other.url], chainId: 31337n }));
@@ -122,7 +122,7 @@ describe("with ethers", () => {
       await other.stop();
     });
 
-    it("gives ethers the reverts of calls, and the refusals of transactions", async () => {
+    it("passes reverted calls and refused transactions on to ethers", async () => {
       Object.assign(node.answers, {
         eth_estimateGas: new Envelope({
           error: { code: 3, message: "execution reverted", data: `0x${"12".repeat(4)}` },

@@ -3,7 +3,7 @@ import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
 import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
 
-/** Timeout, longer than any machine needs: requests time out only in tests that set another one. */
+/** A timeout that no machine reaches: requests time out only in tests that set a shorter one. */
 const TIMEOUT = 1_200_000;
 
 const CALL = { to: ADDRESS, data: "0x" };
@@ -102,7 +102,7 @@ describe("several nodes", () => {
         const expected = await ask(reader([second]));
         first.answers = { eth_chainId: "0x7a69", [method]: answer };
         expect(await ask(reader([first, second])), method).to.deep.equal(expected);
-        // Alone the first node has no result, so it came from the second one.
+        // The first node alone returns no result, so the result came from the second one.
         if (method === "eth_maxPriorityFeePerGas") expect(await ask(reader([first]))).to.equal(undefined);
         else {
           const error = await rejection(ask(reader([first])));
@@ -169,7 +169,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("name another chain as the reason only if every node is on one", async () => {
+  it("report WRONG_CHAIN only if every node is on another chain", async () => {
     first.answers["eth_chainId"] = "0x1";
     second.answers["eth_chainId"] = GONE;
     for (const order of [
@@ -197,7 +197,7 @@ describe("several nodes", () => {
     expect(await rejection(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
-  it("keep a node's place if it lacks a method", async () => {
+  it("keep a node's position in the order if it lacks a method", async () => {
     first.answers["eth_maxPriorityFeePerGas"] = rpcError("the method does not exist", -32601);
     first.answers["eth_getBalance"] = "0x5";
     second.answers = { ...second.answers, eth_maxPriorityFeePerGas: "0x7", eth_getBalance: "0x6" };
@@ -224,7 +224,7 @@ describe("several nodes", () => {
     ]);
   });
 
-  it("return the newest block seen while one node lags, then that of the node ahead", async () => {
+  it("return the newest block seen while one node lags, then the block of the node that is ahead", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     second.answers["eth_getBlockByNumber"] = block(11);
     const chain = reader([first, second]);
@@ -252,14 +252,14 @@ describe("several nodes", () => {
       await chain.head();
       first.answers["eth_getBlockByNumber"] = block(9);
       expect((await chain.head()).number).to.equal(10);
-      // The next timeout is that of the request that hangs.
+      // The next timer to fire is the timeout of the request that hangs.
       while (!second.asked.includes("eth_chainId")) await new Promise(setImmediate);
       AbortSignal.timeout = () => up.signal;
       while (!second.asked.includes("eth_getBlockByNumber")) await new Promise(setImmediate);
       AbortSignal.timeout = timeout;
       for (let asked = 0; asked < 3; asked += 1) expect((await chain.head()).number).to.equal(10);
       up.abort(new DOMException("its time is up", "TimeoutError"));
-      // No node contradicts it, so the first node is trusted.
+      // No other node contradicts the first one, so it is trusted.
       while ((await chain.head()).number !== 9) await new Promise(setImmediate);
     } finally {
       AbortSignal.timeout = timeout;
@@ -274,7 +274,7 @@ describe("several nodes", () => {
     expect((await chain.head()).number).to.equal(8);
   });
 
-  it("are not tried after a revert, because every node would answer the same", async () => {
+  it("are not tried after a revert, because every node would return the same", async () => {
     first.answers["eth_call"] = rpcError("execution reverted", 3, "0x09bde339");
     const error = await rejection(reader([first, second]).call(CALL));
     expect(error).to.include({ code: "CALL_REVERTED", data: "0x09bde339" });
@@ -292,7 +292,7 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("get a request that sends a transaction only once", async () => {
+  it("receive a request that sends a transaction only once in total", async () => {
     for (const method of ["eth_sendTransaction", "eth_sendRawTransaction"]) {
       Object.assign(first.answers, { [method]: GONE });
       Object.assign(second.answers, { [method]: HASH });
@@ -304,7 +304,7 @@ describe("several nodes", () => {
     expect(await reader([first, second]).request("eth_sendTransaction", [])).to.equal(HASH);
   });
 
-  it("are not tried after an error of the program itself", async () => {
+  it("are not tried after an error thrown by the program itself", async () => {
     const own = new Error("own");
     const error = await anyRejection(
       reader([first, second]).useNode(async () => {
@@ -315,11 +315,11 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  describe("and logs of block ranges", () => {
+  describe("with logs of block ranges", () => {
     const logs = (from: number, to: number) => (view: ChainNode) => view.logs({ address: ADDRESS, from, to });
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
-    it("fail over if a node refuses the range, and still ask that node first for other requests", async () => {
+    it("fail over if a node refuses the range, and still try that node first for other requests", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       second.answers["eth_getLogs"] = [];
       const chain = reader([first, second]);
@@ -327,7 +327,7 @@ describe("several nodes", () => {
       expect(await chain.balance(ADDRESS)).to.equal(5n);
     });
 
-    it("are RANGE_TOO_LARGE if all refuse, with any message, and NODE_ERROR for one block", async () => {
+    it("fail with RANGE_TOO_LARGE if all refuse, with any message, or NODE_ERROR for one block", async () => {
       first.answers["eth_getLogs"] = TOO_MANY;
       second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
       const chain = reader([first, second]);
@@ -335,7 +335,7 @@ describe("several nodes", () => {
       expect(await rejection(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
     });
 
-    it("are RANGE_TOO_LARGE immediately if the other node is known to fail", async () => {
+    it("fail with RANGE_TOO_LARGE immediately if the other node is paused after a fault", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       const chain = reader([second, first]);
       await chain.balance(ADDRESS);
@@ -352,7 +352,7 @@ describe("several nodes", () => {
         (found) => found !== undefined,
       );
 
-    it("continue until an answer is accepted, and return the last one if all answered", async () => {
+    it("are tried until a result is accepted, and return the last result if all responded", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       second.answers["eth_getTransactionReceipt"] = receipt(HASH);
       expect(await ask(reader([first, second]))).to.include({ blockNumber: 7 });
@@ -361,7 +361,7 @@ describe("several nodes", () => {
       expect(second.count("eth_getTransactionReceipt")).to.equal(2);
     });
 
-    it("report an unknown answer if a node failed", async () => {
+    it("throw the fault if no result is accepted and a node failed", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       for (const order of [
         [first, second],
@@ -373,7 +373,7 @@ describe("several nodes", () => {
     });
   });
 
-  it("reject answers of the wrong form", async () => {
+  it("reject malformed results", async () => {
     const cases: [string, unknown, (chain: Chain) => Promise<unknown>][] = [
       ["eth_getBalance", 5, (chain) => chain.balance(HASH)],
       ["eth_getBalance", "five", (chain) => chain.balance(HASH)],

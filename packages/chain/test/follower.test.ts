@@ -38,7 +38,7 @@ describe("PoolFollower", () => {
     sink = new MemorySink();
   });
 
-  /** The sink has the events of the whole chain, in pages without a gap. */
+  /** Checks that the sink has the events of the whole chain, in pages without a gap. */
   function expectComplete(): void {
     expectAllLeaves();
     for (const [i, { from }] of sink.pages.entries()) expect(from).to.equal((sink.pages[i - 1]?.to ?? -1) + 1);
@@ -65,7 +65,7 @@ describe("PoolFollower", () => {
     expectComplete();
   });
 
-  it("reads from the pool's deployment on, and refuses a node that has not reached it", async () => {
+  it("starts at the pool's deployment, and refuses a node that has not reached that block", async () => {
     await follow(chain, { deploymentBlock: 3 }).catchUp(sink);
     expect(sink.ranges[0]).to.deep.equal([3, 12]);
     const behind = follow(chain, { deploymentBlock: 25 });
@@ -73,7 +73,7 @@ describe("PoolFollower", () => {
     expect(sink.rollbacks).to.deep.equal([]);
   });
 
-  it("never puts final and other blocks into one page", async () => {
+  it("never stores final and other blocks in one page", async () => {
     await follow(chain, { rangeSize: 100, finality: 6 }).catchUp(sink);
     expect(sink.ranges).to.deep.equal([
       [0, 18],
@@ -110,7 +110,7 @@ describe("PoolFollower", () => {
   });
 
   describe("on a reorganization", () => {
-    it("rolls back to the newest known block that is left", async () => {
+    it("rolls back to the newest known block that is still on the chain", async () => {
       const follower = follow(chain);
       await follower.catchUp(sink);
       chain.takeBack(3);
@@ -164,7 +164,7 @@ describe("PoolFollower", () => {
       expect(sink.pages).to.deep.equal([]);
     });
 
-    it("deeper than all known blocks resets the sink, or fails if that is not allowed", async () => {
+    it("resets the sink if no known block is left, or fails if that is not allowed", async () => {
       await follow(chain, { deploymentBlock: 3 }).catchUp(sink);
       const before = sink.leaves;
       chain.takeBack(23);
@@ -241,7 +241,7 @@ describe("PoolFollower", () => {
     });
 
     for (const order of ["first", "last"])
-      it(`follows a reorganization although the ${order} node stays on the old fork`, async () => {
+      it(`follows a reorganization even if the ${order} node stays on the old fork`, async () => {
         await follow(chain).catchUp(sink);
         const old = [...chain.blocks];
         const stale = nodeOf(chain, { block: async (number) => old[number] });
@@ -254,7 +254,7 @@ describe("PoolFollower", () => {
         expectComplete();
       });
 
-    it("follows a reorganization during a catch-up although another node is down", async () => {
+    it("follows a reorganization during a catch-up even if another node is down", async () => {
       let left = 1;
       sink.beforeAdd = ({ from }) => {
         if (from !== 10 || left-- <= 0) return;
@@ -267,7 +267,7 @@ describe("PoolFollower", () => {
       expectComplete();
     });
 
-    it("throws the fault of a node that is down if the other one does not reach the newest block", async () => {
+    it("throws the fault of a node that is down if the other node has not reached the newest block", async () => {
       const lagging = nodeOf(chain, { block: async (number) => (number > 20 ? undefined : chain.block(number)) });
       const down = nodeOf(chain, { block: unreachable, logs: unreachable });
       const source = nodesOf(lagging, down);
@@ -300,7 +300,7 @@ describe("PoolFollower", () => {
       expectComplete();
     });
 
-    it("keeps unchecked pages if another node is down, because that one may continue the counts", async () => {
+    it("keeps unchecked pages if a node is down, because it may have events that continue the counts", async () => {
       await follow(chain).catchUp(sink);
       const kept = sink.ranges;
       chain.mine(1, 1);
@@ -338,7 +338,7 @@ describe("PoolFollower", () => {
       expectComplete();
     });
 
-    it("stores no part of a range that ends below the contract's own counts", async () => {
+    it("stores nothing of a range whose counts are lower than the contract's", async () => {
       const early = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(0, -1) });
       const error = await rejection(follow(early, { rangeSize: 100, checkQueue: true }).catchUp(sink));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
@@ -366,7 +366,7 @@ describe("PoolFollower", () => {
     });
   });
 
-  it("gives the newest block as its chain does, with the base fee", async () => {
+  it("returns the same newest block as its chain, including the base fee", async () => {
     const hash = `0x${"77".repeat(32)}`;
     const node = await TestNode.start({
       eth_chainId: "0x1",

@@ -15,7 +15,7 @@ describe("logs of a node", () => {
     return connectChain({ urls: [node.url], chainId: 31337n }).logs({ address: ADDRESS, from: 1, to });
   };
 
-  it("have the times of their blocks if the node gives them, as hex or as numbers", async () => {
+  it("have the times of their blocks if the node returns them, as hex or as numbers", async () => {
     for (const [given, read] of [
       ["0x6b49d200", 1_800_000_000],
       [1_800_000_000, 1_800_000_000],
@@ -42,7 +42,7 @@ describe("logs of a node", () => {
       expect(await rejection(logsOf([{ ...LOG, ...edit }]))).to.include({ code: "NODE_INCONSISTENT" });
   });
 
-  it("are asked for again after a fault as often as `retries` says, and never after RANGE_TOO_LARGE", async () => {
+  it("are requested again after a fault, up to `retries` times, but never after RANGE_TOO_LARGE", async () => {
     let faults = 2;
     node.answers["eth_getLogs"] = () => (faults-- > 0 ? rpcError("busy", -32603) : [LOG]);
     const chain = (retries: number) => connectChain({ urls: [node.url], chainId: 31337n, retries });

@@ -38,7 +38,7 @@ describe("pages of events", () => {
   const eventsOf = async (logs: Log[]): Promise<PoolEvent[]> =>
     (await fetchRange(nodeWith(logs), POOL, range, undefined))!.events;
 
-  it("hold the events with the times of their blocks", async () => {
+  it("contain the events with the times of their blocks", async () => {
     const found = await fetchRange(nodeWith([deposit(0, 3), deposit(1, 5)]), POOL, range, {
       number: 0,
       hash: hashOf(0),
@@ -47,7 +47,7 @@ describe("pages of events", () => {
     expect(found!.events.map(({ timestamp }) => timestamp)).to.deep.equal([1_003, 1_005]);
   });
 
-  it("are undefined if the chain changes while they are read, or was another one before", async () => {
+  it("are undefined if the chain changes while they are read, or has changed since the previous page", async () => {
     let asked = 0;
     const changing = async (number: number) => ({ number, hash: hashOf(asked++), timestamp: 1 });
     expect(await fetchRange(nodeWith([], { block: changing }), POOL, range, undefined)).to.equal(undefined);
@@ -59,7 +59,7 @@ describe("pages of events", () => {
     expect(await fetchRange(nodeWith([other]), POOL, { ...range, timed: false }, undefined)).to.equal(undefined);
   });
 
-  it("are refused if logs are out of order, of other blocks or malformed", async () => {
+  it("are refused if logs are out of order, from other blocks or malformed", async () => {
     for (const logs of [[deposit(1, 5), deposit(0, 3)], [deposit(0, 10)], [{ ...deposit(0, 3), data: "0x12" }]])
       expect(await rejection(fetchRange(nodeWith(logs), POOL, range, undefined))).to.include({
         code: "NODE_INCONSISTENT",

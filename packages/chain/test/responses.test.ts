@@ -88,7 +88,7 @@ describe("an error of a node", () => {
     }
   });
 
-  it("never contains the node's wording in its message", () => {
+  it("never repeats the node's wording in its message", () => {
     for (const error of [{ code: -32000, message: "no such key: secret" }, { code: "secret", message: "x" }, "secret"])
       expect(errorOf("node", "eth_call", error).message).not.to.contain("secret");
   });

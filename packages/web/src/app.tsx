@@ -56,7 +56,7 @@ const Loading = ({ what }: { readonly what: string }) => (
 
 function Pages() {
   const [location] = useLocation();
-  // A page that failed does not take the others with it.
+  // A page that fails does not break the others.
   const page = PAGES.find(({ path }) => location.startsWith(path))?.path;
   return (
     <ErrorBoundary key={page} fallback={(error) => <PageFailed error={error} />}>

@@ -1,4 +1,4 @@
-// sotto.json: the public configuration of a host, beside index.html.
+// sotto.json: a host's public configuration, served beside index.html.
 import {
   type Address,
   type DeploymentManifest,
@@ -14,9 +14,9 @@ import { DECIMALS } from "./lib/amount.ts";
 /** A resource server that the wallet offers to pay. */
 export interface Merchant {
   readonly name: string;
-  /** The resource. */
+  /** URL of the resource. */
   readonly url: string;
-  /** Base units, for display; the 402 response decides. */
+  /** Base units, for display only; the 402 response determines the price. */
   readonly price: bigint | undefined;
   /** The wallet under which the merchant is paid. */
   readonly recipient: Address | undefined;
@@ -25,7 +25,7 @@ export interface Merchant {
 /** Base units. */
 export interface Limits {
   readonly maxPerRequest: bigint;
-  /** A UTC day. */
+  /** Per UTC day. */
   readonly maxPerDay: bigint;
 }
 
@@ -35,11 +35,11 @@ export interface HostConfig {
   readonly deployment: DeploymentManifest;
   /** JSON-RPC URLs, the preferred one first; 1 to 8. */
   readonly nodes: readonly string[];
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
-  /** Base address of the phone registry. */
+  /** Base URL of the phone registry. */
   readonly registry: string | undefined;
-  /** Base address of the faucet; local chains only. */
+  /** Base URL of the faucet; local chains only. */
   readonly faucet: string | undefined;
   /** At most 32. */
   readonly merchants: readonly Merchant[];
@@ -54,7 +54,7 @@ const STORED = "sotto.json";
 const invalid = (message: string, cause?: unknown) => new WebError("HOST_CONFIG_INVALID", message, {}, { cause });
 
 /**
- * @param json amounts are decimals of the token, as texts: { "limits": { "maxPerRequest": "0.5", "maxPerDay": "5" } }
+ * @param json amounts are decimal strings in whole tokens: { "limits": { "maxPerRequest": "0.5", "maxPerDay": "5" } }
  * @throws WebError HOST_CONFIG_INVALID
  */
 export function parseConfig(json: unknown): HostConfig {
@@ -118,7 +118,7 @@ function textOf(value: unknown, name: string, max: number): string {
 }
 
 /**
- * Reads the host's sotto.json. Without one, what the user entered before in this browser.
+ * Reads the host's sotto.json; if it has none, the configuration that the user entered earlier in this browser.
  * @returns undefined if there is neither
  * @throws WebError HOST_CONFIG_INVALID, PAGE_UNREACHABLE
  */
@@ -136,7 +136,7 @@ export async function loadConfig(): Promise<HostConfig | undefined> {
   return parseConfig(parseJson(text));
 }
 
-/** Keeps a configuration that the user entered. @throws WebError HOST_CONFIG_INVALID */
+/** Stores a configuration that the user entered. @throws WebError HOST_CONFIG_INVALID */
 export function enterConfig(text: { service: string; node: string; manifest: string }): HostConfig {
   const json = { deployment: parseJson(text.manifest), nodes: [text.node], service: text.service };
   const config = parseConfig(json);

@@ -1,4 +1,4 @@
-// The app's content policy: hosts send it as a header, and index.html contains it for hosts that send none.
+// The app's content security policy: hosts send it as a header; index.html contains it for hosts that do not.
 
 const DIRECTIVES = [
   "default-src 'none'",
@@ -6,7 +6,7 @@ const DIRECTIVES = [
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "worker-src 'self'",
-  // The wallet pays any https URL, and servers of this machine.
+  // The wallet can pay any https URL, and servers on this machine.
   "connect-src 'self' https: http://127.0.0.1:* http://localhost:*",
   "base-uri 'none'",
   "form-action 'none'",

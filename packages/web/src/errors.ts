@@ -4,14 +4,14 @@ import type { WEB_ERRORS } from "./error-definitions.ts";
 /** An error of the web app. */
 export const WebError = /* @__PURE__ */ createErrorClass<typeof WEB_ERRORS>("WebError");
 
-/** An error as it crosses the border between worker and page: class instances cannot be cloned. */
+/** An error in the form in which a worker sends it to the page, because class instances cannot be cloned. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly details: ErrorDetails;
 }
 
-/** Any thrown value as a failure. */
+/** Converts any thrown value to a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof SottoError) return { code: error.code, message: error.message, details: error.details };
   if (isFailure(error)) return error;
@@ -27,7 +27,7 @@ function isFailure(value: unknown): value is Failure {
   return typeof code === "string" && typeof message === "string" && typeof details === "object";
 }
 
-/** Why the browser does not keep public data that it has read. */
+/** Why the browser does not cache public data that it has read. */
 export function uncachedBecause(error: unknown): Failure {
   return { code: "POOL_NOT_KEPT", message: error instanceof Error ? error.message : String(error), details: {} };
 }

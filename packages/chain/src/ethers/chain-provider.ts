@@ -10,9 +10,9 @@ import type { Chain } from "../chain.ts";
 import { CallReverted, RpcErrorResponse } from "../errors.ts";
 
 /**
- * An ethers provider, for a Signer that sends transactions, whose requests go through a `Chain` with its failover, timeouts and
- * size limits. It sends no requests by itself. If a node is down, ethers' own provider polls it every second, logs that to
- * the console and keeps the process from exiting.
+ * An ethers provider for a Signer that sends transactions. Its requests go through a `Chain`, with that chain's
+ * failover, timeouts and size limits. It sends no requests by itself, whereas ethers' own provider polls a node that is
+ * down every second, logs each attempt to the console and keeps the process from exiting.
  */
 export function ethersProvider(chain: Chain): JsonRpcApiProvider {
   return new ChainProvider(chain);

@@ -6,7 +6,7 @@ import type { ContractCall } from "./calls.ts";
 /**
  * Sends a call from an account that pays the gas and waits until it is mined. For scripts and tests: it does not manage nonces,
  * so a retry may send the call twice.
- * @param confirmations blocks to wait for, including the transaction's own
+ * @param confirmations number of blocks to wait for, including the one with the transaction
  * @throws ChainError TRANSACTION_FAILED
  */
 export async function sendCall(

@@ -36,7 +36,9 @@ export interface AppendOptions {
   pool: string;
   /** The contract's queue in the block up to which `queue` was read. */
   start: QueueStart;
-  /** The leaves that are not in the tree yet, in order. At least as many as one append can take, if there are that many. */
+  /**
+   * The leaves that are not in the tree yet, in order. At least as many as fit in one append, if there are that many.
+   */
   queue: readonly QueuedLeaf[];
   /** The tree with the first `start.appended` leaves. */
   tree: () => NoteTree | Promise<NoteTree>;

@@ -52,8 +52,9 @@ export function poolCalldata(name: string, values: readonly bigint[]): string {
 let layouts: ReadonlyMap<string, Layout> | undefined;
 
 /**
- * The layout of each event, by topic. All fields of the pool's events are words or fixed arrays of words, so they are read
- * at the offsets of the ABI. ethers' general decoder would take longer than the rest of a scan, including its cryptography.
+ * The layout of each event, by topic. All fields of the pool's events are words or fixed arrays of words, so they are
+ * read at their ABI offsets. ethers' general decoder would take longer than the rest of a scan, including its
+ * cryptography.
  */
 function parseLayouts(): ReadonlyMap<string, Layout> {
   const found = new Map<string, Layout>();
@@ -88,7 +89,7 @@ export function decodeLog({ topics, data, blockNumber }: EventLog): LogFields | 
     const at = 2 + DIGITS * (start + offset);
     return indexed ? topics[1 + start]!.slice(2) : data.slice(at, at + DIGITS);
   };
-  // The pool accepts only numbers below p. If a page with a larger one were stored, every later scan would fail.
+  // The pool accepts only numbers below p. If a page with a larger number were stored, every later scan would fail.
   const number = (field: string, offset = 0): bigint => {
     const value = BigInt(`0x${word(field, offset)}`);
     if (value >= FIELD_MODULUS) throw mismatch();

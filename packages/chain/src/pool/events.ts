@@ -6,7 +6,7 @@ export interface EventPosition {
   blockHash: string;
   transactionHash: string;
   logIndex: number;
-  /** Time of its block, seconds; 0 if the log does not have it. */
+  /** Time of its block, seconds; 0 if the log does not include it. */
   timestamp: number;
 }
 

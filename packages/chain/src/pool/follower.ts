@@ -6,10 +6,12 @@ import { readAnchors } from "./anchors.ts";
 import { type EventRange, fetchRange, parseQueue, type QueueCounts, type QueuePage, splitRange } from "./page.ts";
 import { poolViews } from "./views.ts";
 
-/** A block that was read. While the chain has it, the chain also has everything that was read up to it. */
+/** A block that was read. While it is on the chain, so is everything that was read up to it. */
 export type BlockRef = Pick<Block, "number" | "hash">;
 
-/** A range of blocks with the pool's events. Page ends depend on the chain and on the options, never on a wallet. */
+/**
+ * A range of blocks with the pool's events. Where pages end depends on the chain and on the options, never on a wallet.
+ */
 export interface PoolPage extends EventRange, QueuePage {
   /** The counts before this page. */
   start: QueueCounts;
@@ -28,8 +30,8 @@ export interface PageSink {
   /** Deletes everything after block `to`; everything if `to` is before the pool's deployment. */
   rollBack(to: number): Promise<void>;
   /**
-   * Called if no node has events that continue the counts: one of the pages may lack events. The sink deletes the pages
-   * that it has not checked against the contract; the catch-up fails.
+   * Called if no node has events that continue the counts, because one of the stored pages may lack events. The sink
+   * deletes the pages that it has not checked against the contract, and the catch-up fails.
    */
   discardUnchecked?(): Promise<void>;
 }
@@ -44,19 +46,19 @@ export interface FollowerOptions<Newest extends Block = Block> {
   /** Maximum blocks per request for events. If the nodes refuse a range, the follower asks for smaller ones. */
   rangeSize: number;
   /**
-   * Blocks on top of a final block, 0 by default. No page has both final and other blocks, so a common reorganization
-   * rolls back small pages only.
+   * Blocks on top of a final block, 0 by default. No page contains both final and other blocks, so a typical
+   * reorganization rolls back only small pages.
    */
   finality?: number | undefined;
   /** Whether events need the times of their blocks. */
   timed?: boolean | undefined;
   /** Whether pages list anchors for the sink to keep, so that a reorganization rolls back fewer blocks than a page. */
   anchors?: boolean | undefined;
-  /** Whether the contract's own counts are compared at the newest block: nodes often have a block before its logs. */
+  /** Whether to compare the contract's own counts at the newest block: nodes often have a block before its logs. */
   checkQueue?: boolean | undefined;
   /**
-   * Whether everything is rolled back if the chain has none of the known blocks; otherwise that is an error. A node that
-   * is still syncing, or lies, looks the same as such a reorganization.
+   * Whether to roll everything back if the chain has none of the known blocks; if false, that is an error. A node that
+   * is still syncing, or that lies, cannot be distinguished from such a reorganization.
    */
   canReset: boolean;
 }
@@ -102,7 +104,7 @@ export class PoolFollower<Newest extends Block = Block> {
    * Reads up to the newest block. If it fails or is aborted, the sink keeps the pages it has, and the next call resumes.
    * Only one call at a time.
    * @param sink holds the same pages in every call
-   * @throws ChainError NODE_INCONSISTENT, and the faults of nodes; what the sink throws
+   * @throws ChainError NODE_INCONSISTENT, and faults of nodes; errors of the sink
    */
   async catchUp(sink: PageSink, signal?: AbortSignal): Promise<CaughtUp<Newest>> {
     const head = await this.#head();
@@ -120,7 +122,7 @@ export class PoolFollower<Newest extends Block = Block> {
     const newest = await chain.head();
     if (newest.number >= deploymentBlock) return newest;
     return useNode(chain, async (node) => {
-      // A chain's nodes return the same fields as the chain.
+      // The nodes of a `Chain` return the same fields as the `Chain` itself.
       const head = (await node.head()) as Newest;
       if (head.number < deploymentBlock)
         throw inconsistent(node, `is at block ${head.number}, before the pool's deployment in ${deploymentBlock}`);
@@ -159,13 +161,14 @@ export class PoolFollower<Newest extends Block = Block> {
   }
 
   /**
-   * The newest known block that is still canonical; undefined if there is none. A node that is behind lacks blocks, and one
-   * on a stale fork has others, so a rollback needs that no node has both `head` and the newest known block.
+   * The newest known block that is still canonical; undefined if there is none. A node that is behind lacks blocks, and
+   * a node on a stale fork has different ones, so blocks are rolled back only if no node has both `head` and the newest
+   * known block.
    */
   async #ancestor(known: readonly BlockRef[], head: Block): Promise<BlockRef | undefined> {
     const { chain, canReset } = this.#options;
     if (known.length === 0) return undefined;
-    /** By index in `known`; its length is "none". */
+    /** An index in `known`; `known.length` means none. */
     let best: { index: number; hasHead: boolean } | undefined;
     const search = async (node: ChainSource): Promise<boolean> => {
       let index = 0;
@@ -219,7 +222,8 @@ export class PoolFollower<Newest extends Block = Block> {
     };
     try {
       const pages = await useNode(chain, read, (found) => found !== undefined);
-      // Larger than the nodes permitted last time, a little, from time to time: some of them count logs, not blocks.
+      // Some nodes limit logs, not blocks, so the range sometimes grows slightly beyond what the nodes permitted last
+      // time.
       this.#range = Math.min(this.#range * 2, this.#maxRange, rangeSize);
       this.#maxRange += Math.max(1, Math.floor(this.#maxRange / 16));
       return pages;
@@ -229,7 +233,7 @@ export class PoolFollower<Newest extends Block = Block> {
         this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
         return "too large";
       }
-      // Another node's fault does not hide a reorganization. If the restart does not help either, the fault is thrown.
+      // Another node's fault does not hide a reorganization. If the restart does not help, the fault is thrown.
       if (changed && !restarted && isNodeFault(error)) return undefined;
       if (error === gap && !changed && !otherFault && (await everyNodeResponds(chain))) await sink.discardUnchecked?.();
       throw error;

@@ -3,7 +3,7 @@ import { type ChainSource, inconsistent } from "../source.ts";
 import { decodeEvent, type PoolEvent, queuedLeaves } from "./events.ts";
 import { withTimes } from "./times.ts";
 
-/** How many leaves were ever queued, and how many of them are in the tree. */
+/** The number of leaves ever queued, and how many of them are in the tree. */
 export interface QueueCounts {
   leaves: number;
   appended: number;
@@ -16,7 +16,7 @@ export interface Append {
   root: bigint;
 }
 
-/** Leaves and appends that the events of a page add. */
+/** The leaves and appends that a page's events add. */
 export interface QueuePage {
   leaves: QueuedLeaf[];
   appends: Append[];
@@ -64,7 +64,7 @@ export interface EventRange {
  * @param timed whether the events get the times of their blocks
  * @param previous the last block of the previous page
  * @returns undefined if the node's chain changed in between, or lacks the last block
- * @throws ChainError NODE_INCONSISTENT, and what the source throws
+ * @throws ChainError NODE_INCONSISTENT, and errors of the source
  */
 export async function fetchRange(
   chain: ChainSource,
@@ -75,7 +75,7 @@ export async function fetchRange(
   const before = await chain.block(to);
   if (before === undefined) return undefined;
   const given = await chain.logs({ address: pool, from, to });
-  // Pages end where their events do.
+  // Pages are split between blocks, so the logs must be in order.
   const ordered = given.every(({ blockNumber }, i) => blockNumber >= (given[i - 1]?.blockNumber ?? from));
   if (!ordered || given.some(({ blockNumber }) => blockNumber > to))
     throw inconsistent(chain, `returned logs out of order, or not of blocks ${from} to ${to}`);
@@ -95,7 +95,7 @@ export async function fetchRange(
 /** Minimum events of a page, if the range has more. A process that is killed loses at most about one page of work. */
 const PAGE_EVENTS = 2048;
 
-/** Splits a range into pages of some thousand events. Each page ends with a whole block. */
+/** Splits a range into pages of a few thousand events. Each page ends with a whole block. */
 export function splitRange({ from, to, hash, events }: EventRange): EventRange[] {
   const parts: EventRange[] = [];
   let start = 0;

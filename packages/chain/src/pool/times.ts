@@ -7,8 +7,8 @@ const AT_ONCE = 16;
 const LAST_SECOND = 8_640_000_000_000;
 
 /**
- * The logs of a range with the times of their blocks. If the node does not return the times with the logs, or returns impossible
- * times, all blocks with logs are requested, so that the node does not learn which of them concern the wallet.
+ * The logs of a range with the times of their blocks. If the node returns the logs without times, or with impossible
+ * ones, all blocks with logs are requested, so that the node does not learn which of them concern the wallet.
  * @param last the last block of the range
  * @returns undefined if the chain changed in between
  * @throws ChainError NODE_INCONSISTENT if the blocks' own times are impossible

@@ -14,7 +14,7 @@ export interface PoolFacts {
 
 /** The state of a pool's queue. */
 export interface QueueState extends QueueStart {
-  /** Number of all leaves that were ever queued; `appended` of them are in the tree. */
+  /** Number of leaves ever queued; `appended` of them are in the tree. */
   readonly size: number;
 }
 
@@ -56,8 +56,8 @@ export function poolViews(source: ChainSource, pool: Address): PoolViews {
 }
 
 /**
- * Reads a pool's constants and checks that its tree is the one of this version. With another hash, arity or depth it would
- * accept no proof.
+ * Reads a pool's constants and checks that its tree is the one that this version proves for. A pool whose tree has
+ * another hash, arity or depth would accept no proof.
  * @throws ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH, and faults of nodes
  */
 export async function readPool(source: ChainSource, pool: Address): Promise<PoolFacts> {

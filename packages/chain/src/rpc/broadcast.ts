@@ -5,7 +5,7 @@ import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
 /** After a refusal the other nodes have a tenth of the request timeout to accept. */
 const GRACE_PART = 10;
 
-/** Whether the nodes took a transaction. */
+/** Whether the nodes accepted a transaction. */
 export interface Broadcast {
   /** Whether a node accepted the transaction or had it already. */
   readonly accepted: boolean;
@@ -14,8 +14,8 @@ export interface Broadcast {
 }
 
 /**
- * Sends a signed transaction to every node and resolves as soon as one accepts it. After the first refusal it does not wait for
- * nodes that hang.
+ * Sends a signed transaction to every node and resolves as soon as one accepts it. After the first refusal it no longer
+ * waits for nodes that hang.
  */
 export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { errorOf } from "./responses.ts";
 
 /** Maximum calls in one batch request. */
 export const MAX_BATCH = 100;
-/** How long a node that refused a batch gets smaller ones, ms. */
+/** How long a node that refused a batch is sent smaller ones, ms. */
 const SMALL_BATCHES_MS = 60_000;
 /** Maximum concurrent requests if a node refuses batches. */
 const SINGLES_AT_ONCE = 4;
@@ -17,7 +17,7 @@ function returnRevert(error: unknown): CallReverted {
 }
 
 export interface EndpointOptions extends RequestLimits {
-  /** Now, ms. */
+  /** Current time, ms. */
   readonly clock: () => number;
 }
 
@@ -58,7 +58,7 @@ export class RpcEndpoint {
    * Calls one method with many parameters, in batches of at most MAX_BATCH. If the node refuses a batch, smaller ones follow, and
    * finally single requests. Only if those fail too is the node at fault.
    * @returns the results in the order of the parameters; CallReverted for a call that reverts
-   * @throws as `ask`, for the first call that fails in another way
+   * @throws like `ask`, for the first call that fails in any other way
    */
   async askMany(method: string, questions: readonly Params[]): Promise<unknown[]> {
     const answers: unknown[] = [];

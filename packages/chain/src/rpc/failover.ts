@@ -20,7 +20,7 @@ export interface ChainOptions {
   /** Retries if every node failed, after 250 ms, 500 ms, 1 s ..; default 0. */
   retries?: number | undefined;
   log?: ChainLog | undefined;
-  /** Now, ms. */
+  /** Current time, ms. */
   clock?: (() => number) | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Member {
   trustedUntil: number;
   /** Faults since its last success. */
   failures: number;
-  /** Until then it is used only after all others, ms. */
+  /** Until this time it is used only after all others, ms. */
   pausedUntil: number;
 }
 
@@ -82,8 +82,8 @@ export class Failover {
    * fault or its result is not accepted. A node that was at fault is used last for a while.
    * @returns the first accepted result; the last result if none was accepted and no node was at fault
    * @throws ChainError the fault of a node, if no result was accepted; WRONG_CHAIN only if no node had another fault;
-   * RANGE_TOO_LARGE if a node refuses so many blocks and no other healthy node returns them. Errors that are not a node's fault
-   * are thrown at once.
+   * RANGE_TOO_LARGE if a node refuses the range and no other healthy node returns its logs. Errors that are not a
+   * node's fault are thrown at once.
    */
   async use<T>(action: (node: RpcEndpoint) => Promise<T>, accept: (answer: T) => boolean = () => true): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {

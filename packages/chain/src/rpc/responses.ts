@@ -8,7 +8,7 @@ interface RpcError {
   readonly data: unknown;
 }
 
-/** geth, Erigon, Reth, Besu, Nethermind, anvil: the EVM ended the call. */
+/** geth, Erigon, Reth, Besu, Nethermind, anvil: the EVM aborted the call. */
 const EXECUTION_FAILED =
   /^(?:err(?:or)?: |evm error: )*(?:execution reverted|reverted?(?=$|:| with)|out ?of ?gas|invalid ?(?:fe ?)?opcode|invalid ?jump|stack ?(?:underflow|overflow|limit ?reached)|contract creation code storage out of gas|max (?:initcode|code) size exceeded|intrinsic gas too low|gas uint64 overflow|write protection|return data out of bounds)/i;
 /** Hardhat and Ganache. */
@@ -22,7 +22,7 @@ const VM_EXECUTION_ERROR = -32015;
 const UNFUNDED =
   /^(?:err(?:or)?: )*(?:insufficient funds for|gas required exceeds allowance|insufficient sender balance|upfront cost exceeds account balance|sender doesn'?t have enough funds)/i;
 
-/** The methods that can report a revert: eth_sendRawTransaction only on nodes that mine immediately. */
+/** The methods that can report a revert; for eth_sendRawTransaction, only nodes that mine immediately do. */
 const EXECUTING = ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"];
 const CALLING = ["eth_call", "eth_estimateGas"];
 
@@ -54,11 +54,13 @@ function revertData({ code, message, data }: RpcError): string | undefined {
   const isHex = /^0x(?:[0-9a-f]{2})*$/.test(hex);
   const failed = code === REVERTED || code === VM_EXECUTION_ERROR;
   if (failed || EXECUTION_FAILED.test(message) || DEVELOPMENT_NODE.test(message)) return isHex ? hex : "0x";
-  // Revert data is a selector and whole words. A block's hash in `data` is not.
+  // Revert data is a selector followed by whole words. A block hash in `data` does not have that length.
   return isHex && hex.length >= 10 && (hex.length - 10) % 64 === 0 ? hex : undefined;
 }
 
-/** Refusals because of the transaction itself: every other node would refuse it too. */
+/**
+ * Messages of nodes that refuse a transaction because of the transaction itself: every other node would refuse it too.
+ */
 const REFUSED_TRANSACTION =
   /nonce too (?:low|high)|underpriced|insufficient (?:funds|sender balance)|intrinsic gas|gas limit|max (?:fee|priority fee) per gas|fee cap|exceeds (?:the )?(?:block|configured) |oversized data|invalid (?:sender|signature|transaction|chain ?id)|replay-protected|rlp: |not supported: type|transaction type not supported|enough funds/i;
 const KNOWN_TRANSACTION =
@@ -69,6 +71,6 @@ export const isRefusedTransaction = (text: string): boolean => REFUSED_TRANSACTI
 /** Whether a node refused a transaction because it already has it. */
 export const isKnownTransaction = (text: string): boolean => KNOWN_TRANSACTION.test(text);
 
-/** JSON-RPC and EIP-1474: the node does not support the method. This is not a fault of the node. */
+/** JSON-RPC and EIP-1474: the node does not support the method. That is not a fault. */
 export const isUnsupportedMethod = (error: unknown): boolean =>
   error instanceof RpcErrorResponse && (error.rpcCode === -32601 || error.rpcCode === -32004);

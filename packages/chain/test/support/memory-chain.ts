@@ -78,7 +78,7 @@ export class MemoryChain implements ChainSource {
   }
 }
 
-/** `chain` with some of its responses changed, as a node shows it. */
+/** A node that returns the responses of `chain`, some of them changed. */
 export const nodeOf = (chain: MemoryChain, changes: Partial<ChainSource> = {}): ChainSource => ({
   chainId: () => chain.chainId(),
   head: () => chain.head(),

@@ -38,7 +38,7 @@ type Answer = unknown | ((params: unknown[]) => unknown);
 export class TestNode {
   /** Results by method; a function receives the parameters. For other methods it closes the connection. */
   answers: Record<string, Answer> = { eth_chainId: "0x7a69" };
-  /** The response to a batch; undefined: the array of the responses. */
+  /** Overrides the response to a batch; by default, the array of the single responses. */
   batchAnswer: ((questions: readonly Question[]) => unknown) | undefined;
   /** Methods of all calls, in order. */
   readonly asked: string[] = [];

@@ -3,7 +3,7 @@ import type { ButtonHTMLAttributes } from "react";
 interface Properties extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: "primary" | "secondary" | "danger" | "plain" | undefined;
   readonly small?: boolean | undefined;
-  /** Shows that the button's action runs, and disables it. */
+  /** Shows that the button's action is running, and disables the button. */
   readonly busy?: boolean | undefined;
 }
 

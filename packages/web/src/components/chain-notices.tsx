@@ -8,18 +8,18 @@ import { ErrorMessage } from "./error-message.tsx";
 import { Time } from "./time.tsx";
 
 interface Properties {
-  /** Why the last look at the chain failed. */
+  /** Why the chain could not be read the last time. */
   readonly problem: Failure | undefined;
-  /** Whether the page shows what was read before. */
+  /** Whether the page still shows data from an earlier read. */
   readonly stale: boolean;
   readonly reorganized: Reorganization | undefined;
-  /** When the chain was started again, milliseconds. */
+  /** When the chain was restarted, milliseconds. */
   readonly restarted: number | undefined;
-  /** Looks at the chain now. */
+  /** Reads the chain now. */
   onRetry?(): void;
 }
 
-/** What happened to the chain under a page, one message each, with what its reader can do. */
+/** One message for each problem with the chain, with what the user can do about it. */
 export function ChainNotices({ problem, stale, reorganized, restarted, onRetry }: Properties) {
   const failing = problem !== undefined && problem.code !== "NODE_UNREACHABLE";
   const changed = useHostChange(useConfig(), restarted, failing);

@@ -55,20 +55,20 @@ function create(element: HTMLElement, data: ChartData): UPlot {
   );
 }
 
-/** Zeros are not drawn: a chain that is new has little else. */
+/** Zeros are not drawn: a new chain has hardly any other values. */
 const valuesOf = ({ times, series }: ChartData): UPlot.AlignedData => [
   [...times],
   ...series.map(({ values }) => values.map((value) => (value === 0 ? null : value))),
 ];
 
-/** uPlot on a canvas; it is drawn again when the theme or the width changes. */
+/** A uPlot canvas, redrawn when the theme or the width changes. */
 export default function ChartCanvas(data: ChartData) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const latest = useRef(data);
   latest.current = data;
   const kinds = data.series.map(({ kind, colour }) => `${kind} ${colour}`).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other series need another plot.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of series needs a new plot.
   useEffect(() => {
     const target = element.current!;
     const draw = () => {

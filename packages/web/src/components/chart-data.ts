@@ -3,7 +3,7 @@ export interface Series {
   readonly kind: "bars" | "points";
   /** Custom property of its colour. */
   readonly colour: "--accent" | "--warn";
-  /** One for each time. */
+  /** One value for each time. */
   readonly values: readonly (number | null)[];
 }
 
@@ -11,6 +11,6 @@ export interface ChartData {
   /** Seconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** What the values count, in short: "payments". */
+  /** What the values count, in a word: "payments". */
   readonly unit: string;
 }

@@ -5,7 +5,7 @@ import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { Field } from "./field.tsx";
 
-/** Asks for what sotto.json would say, if the host has none. */
+/** Asks for the configuration if the host has no sotto.json. */
 export function ConfigForm({ onEntered }: { onEntered(config: HostConfig): void }) {
   const [service, setService] = useState("");
   const [node, setNode] = useState("");

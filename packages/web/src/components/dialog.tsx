@@ -8,7 +8,7 @@ interface Properties {
   readonly children: ReactNode;
 }
 
-/** A modal dialog, open as long as it is rendered. The platform keeps the focus inside. */
+/** A modal dialog, open as long as it is rendered. The browser keeps the focus inside. */
 export function Dialog({ title, onClose, children }: Properties) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -3,12 +3,12 @@ import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 
 interface Properties {
-  /** What is shown in place of the children after they failed; default: the error. */
+  /** Shown instead of the children after they failed; default: the error. */
   readonly fallback?: ((error: unknown) => ReactNode) | undefined;
   readonly children: ReactNode;
 }
 
-/** Shows an error in place of a part that failed, so that the rest of the page stays. */
+/** Shows an error instead of a part that failed, so that the rest of the page keeps working. */
 export class ErrorBoundary extends Component<Properties, { readonly failed: boolean; readonly error: unknown }> {
   override state = { failed: false, error: undefined as unknown };
 
@@ -23,7 +23,7 @@ export class ErrorBoundary extends Component<Properties, { readonly failed: bool
   }
 }
 
-/** In place of a whole page that failed. */
+/** Shown instead of a whole page that failed. */
 export const PageFailed = ({ error }: { readonly error: unknown }) => (
   <div className="narrow stack">
     <h1>This page stopped working</h1>

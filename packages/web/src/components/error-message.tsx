@@ -25,7 +25,7 @@ export function ErrorMessage({ error, tone = "bad", children }: Properties) {
       ({ explain }) => {
         const found = explain(failure.code);
         if (current) setHelp(found === undefined ? undefined : { code: failure.code, ...found });
-        // Without the help's file, the message itself is shown.
+        // If the help cannot be loaded, the message itself is shown.
       },
       () => undefined,
     );

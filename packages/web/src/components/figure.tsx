@@ -8,7 +8,7 @@ interface Properties {
   readonly tone?: "warn" | "bad" | undefined;
 }
 
-/** A number with its name. Below `Figures`. */
+/** A number with its name. Use it within `Figures`. */
 export const Figure = ({ name, value, note, tone }: Properties) => (
   <div className="figure" data-tone={tone}>
     <dt>{name}</dt>

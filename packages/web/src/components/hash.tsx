@@ -6,7 +6,7 @@ interface Properties {
   readonly value: string;
   /** What it is, for the button's label: "transaction". */
   readonly name: string;
-  /** Shows all of it. Default: its first and last characters. */
+  /** Shows the whole value; by default only its first and last characters. */
   readonly full?: boolean | undefined;
 }
 

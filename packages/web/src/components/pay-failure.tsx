@@ -7,7 +7,7 @@ import { Hash } from "./hash.tsx";
 
 interface Properties {
   readonly failure: Failure;
-  /** What the user agreed to. */
+  /** The terms that the user agreed to. */
   readonly quote: Pick<Quote, "price">;
   /** Asks the merchant for its terms again. */
   onAsk(): void;

@@ -3,7 +3,7 @@ import type { FeedState } from "../engine/pool-feed-api.ts";
 import { ChainNotices } from "./chain-notices.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 
-/** What the readers of the pool's feed should know: about the chain, this browser's room, and other tabs. */
+/** Notices on pages that show the pool's feed: about the chain, this browser's storage, and other tabs. */
 export function PoolNotices({ state }: { readonly state: FeedState }) {
   const { summary, problem, reorganized, restarted, uncached, shared } = state;
   return (

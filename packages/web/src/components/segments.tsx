@@ -1,5 +1,5 @@
 interface Properties<T extends string> {
-  /** What is chosen, for screen readers. */
+  /** Label of the choice, for screen readers. */
   readonly label: string;
   readonly options: Readonly<Record<T, string>>;
   readonly value: NoInfer<T>;

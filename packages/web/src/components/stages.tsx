@@ -11,7 +11,10 @@ interface Properties {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** The stages of a payment as they happen, with the time that each took, and the download that a proof waits for. */
+/**
+ * The stages of a payment as they happen, with the time that each took, and the progress of a download that the proof
+ * needs.
+ */
 export function Stages({ stages, running }: Properties) {
   const [now, setNow] = useState(Date.now);
   const engine = useEngine();

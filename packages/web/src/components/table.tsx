@@ -11,7 +11,7 @@ interface Properties {
 
 /** A table that scrolls sideways if it is wider than the page. */
 export const Table = ({ columns, caption, children }: Properties) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it.
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it.
   <section className="table-wrap" aria-label={caption} tabIndex={0}>
     <table className="table">
       <caption className="hidden-text">{caption}</caption>

@@ -12,7 +12,7 @@ interface Properties<T> {
   children(item: T): ReactNode;
 }
 
-/** A list that renders only the rows in view: 100,000 entries scroll like ten. */
+/** A list that renders only the rows in view: 100,000 entries scroll as smoothly as ten. */
 export function VirtualList<T>({ items, rowHeight, height, label, keyOf, children }: Properties<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
@@ -23,7 +23,7 @@ export function VirtualList<T>({ items, rowHeight, height, label, keyOf, childre
     overscan: 8,
   });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it.
     <div ref={scroller} className="virtual" tabIndex={0} style={{ height }}>
       <ul aria-label={label} style={{ height: virtualizer.getTotalSize() }}>
         {virtualizer.getVirtualItems().map(({ index, key, start }) => (

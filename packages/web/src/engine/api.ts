@@ -7,16 +7,18 @@
  * const state = useEngine(); // in React
  * ```
  *
- * - The seed, the keys and the store are in the worker only. The page sees words once, when a wallet is created, or when
- *   the user asks for them with the passphrase.
+ * - Only the worker has the seed, the keys and the store. The page sees the words only when a wallet is created, or
+ * when the user asks for them with the passphrase.
  * - Every method rejects with a `Failure` ({ code, message, details }), which `ErrorMessage` shows.
- * - Amounts are bigints in base units (10^-6 USDC), times are milliseconds since the Unix epoch unless a field says more.
- * - One tab of a browser has the wallet (a Web Lock). The others are in phase `elsewhere` until they call `takeOver`.
- * - Everything comes from a node, the service and the resource servers by their public interfaces.
+ * - Amounts are bigints in base units (10^-6 USDC), times are milliseconds since the Unix epoch unless a field says
+ * otherwise.
+ * - Only one tab of a browser has the wallet (a Web Lock). Other tabs are in phase `elsewhere` until they call
+ * `takeOver`.
+ * - All data comes from a node, the service and the resource servers, through their public interfaces.
  *
  * Other pages read: `state.wallet.history` (payments as this wallet knows them), `requests()` (what this browser sent to
  * the service), `viewingKey()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
- * `@sotto/chain` in a worker of its own: a page's long scan must not delay the wallet.
+ * `@sotto/chain` in a separate worker: a page's long scan must not delay the wallet.
  */
 import type { CashedOut, UnfinishedWithdrawal } from "@sotto/client";
 import type { HostConfig, Limits } from "../config.ts";
@@ -32,7 +34,7 @@ export type EngineState =
   | { readonly phase: "locked" }
   /** Reading the chain; `progress` counts blocks. */
   | { readonly phase: "opening"; readonly progress: { readonly block: number; readonly height: number } | undefined }
-  /** The chain or pool is not the one that this wallet has read. */
+  /** The chain or pool is not the one that this wallet read before. */
   | { readonly phase: "replaced"; readonly failure: Failure }
   /** Opening failed, for example because no node answers. The engine retries. */
   | { readonly phase: "failed"; readonly failure: Failure }
@@ -45,7 +47,7 @@ export interface WalletView {
   readonly limits: Limits;
   /** Reserved or spent on this UTC day. */
   readonly spentToday: bigint;
-  /** The test account, whose key is in the vault. */
+  /** Address of the test account, whose key is in the vault. */
   readonly account: { readonly address: string; readonly tokens: bigint | undefined };
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
@@ -54,7 +56,7 @@ export interface WalletView {
   readonly withdrawals: readonly UnfinishedWithdrawal[];
   /** The newest block that was read. */
   readonly height: number;
-  /** Why the last look at the chain failed; undefined while the connection works. */
+  /** Why the chain could not be read the last time; undefined while the connection works. */
   readonly problem: Failure | undefined;
   /** The file of a circuit that is being downloaded, before the first proof that needs it. */
   readonly download:
@@ -66,7 +68,7 @@ export interface WalletView {
 
 export interface WalletBalance {
   readonly spendable: bigint;
-  /** Recorded on chain, not spendable yet: it waits for confirmations or for the append. */
+  /** Recorded on chain but not spendable yet: waiting for confirmations or for the append. */
   readonly arriving: bigint;
   /** Held by payments that may still settle. */
   readonly held: bigint;
@@ -80,20 +82,20 @@ export interface HistoryEntry {
   readonly kind: HistoryKind;
   readonly state: "open" | "settled" | "failed" | "expired" | "pending";
   readonly amount: bigint;
-  /** Begun, or for incoming notes the time of their block. */
+  /** When it began; for incoming notes, the time of their block. */
   readonly at: number;
   /** The recipient's wallet or account; "" if the chain does not show it. */
   readonly counterparty: string;
-  /** What was paid for; "" if there is none. */
+  /** The resource that was paid for; "" if there is none. */
   readonly resource: string;
-  /** The settling transaction; "" until then. */
+  /** The settling transaction; "" until it is settled. */
   readonly transaction: string;
   readonly block: number | undefined;
-  /** Identifies the settled attempt in the pool's events; undefined until then. */
+  /** Identifies the settled attempt in the pool's events; undefined until it is settled. */
   readonly digest: string | undefined;
 }
 
-/** A purchase that is not complete: it resumes by itself after a reload, or needs a decision. */
+/** An incomplete purchase: it resumes by itself after a reload, or needs the user's decision. */
 export interface UnfinishedPayment {
   readonly id: string;
   readonly created: number;
@@ -111,11 +113,11 @@ export interface Quote {
   readonly url: string;
   readonly host: string;
   readonly price: bigint;
-  /** The merchant's wallet, which has to sign the address that is paid. */
+  /** The merchant's wallet, which must have signed the shielded address that is paid. */
   readonly merchant: string;
   readonly service: string;
   readonly phone: string;
-  /** What the limits leave for this payment; the payment is refused beyond it. */
+  /** The highest amount that the limits still allow; a higher payment is refused. */
   readonly limits: Limits;
   readonly spentToday: bigint;
   readonly spendable: bigint;
@@ -146,17 +148,17 @@ export interface Progress {
 export type OnProgress = (progress: Progress) => void;
 
 export interface FoundNumber {
-  /** Names one payment, random hex: another `payNumber` with it resumes that payment. */
+  /** Identifies one payment, random hex: another `payNumber` with the same value resumes that payment. */
   readonly key: string;
   readonly phone: string;
   readonly wallet: string;
   readonly standing: "new" | "known" | "changed";
 }
 
-/** An Ethereum account that the page reaches: a browser wallet. */
+/** An Ethereum account to which the page has access: a browser wallet. */
 export interface PageSigner {
   address(): Promise<string>;
-  /** @param typedData EIP-712, as eth_signTypedData_v4 takes it @returns the signature, hex */
+  /** @param typedData EIP-712, as eth_signTypedData_v4 expects it @returns the signature, hex */
   sign(typedData: string): Promise<string>;
 }
 
@@ -182,7 +184,7 @@ export interface Engine {
   /** Moves the wallet from the other tab to this one. */
   takeOver(): Promise<void>;
 
-  /** 24 new words. Nothing is stored before `create`. */
+  /** Returns 24 new words. Nothing is stored before `create`. */
   newWords(): Promise<string>;
   /** Stores a wallet encrypted, and opens it. @throws INVALID_WORDS, PASSPHRASE_TOO_SHORT */
   create(words: string, passphrase: string): Promise<void>;
@@ -193,15 +195,15 @@ export interface Engine {
   words(passphrase: string): Promise<string>;
   /** Deletes the wallet of this browser, with its key. @throws PASSPHRASE_WRONG */
   remove(passphrase: string): Promise<void>;
-  /** Removes a wallet whose key cannot be read any more, or whose passphrase is lost. */
+  /** Deletes a wallet whose key can no longer be read, or whose passphrase is lost. */
   forget(): Promise<void>;
-  /** After CHAIN_REPLACED: deletes what is known of the old chain, and reads the new one. */
+  /** After CHAIN_REPLACED: deletes all data of the old chain, and reads the new one. */
   startFresh(config: HostConfig): Promise<void>;
 
   /** Asks for a resource without paying. @throws PAGE_UNREACHABLE, PAGE_BLOCKED, NOT_PAYABLE, the client's FetchErrors */
   ask(url: string): Promise<Answer>;
   /**
-   * Pays what `quote` shows, at most its price, and requests the resource with the proof.
+   * Pays at most the price that `quote` returned, and requests the resource with the proof.
    * @param operation a name for `cancel`, random
    * @param accepted after RECIPIENT_CHANGED: the new wallet (details.offered) that the user accepted
    */
@@ -212,36 +214,39 @@ export interface Engine {
   dismiss(id: string): Promise<void>;
   findNumber(phone: string): Promise<FoundNumber>;
   payNumber(operation: string, found: FoundNumber, amount: bigint, onProgress: OnProgress): Promise<Paid>;
-  /** Stops waiting. A payment whose proof was sent may still settle; it stays in `unfinished`. */
+  /** Stops waiting. A payment whose proof was already sent may still settle; it stays in `unfinished`. */
   cancel(operation: string): Promise<void>;
   /** Loads the prover, so that the first payment does not wait for it. */
   warmUp(): Promise<void>;
 
   /** Mints test tokens to the test account; local chains only. @throws FAUCET_FAILED */
   drip(): Promise<void>;
-  /** Deposits by a signature, without gas. @param signer default: the test account */
+  /** Deposits with a signature; the account pays no gas. @param signer default: the test account */
   deposit(operation: string, amount: bigint, signer: PageSigner | undefined, onProgress: OnProgress): Promise<void>;
   /** Withdraws, or resumes an unfinished withdrawal of the same amount to the same account. */
   withdraw(operation: string, recipient: string, amount: bigint, onProgress: OnProgress): Promise<CashedOut>;
   resumeWithdrawal(operation: string, id: string, onProgress: OnProgress): Promise<CashedOut>;
-  /** Binds an account to this wallet's address and has a code sent. @param signer default: the test account */
+  /**
+   * Binds an account to this wallet's shielded address, and has the registry send a code.
+   * @param signer default: the test account
+   */
   linkNumber(phone: string, signer: PageSigner | undefined): Promise<{ phone: string; wallet: string }>;
   proveNumber(link: { phone: string; wallet: string }, code: string): Promise<void>;
 
   setLimits(limits: Limits): Promise<void>;
-  /** A receipt that proves who paid, as JSON. */
+  /** A receipt that proves that this wallet paid, as JSON. */
   receipt(id: string): Promise<string>;
   /** Payments as CSV. */
   csv(): Promise<string>;
-  /** An encrypted file with the key, and with all data that the chain does not have. */
+  /** An encrypted file with the key and all data that cannot be restored from the chain. */
   backup(passphrase: string): Promise<string>;
   /** Restores a backup into a browser without a wallet. @throws BACKUP_DAMAGED, PASSPHRASE_WRONG */
   restore(backup: string, passphrase: string): Promise<void>;
 
   /** The newest 100 requests to the service, oldest first. */
   requests(): Promise<readonly ServiceRequest[]>;
-  /** The notes that this wallet spent, with the nullifiers that the chain shows for them. */
+  /** The notes that this wallet spent, with their nullifiers on chain. */
   spentNotes(): Promise<readonly SpentNote[]>;
-  /** Keys of a `ViewingWallet`: hex, without 0x for the key. */
+  /** The keys for a `ViewingWallet`: hex; the viewing key without 0x. */
   viewingKey(): Promise<{ readonly viewingKey: string; readonly shieldedAddress: string }>;
 }

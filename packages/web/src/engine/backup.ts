@@ -5,7 +5,7 @@ import { open, parseSealed, parseSecrets, type Secrets, seal } from "./vault.ts"
 import type { KnownChain } from "./vault-store.ts";
 
 const TYPE = "sotto-web-backup";
-/** Records that a scan of the chain restores. */
+/** Records that a scan of the chain can restore. */
 const FROM_CHAIN = /^(page\/|scan\/|tree$)/;
 const MAX_CHARACTERS = 64 << 20;
 
@@ -42,6 +42,6 @@ export async function readBackup(text: string, passphrase: string): Promise<Back
   }
   if (file["type"] !== TYPE) throw damaged();
   const { secrets, chain, records } = JSON.parse(await open(parseSealed(file, "BACKUP_DAMAGED"), passphrase)) as Backup;
-  // The rest is authenticated: this app wrote it.
+  // The decrypted content is authenticated, so this app wrote it.
   return { secrets: parseSecrets(JSON.stringify(secrets)), chain, records };
 }

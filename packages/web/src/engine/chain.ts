@@ -1,10 +1,10 @@
-// The chain as the host's configuration names it.
+// The chain that the host's configuration names.
 import { type Chain, connectChain } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { HostConfig } from "../config.ts";
 import { WebError } from "../errors.ts";
 
-/** Milliseconds between two looks at the chain. A local chain mines a block per transaction. */
+/** Interval between two reads of the chain, ms. A local chain mines a block per transaction. */
 const LOOK_MS = 4_000;
 const LOCAL_LOOK_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
@@ -20,13 +20,13 @@ export const connect = ({ nodes, deployment }: Pick<HostConfig, "nodes" | "deplo
     retries: 1,
   });
 
-/** Milliseconds until the next look at the chain, after so many looks in a row that failed. */
+/** Delay until the next read of the chain after this many consecutive failures, ms. */
 export function pauseMs(chainId: number, failures: number): number {
   const usual = LOCAL_CHAIN_IDS.includes(BigInt(chainId)) ? LOCAL_LOOK_MS : LOOK_MS;
   return Math.min(usual * 2 ** failures, Math.max(usual, MAX_PAUSE_MS));
 }
 
-/** The hash of block 0: a local chain that is started again may have the same id, pool and height. */
+/** The hash of block 0: a restarted local chain may have the same id, pool and height. */
 export async function readGenesis(chain: Chain): Promise<string> {
   const block = await chain.block(0);
   if (block === undefined) throw new WebError("CHAIN_REPLACED", "the node has no block 0");

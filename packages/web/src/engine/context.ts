@@ -1,4 +1,4 @@
-// What every part of an open wallet works with.
+// The context that all parts of an open wallet share.
 import { SottoService, type Wallet } from "@sotto/client";
 import type { SottoError } from "@sotto/protocol";
 import type { HostConfig, Limits } from "../config.ts";
@@ -18,14 +18,14 @@ export interface Context {
   readonly serviceFetch: typeof fetch;
   readonly requests: readonly ServiceRequest[];
   limits: Limits;
-  /** Looks at the chain soon, and shows the new state. */
+  /** Schedules a read of the chain, after which the page shows the new state. */
   refresh(): Promise<void>;
 }
 
 const MAX_REQUESTS = 100;
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
-/** Records requests to the service, without the tokens that settle payments. */
+/** Records requests to the service, without the tokens that can settle payments. */
 export function recordedFetch(base: string): { send: typeof fetch; requests: ServiceRequest[] } {
   const requests: ServiceRequest[] = [];
   const send: typeof fetch = (input, init) => {

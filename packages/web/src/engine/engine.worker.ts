@@ -1,4 +1,4 @@
-// The engine's worker. It starts small: the wallet's code is loaded when a wallet is opened.
+// The engine's worker. It starts quickly: the wallet's code is loaded when a wallet is opened.
 
 import { bytesToHex } from "@sotto/protocol";
 import { expose } from "comlink";
@@ -24,10 +24,10 @@ class WalletEngine implements Engine {
   #config: HostConfig | undefined;
   #tabs: Tabs | undefined;
   #vault: Vault | undefined;
-  /** While a wallet is unlocked. */
+  /** Set while a wallet is unlocked. */
   #secrets: Secrets | undefined;
   #session: Session | undefined;
-  /** Counts openings, so that a slow one that was superseded changes nothing. */
+  /** Counts openings, so that an opening that was superseded changes nothing. */
   #opening = 0;
   readonly #operations = new Map<string, AbortController>();
 
@@ -73,7 +73,7 @@ class WalletEngine implements Engine {
     await this.#store((await loadSession()).secretsOf(words), passphrase, undefined);
   }
 
-  /** @param fill fills the new wallet's store, before it is opened */
+  /** @param fill fills the new wallet's store before the wallet is opened */
   async #store(
     secrets: Secrets,
     passphrase: string,
@@ -144,7 +144,7 @@ class WalletEngine implements Engine {
     const vault = this.#vault;
     if (vault === undefined || this.#secrets === undefined) throw new WebError("WALLET_LOCKED", "the wallet is locked");
     this.#config = config;
-    // Written first: without it, the old store's remains are never opened again.
+    // Written first: afterwards nothing opens the remains of the old store.
     this.#vault = { ...vault, chain: undefined };
     await writeVault(this.#vault);
     if (vault.chain !== undefined) await (await loadSession()).deleteStore(vault, vault.chain);

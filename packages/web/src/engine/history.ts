@@ -1,4 +1,4 @@
-// The wallet's history as the page shows it.
+// The wallet's history, in the form that the page shows.
 import { openPurchases, type Wallet } from "@sotto/client";
 import { failureOf } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";

@@ -1,4 +1,4 @@
-// A resource's 402 response, as clients read it.
+// Reads a resource's 402 response, as clients do.
 import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { ANONYMOUS, unreadable } from "../lib/unreadable.ts";
@@ -36,7 +36,7 @@ export async function instructionsOf(response: Response): Promise<PaymentInstruc
 }
 
 /**
- * Checks that a 402 is for the URL that sent it: a page must not show its own terms under the address of another host.
+ * Checks that a 402 is for the URL that sent it: a server must not pass its own terms off as those of another host.
  * @throws WebError NOT_PAYABLE
  */
 export function assertResource({ metadata }: Pick<PaymentInstructions, "metadata">, { url }: Response): void {
@@ -50,14 +50,14 @@ export function assertResource({ metadata }: Pick<PaymentInstructions, "metadata
 }
 
 /**
- * A fetch for a payment: a 402 must name the wallet under which the user agreed to pay. The server may answer the second
- * request differently than the first, whose terms the user saw.
+ * A fetch for a payment: a 402 must name the wallet that the user agreed to pay. The server may respond to this request
+ * with other terms than to the first one, whose terms the user saw.
  * @throws WebError TERMS_CHANGED, NOT_PAYABLE
  */
 export function fetchForMerchant(merchant: string): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    // With a proof, a 402 refuses it and names no terms.
+    // A 402 response to a request with a proof refuses the proof and contains no terms.
     if (response.status !== 402 || new Headers(init?.headers).has("x-payment-proof")) return response;
     const { payment } = await instructionsOf(response.clone());
     const { wallet } = payment.recipient;

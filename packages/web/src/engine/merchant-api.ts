@@ -7,20 +7,20 @@ import type { Failure } from "../errors.ts";
 import type { Reorganization } from "./pool-feed-api.ts";
 
 export interface MerchantState {
-  /** `closed`: no key. `reading`: the first look at the chain. */
+  /** `closed`: no key. `reading`: reading the chain for the first time. */
   readonly phase: "closed" | "reading" | "open";
   readonly shieldedAddress: string | undefined;
-  /** While it reads for the first time. */
+  /** Set while it reads for the first time. */
   readonly progress: { readonly block: number; readonly height: number } | undefined;
   /** Payments and deposits to the address, oldest first. */
   readonly received: readonly Received[];
   /** Sum of the confirmed ones, base units. */
   readonly total: bigint;
-  /** Why the last look at the chain failed. The worker keeps trying, and the payments stay. */
+  /** Why the chain could not be read the last time. The worker keeps trying, and the payments stay. */
   readonly problem: Failure | undefined;
   /** The last reorganization. */
   readonly reorganized: Reorganization | undefined;
-  /** When the worker noticed that the chain was started again (ms), and started over. */
+  /** When the worker noticed that the chain was restarted, and read everything again; ms. */
   readonly restarted: number | undefined;
 }
 
@@ -37,17 +37,17 @@ export const CLOSED: MerchantState = {
 
 /** The worker's interface. Each method rejects with a `Failure`. */
 export interface MerchantDesk {
-  /** Calls `listener` with the state now, and whenever it changes. */
+  /** Calls `listener` with the current state, and again whenever it changes. */
   subscribe(listener: (state: MerchantState) => void): Promise<void>;
   /**
-   * Reads the payments to the address of a viewing key, and retries as long as no node answers.
+   * Reads the payments to the address of a viewing key, and retries until a node responds.
    * @param text the JSON that `sotto export --viewing-key` writes
    * @throws VIEWING_KEY_INVALID
    */
   open(config: HostConfig, text: string): Promise<void>;
-  /** As `open`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
+  /** Like `open`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
   openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void>;
-  /** Forgets the key and everything that it opened. */
+  /** Deletes the key and everything decrypted with it from memory. */
   close(): Promise<void>;
   /** All payments as CSV. */
   csv(): Promise<string>;

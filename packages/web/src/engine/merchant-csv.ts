@@ -1,4 +1,4 @@
-// Received payments as CSV, by the rules of the wallet's own export.
+// Received payments as CSV, in the format of the wallet's own export.
 import type { Received } from "@sotto/client";
 import { paymentsCsv, receivedEntry } from "@sotto/client/receipts";
 import { DECIMALS } from "../lib/amount.ts";

@@ -47,13 +47,13 @@ class Desk implements MerchantDesk {
     void this.#look(config, key, open.signal);
   }
 
-  /** Looks again and again until the signal aborts. Never rejects. */
+  /** Reads the chain repeatedly until the signal is aborted. Never rejects. */
   async #look(config: HostConfig, key: ViewingKey, signal: AbortSignal): Promise<void> {
     const chain = connect(config);
     let wallet: ViewingWallet | undefined;
     let genesis: string | undefined;
     let failures = 0;
-    /** Whether the chain, although the same, no longer has any of the blocks that were read. */
+    /** Whether the chain has the same genesis block but none of the blocks that were read. */
     let replaced = false;
     while (!signal.aborted) {
       try {

@@ -1,4 +1,4 @@
-// What the observer page needs besides the pool's feed: calldata, and the payments that a viewing key reads.
+// The data that the observer page needs besides the pool's feed: calldata, and the payments that a viewing key reads.
 import type { SettledCall, SettledEvent } from "@sotto/chain";
 import type { HostConfig } from "../config.ts";
 
@@ -14,12 +14,15 @@ export interface SettleTransaction {
   readonly payments: readonly SettledCall[] | undefined;
 }
 
-/** A worker of its own: a long calculation delays neither the page nor the wallet. Each method rejects with a `Failure`. */
+/**
+ * Runs in a separate worker, so that a long calculation delays neither the page nor the wallet. Methods reject with a
+ * `Failure`.
+ */
 export interface Observer {
   start(config: HostConfig): Promise<void>;
   /**
-   * Asks the node for transactions, each one once. Ask for all recent ones: a single request shows the node which
-   * payment this browser looks at.
+   * Requests transactions from the node, each one only once. Pass all recent ones: a request for a single one would
+   * show the node which payment this browser is interested in.
    */
   transactions(hashes: readonly string[]): Promise<readonly (SettleTransaction | undefined)[]>;
   /**
@@ -29,7 +32,7 @@ export interface Observer {
    * @throws VIEWING_KEY_INVALID
    */
   setKey(text: string): Promise<string>;
-  /** As `setKey`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
+  /** Like `setKey`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
   setWalletKey(viewingKey: string, shieldedAddress: string): Promise<string>;
   forgetKey(): Promise<void>;
   /** The shielded address of the key, if there is one. */

@@ -1,4 +1,4 @@
-// The observer's worker: reads calldata, and decrypts payments with a viewing key. It knows no wallet.
+// The observer's worker: reads calldata, and decrypts payments with a viewing key. It has no access to a wallet.
 import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
 import { scanNotes, type Viewer } from "@sotto/protocol";
 import { expose } from "comlink";
@@ -9,7 +9,7 @@ import type { Observer, SettleTransaction } from "./observer-api.ts";
 import { parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
-/** Transactions that are kept. */
+/** Maximum number of cached transactions. */
 const MAX_TRANSACTIONS = 500;
 
 class ChainObserver implements Observer {
@@ -34,7 +34,7 @@ class ChainObserver implements Observer {
     this.#transactions.set(hash, reading);
     for (const oldest of this.#transactions.keys())
       if (this.#transactions.size > MAX_TRANSACTIONS) this.#transactions.delete(oldest);
-    // Asked again next time: the node may not answer, or not have the transaction yet.
+    // Requested again next time: the node may not respond, or not have the transaction yet.
     const forget = () => void this.#transactions.delete(hash);
     reading.then((found) => found === undefined && forget(), forget);
     return reading;

@@ -34,5 +34,5 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener);
 };
 
-/** The engine's state; renders again when it changes. */
+/** The engine's state; the component renders again when it changes. */
 export const useEngine = (): EngineState => useSyncExternalStore(subscribe, () => current);

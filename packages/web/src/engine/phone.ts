@@ -19,7 +19,10 @@ async function readIntent(wallet: Wallet, key: string): Promise<Intent | undefin
   return (await wallet.store.get(intentKey(key)))?.value as Intent | undefined;
 }
 
-/** The key of the payment with this resource; undefined if it is not one to a phone number, or was started elsewhere. */
+/**
+ * The key of the payment with this resource; undefined if it is not a payment to a phone number, or was started
+ * elsewhere.
+ */
 export async function phoneKeyOf(wallet: Wallet, resource: string): Promise<string | undefined> {
   const key = resource.startsWith(PREFIX) ? resource.slice(PREFIX.length) : undefined;
   return key !== undefined && (await readIntent(wallet, key)) !== undefined ? key : undefined;
@@ -31,7 +34,7 @@ export async function findNumber({ wallet, registry }: Context, written: string)
   return { key, phone: phoneNumberOf(written), wallet: address, standing };
 }
 
-/** Pays once per found number: after a failure or "Stop waiting", another call resumes the payment. */
+/** Pays once per looked-up number: after a failure or "Stop waiting", another call resumes the payment. */
 export async function payNumber(
   context: Context,
   found: FoundNumber,
@@ -39,7 +42,7 @@ export async function payNumber(
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<Paid> {
-  // Pins the wallet that the user saw, so that the payment goes to no other.
+  // Pins the wallet that the user saw, so that the payment cannot go to another one.
   const { wallet: address } = await resolvePhone(context.wallet, context.registry, found.phone, {
     acceptChange: { wallet: found.wallet },
     signal,

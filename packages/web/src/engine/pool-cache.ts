@@ -1,4 +1,4 @@
-// What a feed has read, in IndexedDB, so that a reload reads only new blocks. It holds public data only.
+// Caches a feed's data in IndexedDB, so that after a reload only new blocks are read. It contains public data only.
 import type { PoolEvent } from "@sotto/chain";
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 
@@ -17,9 +17,12 @@ export interface CachedGas {
 }
 
 interface Schema extends DBSchema {
-  /** Under the number of a page's first block. */
+  /** Keyed by the number of a page's first block. */
   pages: { key: number; value: CachedPage };
-  /** By transaction hash. A hash has one receipt on one chain; the cache is cleared with its pages if the chain changes. */
+  /**
+   * Keyed by transaction hash. On one chain a hash has only one receipt; if the chain changes, the cache is cleared
+   * too.
+   */
   gas: { key: string; value: CachedGas };
   facts: { key: "genesis"; value: string };
 }
@@ -72,7 +75,7 @@ export class PoolCache {
     ]);
   }
 
-  /** Deletes everything, and remembers to which chain the next pages belong. */
+  /** Deletes everything, and stores which chain the next pages belong to. */
   async reset(genesis: string): Promise<void> {
     const transaction = this.#database.transaction(["pages", "gas", "facts"], "readwrite");
     await Promise.all([

@@ -21,7 +21,7 @@ export async function checkContracts(
   return { contracts: await Promise.all(checks), constants: await checkConstants(chain, deployment) };
 }
 
-/** The pool's own getters. Empty if another contract, or none, is at the pool's address. */
+/** Reads the pool's getters. Empty if the pool's address has another contract or none. */
 async function checkConstants(chain: Chain, deployment: DeploymentManifest): Promise<ConstantCheck[]> {
   const { contracts, pool, token, smallestDeposit } = deployment;
   const verifiers = Object.entries(contracts).filter(([name]) => name !== "pool");

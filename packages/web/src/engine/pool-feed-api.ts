@@ -1,5 +1,5 @@
-// The pool's public history, as the pages see it: everything here is on the chain, and nothing belongs to a wallet.
-// The feed's worker reads all of it, so no request shows the node what this browser is interested in.
+// The pool's public history, as the pages see it: everything here is on chain, and nothing is specific to a wallet. The
+// feed's worker reads all of it, so no request shows the node what this browser is interested in.
 import type { PoolEvent } from "@sotto/chain";
 import type { HostConfig } from "../config.ts";
 import type { Failure } from "../errors.ts";
@@ -19,7 +19,7 @@ export interface NoteRow {
   readonly origin: "deposit" | "payment" | "change" | "withdrawal";
   /** Only a deposit's amount is public. Base units. */
   readonly amount: bigint | undefined;
-  /** False while the note waits in the queue. */
+  /** False while the note is in the queue. */
   readonly inTree: boolean;
   readonly transactionHash: string;
   readonly blockNumber: number;
@@ -50,7 +50,7 @@ export interface PendingCheckpoint {
   readonly start: number;
   readonly leaves: number;
   readonly blockNumber: number;
-  /** When its first leaf was queued, seconds. */
+  /** Time at which its first leaf was queued, seconds. */
   readonly timestamp: number;
 }
 
@@ -64,7 +64,7 @@ export interface AppendRow {
   readonly timestamp: number;
 }
 
-/** What happened in one hour. */
+/** The pool's activity in one hour. */
 export interface HourCounts {
   /** When it begins, seconds. */
   readonly start: number;
@@ -88,15 +88,15 @@ export interface GasPoint {
   readonly gasPrice: bigint;
 }
 
-/** The totals of everything that was read. */
+/** Totals over everything that was read. */
 export interface PoolSummary {
-  /** Changes whenever any of the feed's answers may have changed. */
+  /** Changes whenever the result of any of the feed's methods may have changed. */
   readonly revision: number;
-  /** Changes only when known events were removed, by a reorganization or a new chain: indexes mean other events then. */
+  /** Changes only when a reorganization or a new chain removed known events: then indexes refer to other events. */
   readonly history: number;
   /** The last block that was read. */
   readonly block: { readonly number: number; readonly timestamp: number };
-  /** Notes that were ever queued, and how many of them are in the tree. */
+  /** Number of notes ever queued, and how many of them are in the tree. */
   readonly notes: number;
   readonly inTree: number;
   /** Nullifiers: notes that were spent. */
@@ -112,27 +112,27 @@ export interface PoolSummary {
   readonly checkpoints: readonly PendingCheckpoint[];
 }
 
-/** When a reorganization was seen (ms), and how many blocks were read again; undefined if that was everything. */
+/** When a reorganization was noticed (ms), and how many blocks were read again; undefined if all were. */
 export interface Reorganization {
   readonly at: number;
   readonly blocks: number | undefined;
 }
 
 export interface FeedState {
-  /** `reading` until everything up to the newest block is known once; then `live`. */
+  /** `reading` until everything up to the newest block has been read once; then `live`. */
   readonly phase: "starting" | "reading" | "live";
   readonly summary: PoolSummary | undefined;
   /** While it reads: the newest block. */
   readonly height: number | undefined;
-  /** Why the last look at the chain failed. The feed keeps trying, and the summary stays. */
+  /** Why the chain could not be read the last time. The feed keeps trying, and the summary stays. */
   readonly problem: Failure | undefined;
   /** The last reorganization. */
   readonly reorganized: Reorganization | undefined;
-  /** When the feed noticed that the chain was started again (ms), and started over. */
+  /** When the feed noticed that the chain was restarted, and read everything again; ms. */
   readonly restarted: number | undefined;
-  /** Why this browser does not keep what was read; it is read again after a reload. */
+  /** Why this browser does not cache what was read; after a reload, everything is read again. */
   readonly uncached: Failure | undefined;
-  /** Whether another tab keeps what is read. This tab began with it, and reads what is new itself. */
+  /** Whether another tab writes the cache. This tab started from that cache, and reads new blocks itself. */
   readonly shared: boolean;
 }
 
@@ -184,15 +184,15 @@ export interface ConstantCheck {
 
 /** The worker's interface. Each method rejects with a `Failure`. */
 export interface PoolFeed {
-  /** Calls `listener` with the state now, and whenever it changes. */
+  /** Calls `listener` with the current state, and again whenever it changes. */
   subscribe(listener: (state: FeedState) => void): Promise<void>;
   /** Begins to follow the pool. Further calls change nothing. */
   start(config: HostConfig): Promise<void>;
-  /** Looks at the chain now. Resolves when that look has ended; its failure is in the state. */
+  /** Reads the chain now. Resolves when that read has ended; a failure is in the state. */
   refresh(): Promise<void>;
   /** Notes in the order of the tree: at most `count` from leaf `from` on. */
   notes(from: number, count: number): Promise<readonly NoteRow[]>;
-  /** The newest transactions after the first `skip`, newest first. */
+  /** The transactions after the newest `skip` ones, newest first. */
   transactions(skip: number, count: number): Promise<readonly FeedTransaction[]>;
   transaction(hash: string): Promise<FeedTransaction | undefined>;
   /** The newest appends, newest first. */
@@ -201,7 +201,9 @@ export interface PoolFeed {
   search(text: string, limit: number): Promise<SearchResult>;
   /** The last `count` hours up to the last block, oldest first, empty ones included. */
   hours(count: number): Promise<readonly HourCounts[]>;
-  /** Gas of the last `count` transactions that settle payments, oldest first. Reads receipts that it does not have. */
+  /**
+   * Gas of the last `count` transactions that settle payments, oldest first. Reads the receipts that are not cached.
+   */
   gas(count: number): Promise<readonly GasPoint[]>;
   /** Compares the code and the constants on chain with the manifest. Works before `start`. */
   checkContracts(

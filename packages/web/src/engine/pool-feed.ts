@@ -35,7 +35,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener);
 };
 
-/** Follows the pool, and returns the feed's state; renders again when it changes. */
+/** Follows the pool, and returns the feed's state; the component renders again when it changes. */
 export function usePoolFeed(config: HostConfig): FeedState {
   useEffect(() => void poolFeed().start(config), [config]);
   return useSyncExternalStore(subscribe, () => current);

@@ -1,4 +1,4 @@
-// The pool feed's worker: follows the pool through the public nodes and answers the pages.
+// The pool feed's worker: follows the pool through the public nodes and serves the pages.
 import { type CaughtUp, type Chain, PoolFollower } from "@sotto/chain";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
@@ -11,7 +11,7 @@ import { acquireTabLock } from "./tab-lock.ts";
 import { withFailures } from "./with-failures.ts";
 
 const RANGE_BLOCKS = 10_000;
-/** Minimum milliseconds between two published states while pages arrive. */
+/** Minimum time between two published states while pages arrive, ms. */
 const PUBLISH_MS = 200;
 /** Maximum receipts that one call reads. */
 const MAX_RECEIPTS = 2_000;
@@ -107,7 +107,7 @@ class Feed implements PoolFeed {
     try {
       this.#cache = await PoolCache.open(name);
       if (!(await acquireTabLock(name))) {
-        // The other tab's pages are a good start; only that tab writes.
+        // Starts from the pages that another tab cached; only that tab writes.
         if ((await this.#cache.genesis()) === this.#genesis) pages = await this.#cache.pages();
         this.#cache.close();
         this.#cache = undefined;
@@ -201,7 +201,7 @@ class Feed implements PoolFeed {
       return [[transactionHash, { gasUsed, gasPrice }] as const];
     });
     for (const [hash, gas] of found) this.#gas.set(hash, gas);
-    // Without it, the receipts are read again after a reload.
+    // Without the cache, the receipts are read again after a reload.
     await this.#cache?.addGas(found).catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-// All events of a pool in memory, with what the pages ask of them. Contains no I/O.
+// All events of a pool in memory, and the queries that the pages need. Contains no I/O.
 import { type PoolEvent, type QueueCounts, queuedLeaves } from "@sotto/chain";
 import { toBytes32 } from "../lib/bytes32.ts";
 import type {
@@ -15,9 +15,9 @@ import type {
 } from "./pool-feed-api.ts";
 
 export const HOUR = 3600;
-/** Most leaves of a checkpoint: NoteQueue.CHECKPOINT_LEAVES of the contract. */
+/** Maximum leaves of a checkpoint: NoteQueue.CHECKPOINT_LEAVES of the contract. */
 const CHECKPOINT_LEAVES = 64;
-/** Longest text that is searched: a word in hexadecimal or decimal digits. */
+/** Maximum length of a searched text: a word in hexadecimal or decimal digits. */
 const MAX_SEARCH_CHARACTERS = 80;
 
 type Totals = Pick<PoolSummary, "notes" | "inTree" | "spent" | "deposits" | "payments" | "withdrawals" | "appends">;
@@ -37,7 +37,7 @@ const nullifiersOf = (event: PoolEvent): readonly bigint[] => {
 
 export class PoolHistory {
   #events: PoolEvent[] = [];
-  /** Per event: notes in the tree, and notes spent, before it. */
+  /** Per event: the number of notes in the tree, and of notes spent, before it. */
   #inTreeBefore: number[] = [];
   #spentBefore: number[] = [];
   /** Per leaf: the index of its event. */
@@ -242,7 +242,7 @@ export class PoolHistory {
       const known = new Set(hits.slice(-8).map(({ kind, transactionHash: hash }) => `${kind} ${hash}`));
       for (const [kind, value, leafIndex] of valuesOf(event)) {
         if (!value.startsWith(prefix)) continue;
-        // A transaction with several events is one hit.
+        // A transaction with several events counts as one hit.
         if (kind === "transaction" && known.has(`transaction ${transactionHash}`)) continue;
         hits.push({ kind, value, leafIndex, transactionHash, blockNumber, timestamp });
       }
@@ -272,7 +272,7 @@ const MIN_PREFIX = 3;
 const WORD_DIGITS = 64;
 
 function prefixOf(wanted: string): string | undefined {
-  // 64 digits are a whole word in hexadecimal: decimal words of that length are one in 10^13.
+  // 64 digits are taken for a word in hexadecimal: only one decimal word in 10^13 is that short.
   if (/^[0-9]{20,78}$/.test(wanted) && wanted.length !== WORD_DIGITS)
     return BigInt(wanted) < 1n << 256n ? toBytes32(BigInt(wanted)) : undefined;
   const digits = wanted.replace(/^0x/, "");

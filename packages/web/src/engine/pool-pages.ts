@@ -1,20 +1,20 @@
-// The follower's sink: pages in memory and in the cache.
+// The follower's sink: stores pages in memory and in the cache.
 import type { BlockRef, PageSink, PoolPage, QueueCounts } from "@sotto/chain";
 import { type Failure, uncachedBecause } from "../errors.ts";
 import type { CachedPage, PoolCache } from "./pool-cache.ts";
 import { PoolHistory } from "./pool-history.ts";
 
-/** The newest pages stay as they are, so that a reorganization rolls back little. */
+/** The newest pages are not merged, so that a reorganization rolls back little. */
 const SEPARATE_PAGES = 32;
-/** Older pages are merged until they have this many events: each read of an idle chain adds an empty page. */
+/** Older pages are merged until they have this many events, because each read of an idle chain adds an empty page. */
 const MERGED_EVENTS = 2048;
 
 export class PoolPages implements PageSink {
   readonly history = new PoolHistory();
-  /** Undefined if another tab writes it, or if the browser has no room. */
+  /** Undefined if another tab writes it, or if the browser has no space. */
   #cache: PoolCache | undefined;
   #pages: CachedPage[] = [];
-  /** Counts changes, and changes that removed events. */
+  /** Counters of all changes, and of changes that removed events. */
   revision = 0;
   removals = 0;
   /** Why the cache is not written. */
@@ -27,7 +27,7 @@ export class PoolPages implements PageSink {
     this.#onPage = onPage;
   }
 
-  /** @param pages what the cache has */
+  /** @param pages the cached pages */
   static create(
     cache: PoolCache | undefined,
     pages: readonly CachedPage[],
@@ -63,7 +63,7 @@ export class PoolPages implements PageSink {
     this.#onPage(page);
   }
 
-  /** Merges the two pages before the separate ones if they are small. @returns the first block of what changed */
+  /** Merges the two pages before the newest, unmerged ones if they are small. @returns the first changed block */
   #merge(): number | undefined {
     const at = this.#pages.length - SEPARATE_PAGES - 1;
     const [older, newer] = [this.#pages[at - 1], this.#pages[at]];
@@ -86,12 +86,12 @@ export class PoolPages implements PageSink {
     this.revision += 1;
   }
 
-  /** Pages that lack events cannot be told from the others: everything is read again. */
+  /** Pages that lack events cannot be distinguished from the others, so everything is read again. */
   discardUnchecked(): Promise<void> {
     return this.rollBack(-1);
   }
 
-  /** Removes everything: the chain was started again, with another block 0. */
+  /** Removes everything, because the chain was restarted with another block 0. */
   async restart(genesis: string): Promise<void> {
     await this.#change((cache) => cache.reset(genesis));
     await this.rollBack(-1);
@@ -102,13 +102,13 @@ export class PoolPages implements PageSink {
     return this.#change((cache) => cache.replace(from, changed));
   }
 
-  /** Changes the cache, until that fails once. */
+  /** Writes to the cache, until a write fails. */
   async #change(change: (cache: PoolCache) => Promise<void>): Promise<void> {
     if (this.#cache === undefined) return;
     try {
       await change(this.#cache);
     } catch (error) {
-      // Public data that can be read again: the feed continues without the cache.
+      // The data is public and can be read again, so the feed continues without the cache.
       this.uncached = uncachedBecause(error);
       this.#cache = undefined;
     }

@@ -10,7 +10,7 @@ export interface LazyProver extends WalletProver {
 }
 
 export interface LazyProverOptions {
-  /** Base URL of the service, which has the circuits' files. */
+  /** Base URL of the service, which serves the circuits' files. */
   readonly service: string;
   readonly set: string;
   onDownload(progress: ArtifactProgress): void;

@@ -1,4 +1,4 @@
-// Proves in a worker of its own, so that neither the page nor the wallet waits for a proof.
+// Proves in a separate worker, so that a proof blocks neither the page nor the wallet.
 import { serveProver } from "@sotto/client/browser";
 
 serveProver(self);

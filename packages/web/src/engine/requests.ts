@@ -1,4 +1,4 @@
-// Asking for a resource, and paying for it.
+// Requests a resource, and pays for it.
 import { wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
@@ -20,7 +20,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   checkTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
   const quote: Quote = {
-    // The server's spelling, after redirects: the request with the proof goes exactly there.
+    // The server's URL after redirects: the request with the proof goes to exactly this URL.
     url: metadata.resource,
     host: new URL(metadata.resource).host,
     price: BigInt(payment.amountBaseUnits),
@@ -34,7 +34,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   return { kind: "quote", quote };
 }
 
-/** The first checks of `wrapFetch`, so that the user is not asked about a payment that it would refuse. */
+/** The first checks of `wrapFetch`, so that the user is not asked about a payment that `wrapFetch` would refuse. */
 function checkTerms({ wallet, config }: Context, { payment }: Pick<PaymentInstructions, "payment" | "metadata">): void {
   const { pool } = wallet;
   const refuse = (what: string) => {
@@ -49,7 +49,8 @@ function checkTerms({ wallet, config }: Context, { payment }: Pick<PaymentInstru
 }
 
 /**
- * Pays what the user accepted, and requests the resource. After an interruption, the same request resumes the payment.
+ * Pays at most the price that the user accepted, and requests the resource. After an interruption, the same request
+ * resumes the payment.
  * @throws WebError TERMS_CHANGED, NOT_PAYABLE; the errors of `wrapFetch`
  */
 export async function pay(
@@ -61,7 +62,7 @@ export async function pay(
 ): Promise<Paid> {
   const { wallet, config, limits, serviceFetch } = context;
   let transaction = "";
-  /** What is paid, at most the price that the user saw; 0 if the server asks for nothing any more. */
+  /** The amount paid, at most the price that the user saw; 0 if the server no longer asks for a payment. */
   let paid = 0n;
   const within = quote.price <= limits.maxPerRequest;
   const fetching = wrapFetch(fetchForMerchant(accepted ?? quote.merchant), wallet, {
@@ -93,7 +94,7 @@ export async function pay(
   }
 }
 
-/** The response as text, at most 1 MiB of it. */
+/** The response as text, truncated at 1 MiB. */
 async function deliveryOf(response: Response): Promise<Delivery> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// An open wallet: connected to the chain, which it reads again and again.
+// An open wallet, which reads the chain at regular intervals.
 
 import { readContract, readDecimals } from "@sotto/chain";
 import {
@@ -44,7 +44,7 @@ export function secretsOf(words: string): Secrets {
 
 export const wordsOf = ({ seed }: Secrets): string => wordsFromSeed(hexToBytes(`0x${seed}`, 32));
 
-/** Each chain has its own database, also if a local chain starts again with the same id and pool. */
+/** Each chain has its own database, even a local chain that restarts with the same id and pool. */
 const databaseOf = (vault: Pick<Vault, "id">, { chainId, pool, genesis }: KnownChain): string =>
   `sotto-wallet-${vault.id}-${chainId}-${pool}-${genesis.slice(2, 18)}`;
 
@@ -71,7 +71,7 @@ export interface SessionOptions {
   readonly vault: Pick<Vault, "id" | "chain">;
   onProgress(progress: { block: number; height: number }): void;
   onChange(view: WalletView): void;
-  /** The chain started again under the wallet. */
+  /** The chain was restarted while the wallet was open. */
   onReplaced(failure: Failure): void;
 }
 
@@ -108,7 +108,7 @@ export class Session {
   /** Payments and withdrawals that this page is making now; they are not shown as unfinished. */
   #running = 0;
 
-  /** @throws WebError CHAIN_REPLACED; as `Wallet.open` and `wallet.scan` */
+  /** @throws WebError CHAIN_REPLACED; the errors of `Wallet.open` and `wallet.scan` */
   static async open(options: SessionOptions): Promise<Session> {
     const { config, secrets, vault } = options;
     const { deployment } = config;
@@ -204,7 +204,7 @@ export class Session {
     expectSame(this.known, await readKnownChain(this.#chain, this.context.config));
   }
 
-  /** After a failure: a chain that started again looks like a node that lacks blocks or the pool. */
+  /** Called after a failure: a restarted chain looks like a node that lacks blocks or the pool. */
   async #checkReplaced(): Promise<void> {
     await this.#expectSameChain().catch((error: unknown) => {
       const failure = failureOf(error);
@@ -243,7 +243,7 @@ export class Session {
     this.#options.onChange(view);
   }
 
-  /** Shows how much of a circuit's file has arrived. */
+  /** Shows how much of a circuit's file has been downloaded. */
   showDownload({ circuit, received, total }: ArtifactProgress): void {
     const percent = total === undefined ? undefined : Math.floor((100 * received) / total);
     const before = this.#download;
@@ -259,7 +259,8 @@ export class Session {
       return await action();
     } finally {
       this.#running -= 1;
-      // Before the result: a page that still showed the payment as unfinished would resume it. `look` reports what fails.
+      // Read before the result is returned: a page that still showed the payment as unfinished would resume it. `look`
+      // reports failures.
       await this.#show().catch(() => undefined);
       void this.look();
     }
@@ -299,7 +300,7 @@ export class Session {
     return paymentsCsv(await this.context.wallet.payments({ decimals: DECIMALS }));
   }
 
-  /** Reads no more, and closes the store. */
+  /** Stops reading, and closes the store. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-// One tab of a browser has the wallet: two engines with one store would pay twice within the same limits.
+// Only one tab of a browser has the wallet: two engines with one store could together exceed the limits.
 
 type Message =
   | { readonly ask: "since" }
@@ -7,14 +7,14 @@ type Message =
   | { readonly released: true };
 
 const NAME = "sotto-wallet";
-/** How long another tab may take to close its wallet, ms. */
+/** Maximum time for another tab to close its wallet, ms. */
 const RELEASE_MS = 3_000;
 const ANSWER_MS = 500;
 
 export interface TabEvents {
   /** This tab has the wallet now. */
   acquired(): void;
-  /** Another tab has it, since `since` if it says so. */
+  /** Another tab has it, since `since` if that tab reports the time. */
   elsewhere(since: number | undefined): void;
   /** Closes the wallet before another tab opens it. */
   release(): Promise<void>;
@@ -52,7 +52,7 @@ export class Tabs {
     void this.#hold({ signal: this.#queued.signal });
   }
 
-  /** Resolves once this tab has the lock, or cannot have it. */
+  /** Resolves once this tab has the lock, or cannot acquire it. */
   #hold(options: LockOptions): Promise<boolean> {
     return new Promise((resolve) => {
       const held = navigator.locks.request(NAME, options, (lock) => {
@@ -66,7 +66,7 @@ export class Tabs {
       });
       held.catch(() => {
         resolve(false);
-        // Another tab took the lock, because this one did not answer in time.
+        // Another tab took the lock, because this one did not respond in time.
         if (this.#since !== undefined) void this.#lose();
       });
     });

@@ -1,4 +1,4 @@
-// Funds in and out: faucet, deposits by signature, withdrawals, phone numbers of the owner.
+// Adds and withdraws funds: faucet, deposits by signature, withdrawals; and registers the owner's phone number.
 import {
   type CashedOut,
   type CashOutProgress,
@@ -13,9 +13,9 @@ import type { OnProgress, PageSigner } from "./api.ts";
 import type { Context } from "./context.ts";
 import { cashOutText, fundingText } from "./stages.ts";
 
-/** With several notes, the next payment does not wait for the change of the last one. */
+/** With several notes, the next payment does not have to wait for the change of the previous one. */
 const NOTES = 4;
-/** Below this, one note, base units. */
+/** A smaller deposit makes a single note, base units. */
 const MIN_SPLIT = 1_000_000n;
 const FAUCET_MS = 30_000;
 
@@ -38,7 +38,7 @@ export async function drip(context: Context): Promise<void> {
   await context.refresh();
 }
 
-/** Deposits by a signature, which the service submits. */
+/** Deposits with a signed authorization, which the service submits. */
 export async function deposit(
   context: Context,
   amount: bigint,
@@ -59,13 +59,13 @@ export async function deposit(
 /** Continues deposits that were signed before the page was closed. Each is executed once. */
 export async function resumeDeposits({ wallet, refresh }: Context): Promise<void> {
   for (const { id } of await wallet.unfinishedDeposits()) {
-    // Without a response, the deposit stays unfinished; the next opening tries again.
+    // Without a response, the deposit stays unfinished and is retried when the wallet is next opened.
     await wallet.resumeDeposit(id).catch(() => undefined);
     await refresh();
   }
 }
 
-/** Withdraws through the service, or resumes an equal withdrawal that is unfinished. Each is executed once. */
+/** Withdraws through the service, or resumes an identical unfinished withdrawal. Each is executed once. */
 export function withdraw(
   { wallet }: Pick<Context, "wallet">,
   recipient: string,
@@ -85,7 +85,7 @@ export function resumeWithdrawal(
   return wallet.resumeWithdrawal(id, { signal, onProgress: inWords(onProgress) });
 }
 
-/** Begins with a line of its own if an earlier call began the withdrawal. */
+/** Begins with an additional stage if an earlier call began the withdrawal. */
 function inWords(onProgress: OnProgress): (progress: CashOutProgress) => void {
   let said = false;
   return ({ stage, transaction, resumed }) => {
@@ -101,7 +101,7 @@ export async function resumeWithdrawals({ wallet, refresh }: Pick<Context, "wall
   const submitted = open.filter(({ id }) => wallet.proofOf(id) !== undefined);
   const executed = wallet.unfinishedWithdrawals().filter(({ transaction }) => transaction !== undefined);
   const ids = [...submitted, ...executed].map(({ id }) => id);
-  // Without an answer, the withdrawal stays unfinished: the page shows it with a button.
+  // Without a response, the withdrawal stays unfinished: the page shows it with a button.
   await Promise.all(ids.map((id) => wallet.resumeWithdrawal(id).catch(() => undefined)));
   if (ids.length > 0) await refresh();
 }
@@ -122,7 +122,7 @@ export async function proveNumber(
   await registry.phoneVerify({ phoneNumber: phone, walletAddress: wallet, code: code.trim() });
 }
 
-/** An account of the page as the client takes it. */
+/** A page's account in the form that the client expects. */
 function signerOf(context: Context, signer: PageSigner | undefined): DepositSigner & LookupSigner {
   if (signer === undefined) return accountOf(context);
   return {

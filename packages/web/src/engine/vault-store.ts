@@ -1,8 +1,8 @@
-// Where the vault is: one record in an IndexedDB database of its own, so that deleting a wallet's notes leaves its key.
+// Stores the vault: one record in a separate IndexedDB database, so that deleting a wallet's notes keeps its key.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { parseSealed, type Sealed } from "./vault.ts";
 
-/** The chain that a wallet has read: a local chain that starts again has the same id and pool, but another genesis. */
+/** The chain that a wallet has read: a restarted local chain has the same id and pool, but another genesis block. */
 export interface KnownChain {
   readonly chainId: number;
   readonly pool: string;
@@ -10,7 +10,7 @@ export interface KnownChain {
   readonly genesis: string;
 }
 
-/** One wallet of this browser. Nothing in it is secret but the content of `sealed`. */
+/** One wallet of this browser. Only the content of `sealed` is secret. */
 export interface Vault {
   /** Random, hex; part of the names of the wallet's databases. */
   readonly id: string;
@@ -23,7 +23,7 @@ interface Schema extends DBSchema {
   vaults: { key: string; value: unknown };
 }
 
-/** The only key: this app keeps one wallet in a browser. */
+/** The only record key: this app keeps one wallet per browser. */
 const KEY = "wallet";
 
 let database: Promise<IDBPDatabase<Schema>> | undefined;

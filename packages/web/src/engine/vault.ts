@@ -1,8 +1,8 @@
-// The wallet's secrets at rest: encrypted with a passphrase, by WebCrypto.
+// Encrypts the wallet's stored secrets with a passphrase, by WebCrypto.
 import { SottoError } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 
-/** What the vault keeps. */
+/** The secrets in the vault. */
 export interface Secrets {
   /** The wallet's seed, 32 bytes as hex without 0x: the same as its 24 words. */
   readonly seed: string;
@@ -10,7 +10,7 @@ export interface Secrets {
   readonly account: string;
 }
 
-/** An encrypted text. Everything but `data` is authenticated together with it. */
+/** An encrypted text. All other fields are authenticated together with `data`. */
 export interface Sealed {
   readonly version: 1;
   readonly kdf: "PBKDF2-SHA-256";
@@ -23,9 +23,9 @@ export interface Sealed {
   readonly data: string;
 }
 
-/** The minimum that is accepted, and what is used: about half a second on a laptop. */
+/** The minimum accepted, and the number used for new vaults: about half a second on a laptop. */
 const MIN_ITERATIONS = 600_000;
-/** A file with more would keep the page busy for minutes. */
+/** A file with more iterations would keep the worker busy for minutes. */
 const MAX_ITERATIONS = 10_000_000;
 export const MIN_PASSPHRASE_CHARACTERS = 10;
 
@@ -64,7 +64,7 @@ export async function seal(text: string, passphrase: string): Promise<Sealed> {
   return { ...header, data: toBase64(new Uint8Array(data)) };
 }
 
-/** @throws WebError PASSPHRASE_WRONG; a changed file gives the same error, because the two cannot be told apart */
+/** @throws WebError PASSPHRASE_WRONG; a changed file gives the same error, because the two cannot be distinguished */
 export async function open(sealed: Sealed, passphrase: string): Promise<string> {
   const nonce = fromBase64(sealed.nonce);
   const key = await keyOf(passphrase, fromBase64(sealed.salt), sealed.iterations);
@@ -77,7 +77,7 @@ export async function open(sealed: Sealed, passphrase: string): Promise<string> 
   }
 }
 
-/** Groups of four, so that `atob` accepts it. */
+/** In groups of four characters, so that `atob` accepts it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**

@@ -21,7 +21,7 @@ export function parseViewingKey(
   try {
     if (text.length <= MAX_CHARACTERS) fields = Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
-    // Rejected below.
+    // Not JSON: rejected below.
   }
   const { type, version, viewingKey, shieldedAddress } = fields;
   if (type !== "sotto-viewing-key" || version !== 1 || typeof shieldedAddress !== "string")
@@ -33,7 +33,7 @@ export function parseViewingKey(
   return { viewingKey: BigInt(viewingKey), shieldedAddress };
 }
 
-/** @throws WebError VIEWING_KEY_INVALID; other keys would read nothing, without an error */
+/** @throws WebError VIEWING_KEY_INVALID: an invalid key would otherwise read nothing, without an error */
 export function viewerOf({ viewingKey, shieldedAddress }: ViewingKey): Viewer {
   const invalid = (message: string, cause?: unknown) => new WebError("VIEWING_KEY_INVALID", message, {}, { cause });
   let address: ReturnType<typeof decodeShieldedAddress>;

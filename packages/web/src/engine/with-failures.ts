@@ -1,6 +1,6 @@
 import { failureOf } from "../errors.ts";
 
-/** Errors cross the border of a worker as plain objects; class instances would lose their codes. */
+/** Errors leave a worker as plain objects, because class instances would lose their codes. */
 export function withFailures<T extends object>(api: T): T {
   return new Proxy(api, {
     get(target, name) {
