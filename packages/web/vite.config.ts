@@ -15,14 +15,14 @@ const contentPolicy = {
 };
 
 export default defineConfig({
-  // Relative addresses: the service serves the app below its own path.
+  // Relative URLs, because the service serves the app below its own path.
   base: "./",
   plugins: [contentPolicy],
   build: {
     outDir: "dist",
-    // No browser that runs the prover is older.
+    // Every browser that can run the prover supports this target.
     target: "es2022",
-    // The content policy forbids data: addresses for anything but images.
+    // The content security policy allows data: URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // test/web reads the first view's files from it.

@@ -11,7 +11,7 @@ export const about = "from a saved change of the payment circuit to new keys, ve
 const CIRCUIT = join(circuitsFolder, "payment.circom");
 /** A redundant constraint: it changes the r1cs, and all tests still pass. */
 const FIND = "    Bound()(changeHint);\n";
-/** The comment has the time, so that no cached compilation matches. */
+/** The comment contains the time, so that no cached compilation matches. */
 const REPLACE = `${FIND}    Bound()(changeHint); // ${Date.now()}\n`;
 
 const turn = (): void => {
@@ -19,7 +19,7 @@ const turn = (): void => {
   if (status !== 0) throw new CommandError("LOOP_FAILED", "pnpm circuits:build failed: see above");
 };
 
-/** Restores the files that a turn writes, all of which are committed. */
+/** Restores the files that a turn of the loop writes; all of them are committed. */
 function assertUnchanged(): void {
   const changed = uncommitted();
   if (changed.length > 0)

@@ -1,4 +1,4 @@
-// `pnpm bench relayer`: payments with and without a thousand deposits that can never succeed.
+// `pnpm bench relayer`: settles payments with and without a thousand queued deposits that can never succeed.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

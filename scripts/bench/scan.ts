@@ -57,7 +57,7 @@ function scan(print: Print, notes: readonly Delivered[]): void {
   print("scan.perSecond", notes.length / seconds(start), "notes/s");
 }
 
-/** Restores a wallet whose one deposit is followed by other wallets' payments, which make two notes each. */
+/** Restores a wallet whose only deposit is followed by other wallets' payments, each of which creates two notes. */
 async function restore(print: Print, payments: readonly Delivered[]): Promise<void> {
   const seed = randomSeed();
   const chain = new RecordedChain();

@@ -12,7 +12,7 @@ import type { Print } from "./main.ts";
 
 export const about = "settling through the service (separate process, SQLite, local node): rate, times, gas";
 
-/** Number of payments that measure the rate: all are verified first, then each is submitted by its own client at once. */
+/** Number of payments that measure the rate: all are verified first, then submitted at once by one client each. */
 const RATE = { payments: 256, clients: 64 };
 /** Number of payments that measure the times: each client settles its payments one after another. */
 const TIMES = { payments: 64, clients: 4 };
@@ -75,7 +75,7 @@ async function queueOf({ provider, pool }: World, block?: number): Promise<{ siz
   return contract.getFunction("queue")(block === undefined ? {} : { blockTag: block });
 }
 
-/** Gas per payment if all are sent together, because no node answered while they were submitted. */
+/** Gas per payment if all are sent together, because the node was unreachable while they were submitted. */
 async function gasWhenWaiting(world: World, url: string, node: FaultyNode, requests: Request[]): Promise<number> {
   node.mode = "breaksOff";
   const settling = requests.map((request) => settle(url, request));

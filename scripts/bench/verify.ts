@@ -11,7 +11,9 @@ import type { Print } from "./main.ts";
 export const about = "verifying the two proofs of a payment, alone and under load, and snarkjs in the same run";
 
 const CIRCUITS = ["payment", "elgamal_range"] as const;
-/** Per turn: pairs verified one after another, pairs that arrive together, and how many of the latter snarkjs gets. */
+/**
+ * Per turn: pairs verified one after another, pairs that arrive together, and how many of the latter snarkjs verifies.
+ */
 const [ALONE, TOGETHER, TOGETHER_SNARKJS, TURNS] = [8, 64, 16, 5];
 
 interface Claim {

@@ -23,7 +23,7 @@ const DIST = join(root, "packages", "web", "dist");
 const NOTES = 100_000;
 const LOADS = 5;
 const PROOFS = 3;
-/** Reading 100,000 notes from the recorded node, and other waits, ms. */
+/** Timeouts for reading 100,000 notes from the recorded node and for other waits, ms. */
 const READ_MS = 180_000;
 /** A task that blocks the page on purpose, and the wait until the browser has reported it, ms. */
 const [BLOCK_MS, REPORT_MS] = [150, 300];
@@ -68,7 +68,7 @@ async function longestTask(page: Page, action: () => Promise<void>): Promise<num
     state.observer.observe({ type: "longtask" });
   });
   await action();
-  // The browser reports a task after its end.
+  // The browser reports a task only after it has ended.
   await page.waitForTimeout(REPORT_MS);
   return page.evaluate(() => {
     const { longest, observer } = globalThis as unknown as { longest: number; observer: PerformanceObserver };
@@ -96,7 +96,7 @@ async function scrollAndSearch(browser: TestBrowser, host: Host, commitment: str
   const page = await browser.newPage({ ...LOCALE, viewport: { width: 1280, height: 900 } }, READ_MS);
   await page.goto(`${host.url}/#/pool`);
   const list = page.locator(".virtual");
-  // The figures show all notes only after everything is read.
+  // The page's figures show all notes only once everything has been read.
   await page
     .locator(".figure", { hasText: NOTES.toLocaleString("en-US") })
     .first()

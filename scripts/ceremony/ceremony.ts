@@ -119,7 +119,7 @@ export async function acceptRound(context: CeremonyContext, ptau: string, from: 
       rmSync(kept, { recursive: true, force: true });
       renameSync(checked, kept);
     }
-    // The transcript comes last: without its entry, the round is checked again.
+    // The transcript is written last: if it lacks the round, the round is checked again.
     writeTranscript(transcriptOf(context), { ...transcript, rounds: [...transcript.rounds, round] });
     return round;
   } finally {
@@ -127,8 +127,10 @@ export async function acceptRound(context: CeremonyContext, ptau: string, from: 
   }
 }
 
-/** Reads the last contribution to each key in a folder. All must be by one contributor, directly after the transcript's
- * last round. */
+/**
+ * Reads the last contribution to each key in a folder. All must be by one contributor and directly follow the
+ * transcript's last round.
+ */
 async function readRound(context: CeremonyContext, transcript: Transcript, from: string): Promise<Round> {
   const hashes: Round["hashes"] = {};
   let contributor: string | undefined;

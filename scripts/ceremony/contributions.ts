@@ -1,4 +1,4 @@
-// Reads section 10 of a zkey, the contributions to its delta. It does so without snarkjs, so that the transcript records
+// Reads section 10 of a zkey, the contributions to its delta. It does not use snarkjs, so that the transcript records
 // the file's content and not the output of a tool.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
@@ -10,7 +10,7 @@ export interface Contribution {
   readonly name: string;
   /** BLAKE2b-512 of its public key and transcript, hex: snarkjs prints it as the contribution hash. */
   readonly hash: string;
-  /** Only for the beacon: its public bytes (hex), and the exponent: they are hashed 2^iterations times. */
+  /** Only for the beacon: its public bytes (hex), and the exponent: the bytes are hashed 2^iterations times. */
   readonly beacon?: { readonly hash: string; readonly iterations: number };
 }
 

@@ -72,7 +72,7 @@ const required = (options: Options, name: keyof Options): string => {
 
 const artifactsOf = (set: string): string => join(buildFolder, ...set.split("/"));
 const publishedAt = (set: string): string => join(circuitsFolder, ceremonyFile(set));
-/** The path as the user would type it in the working directory. */
+/** The path relative to the working directory, as the user would type it. */
 const shown = (path: string): string => (relative(".", path).startsWith("..") ? path : relative(".", path));
 
 async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<void> {

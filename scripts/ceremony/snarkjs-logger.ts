@@ -1,10 +1,12 @@
-// A logger for snarkjs that also captures the errors it prints on the console.
+// A logger for snarkjs that also captures the errors that snarkjs prints on the console.
 
 /** Called with the finished share of a circuit's keys, 0 to 1. */
 export type Progress = (part: number) => void;
 
 const EVERY_MS = 10_000;
-/** From which share of the work to which snarkjs writes each list of points of a key; measured. */
+/**
+ * For each list of points in a key, the shares of the total work at which snarkjs begins and ends writing it; measured.
+ */
 const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
   C: [0, 0.5],
   A: [0.5, 0.62],

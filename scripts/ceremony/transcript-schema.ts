@@ -23,7 +23,10 @@ const phase1 = Type.Object(
   strict,
 );
 
-/** Public random bytes that were unknown while contributions were made, hashed 2^iterations times, and their source. */
+/**
+ * Public random bytes that nobody knew while contributions were made, their source, and how often they are hashed
+ * (2^iterations).
+ */
 const beacon = Type.Object(
   {
     hash: Type.String({ pattern: "^([0-9a-f]{2}){16,255}$" }),
@@ -55,7 +58,7 @@ const finalFiles = Type.Object(
 const transcript = Type.Object(
   {
     version: Type.Literal(1),
-    /** The keys of a rehearsal are insecure. */
+    /** The keys of a set named `rehearsal/NAME` are insecure. */
     set: Type.String({ pattern: "^(ceremony|rehearsal)/[a-z][a-z0-9-]{0,39}$" }),
     phase1,
     /** By circuit: SHA-256 of the r1cs and of the zkey without contributions, and the BLAKE2b in every later zkey. */

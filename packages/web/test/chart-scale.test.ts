@@ -7,7 +7,7 @@ const series = (kind: Series["kind"], ...values: (number | null)[]): Series[] =>
 ];
 
 describe("the scales of a chart", () => {
-  it("have half a step of room, and half an hour around a single value", () => {
+  it("leave half a step at both ends, and half an hour around a single value", () => {
     expect(xRange([3_600, 7_200, 10_800])).to.deep.equal([1_800, 12_600]);
     expect(xRange([7_200])).to.deep.equal([5_400, 9_000]);
   });
@@ -18,7 +18,7 @@ describe("the scales of a chart", () => {
     expect(yRange(series("points", 100, 200), 100, 200)).to.deep.equal([90, 200 * 1.1]);
   });
 
-  it("name no count between whole numbers, and amounts in short", () => {
+  it("label counts only at whole numbers, and abbreviate amounts", () => {
     expect(areWhole(series("bars", 1, null, 2))).to.equal(true);
     expect(areWhole(series("bars", 1, 0.5))).to.equal(false);
     expect([

@@ -25,7 +25,7 @@ describe("the wallet's worker", () => {
       server.close();
     });
 
-    it("reads the 402 of the wallet that the user saw, and no other", async () => {
+    it("accepts a 402 only if it names the wallet that the user saw", async () => {
       const response = await fetchForMerchant(wallet)(url);
       expect(await response.json()).to.deep.equal(JSON.parse(JSON.stringify(instructions)));
       const error = await expectRejected("TERMS_CHANGED", () => fetchForMerchant(`0x${"11".repeat(20)}`)(url));

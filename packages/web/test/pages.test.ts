@@ -43,7 +43,7 @@ describe("sums of a merchant", () => {
     ]);
   });
 
-  it("notices that any payment was confirmed or replaced, even if the sum stays the same", () => {
+  it("detects that a payment was confirmed or replaced, even if the sum stays the same", () => {
     const list = [received(NOW, 0n), received(NOW + 1, 2n)];
     expect(isSameReceived(list, structuredClone(list))).to.equal(true);
     const changes: Partial<Received>[] = [
@@ -64,7 +64,7 @@ describe("sums of a merchant", () => {
     expect(isSameReceived([], list)).to.equal(false);
   });
 
-  it("exports payments by the rules of the wallet's CSV", () => {
+  it("exports payments in the format of the wallet's CSV", () => {
     const lines = receivedCsv([received(NOW, 1_500_000n), received(NOW, 7n, "deposit")]).split("\r\n");
     expect(lines).to.have.lengthOf(3);
     expect(lines[1]).to.include(",in,settled,1500000,1.5,");
@@ -83,7 +83,7 @@ describe("a viewing key", () => {
     pool,
   };
 
-  it("is read as the command line exports it", () => {
+  it("is accepted in the form that the command line exports", () => {
     expect(parseViewingKey(JSON.stringify(key), place)).to.deep.equal({ viewingKey: 255n, shieldedAddress: "0x01" });
   });
 
@@ -160,7 +160,7 @@ describe("metrics", () => {
     expect(samples[2]?.labels["result"]).to.equal('say "no", {or} not');
   });
 
-  it("give upper estimates of latencies over all statuses of a route", () => {
+  it("give upper estimates of a route's latencies, over all statuses", () => {
     expect(latenciesOf(samples, "sotto_http_request_seconds")).to.deep.equal([
       { route: "POST /verify", requests: 12, median: 0.1, p95: Number.POSITIVE_INFINITY },
     ]);

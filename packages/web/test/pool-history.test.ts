@@ -68,7 +68,7 @@ describe("the pool's history", () => {
     });
   });
 
-  it("shows a deposit's amount and no payment's", () => {
+  it("shows the amounts of deposits, but not of payments", () => {
     const rows = historyOf(EVENTS).notes(0, 100);
     expect(rows.map(({ origin }) => origin)).to.deep.equal([
       ...["deposit", "deposit", "deposit"],
@@ -79,7 +79,7 @@ describe("the pool's history", () => {
     expect(rows.map(({ commitment }) => commitment)).to.deep.equal(rows.map((_, i) => 0x1000n + BigInt(i)));
   });
 
-  it("says how many notes each payment may have come from", () => {
+  it("reports how many notes each payment may have spent", () => {
     const [newest] = historyOf(EVENTS).transactions(0, 1);
     expect(newest?.events.map(({ crowd }) => crowd)).to.deep.equal([
       { notesBefore: 3, spentBefore: 0 },
@@ -123,7 +123,7 @@ describe("the pool's history", () => {
     expect(historyOf([...EVENTS, payment(62, 7)]).settlements(1)).to.have.lengthOf(1);
   });
 
-  it("is the same after a reorganization as if the removed blocks had never been", () => {
+  it("is the same after a reorganization as if the removed blocks had never existed", () => {
     const history = historyOf(EVENTS);
     expect(history.rollBack(3)).to.equal(true);
     expect(history.rollBack(3)).to.equal(false);
@@ -158,7 +158,7 @@ describe("the pool's history", () => {
       expect(kinds(EVENTS[4]!.transactionHash)).to.deep.equal(["transaction"]);
     });
 
-    it("keeps to its limit, newest first, and says that there is more", () => {
+    it("returns the newest hits up to its limit, and reports that there are more", () => {
       const { hits, more } = history.search("0x000", 3);
       expect(hits).to.have.lengthOf(3);
       expect(more).to.equal(true);

@@ -47,7 +47,7 @@ export class RecordedNode {
     return word(field("recipient commitment 0"));
   }
 
-  /** The manifest's fields that the page compares with the chain are made up; the page shows that they differ. */
+  /** The manifest fields that the page compares with the chain are invented; the page shows that they differ. */
   get deployment(): object {
     const contract = { address: TOKEN, codeHash: word(0) };
     return {
@@ -189,7 +189,7 @@ export class RecordedNode {
       response.setHeader("access-control-allow-headers", "content-type");
       if (request.method === "OPTIONS") return void response.writeHead(204).end();
       const text = await bodyOf(request);
-      // A page that closes aborts its requests.
+      // A page aborts its requests when it closes.
       if (text === "") return void response.destroy();
       const body: unknown = JSON.parse(text);
       const answer = Array.isArray(body) ? body.map(this.#respond) : this.#respond(body);

@@ -19,7 +19,7 @@ describe("the list of phase 1 files", function () {
     expect(Object.keys(PTAU_HASHES).map(Number)).to.deep.equal(Array.from({ length: 21 }, (_, i) => i + 8));
     for (const hash of Object.values(PTAU_HASHES)) expect(hash).to.match(/^[0-9a-f]{128}$/);
     expect(new Set(Object.values(PTAU_HASHES)).size).to.equal(21);
-    // Noted down independently of the list.
+    // Copied independently of the list.
     expect(PTAU_HASHES[14]).to.match(/^eeefbcf7c3803b523c94112023c7ff89558f9b8e0cf5d6cdcba3ade60f168af4/);
     expect(PTAU_HASHES[16]).to.match(/^6a6277a2f74e1073/);
   });

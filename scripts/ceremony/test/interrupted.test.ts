@@ -45,7 +45,7 @@ describe("a ceremony, interrupted", function () {
   });
 
   /**
-   * @param lines after which it kills itself
+   * @param lines number of lines after which it kills itself
    * @param blocks largest file it may write, of 512 bytes each (some shells': 1024)
    */
   async function goOn(lines = Number.POSITIVE_INFINITY, blocks?: number) {
@@ -115,7 +115,7 @@ describe("a ceremony, interrupted", function () {
     expect(await begin("twin")).to.deep.equal(["toy"]);
     await expectRejected("CEREMONY_NOT_BEGUN", () => endWithBeacon(other, BEACON));
     expect(await begin("twin")).to.deep.equal([]);
-    // Damaged, of another circuit, from another phase 1.
+    // A damaged file, a file of another circuit, and a file from another phase 1.
     writeFileSync(zkeyIn(first, "toy"), readFileSync(zkeyIn(first, "toy")).fill(1, 5_000, 5_001));
     expect(await begin("twin")).to.deep.equal(["toy"]);
     const changed = await compileToy("sum * secret + bound");
@@ -146,7 +146,7 @@ describe("a ceremony, interrupted", function () {
     expect(openCeremony(other).rounds).to.have.length(1);
   });
 
-  it("keeps what it checked, even if the sender's folder changes meanwhile", async () => {
+  it("keeps the files that it checked, even if the sender's folder changes meanwhile", async () => {
     const [sent, zkey] = [at("sent"), zkeyIn(at("sent"), "toy")];
     const change = () => existsSync(sent) && writeFileSync(zkey, "something else");
     const other = { ...context, folder: at("changing") };

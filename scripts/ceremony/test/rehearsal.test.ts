@@ -70,7 +70,7 @@ describe("a ceremony, rehearsed", function () {
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
-  it("begins once, with reproducible keys", async () => {
+  it("can be started only once, and makes reproducible keys", async () => {
     const { phase1, rounds, circuits } = await beginCeremony(context, "rehearsal/toy", ptau);
     expect(phase1.blake2b).to.match(/^[0-9a-f]{128}$/);
     expect(rounds).to.deep.equal([]);
@@ -202,7 +202,7 @@ describe("a ceremony, rehearsed", function () {
     await expectRejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
     const { final: _, ...open } = transcript;
     await expectRejected("CEREMONY_OPEN", () => check(open));
-    // Keys made correctly from their circuit, but all secrets are public or chosen by the last contributor.
+    // Keys made correctly from their circuit, but all their secrets are public or were chosen by the last contributor.
     for (const rounds of [[], [beacon!], [ada!, grace!]])
       await expectRejected("CEREMONY_OPEN", () => check({ ...transcript, rounds }));
     await expectRejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));

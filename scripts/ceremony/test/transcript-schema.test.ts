@@ -1,4 +1,4 @@
-// Transcripts by a malicious coordinator, who attacks the people that check them.
+// Transcripts by a malicious coordinator who attacks the people who check them.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +96,7 @@ describe("the schema of a transcript", function () {
     for (const bad of [text, "[]", "null", "{"]) await expectRejected("TRANSCRIPT_DAMAGED", () => read(bad));
   });
 
-  it("must name this tree's circuits and verifiers", async () => {
+  it("requires the names of this tree's circuits and verifiers", async () => {
     const { circuits } = readLock();
     const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
     const set = "development";

@@ -29,7 +29,7 @@ describe("the names of a set's verifiers", function () {
     taken("ceremony/i");
   });
 
-  it("are accepted if they are of the same set, or if no other set uses them", () => {
+  it("are accepted if they belong to the same set, or if no other set uses them", () => {
     for (const set of ["ceremony/autumn-1", "rehearsal/x", "ceremony/autumn-2", "ceremony/x", "rehearsal/autumn-1"])
       assertUniqueVerifierNames(set, contracts);
     for (const set of ["ceremony/autumn-2026", "development"]) assertUniqueVerifierNames(set);

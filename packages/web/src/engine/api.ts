@@ -8,12 +8,12 @@
  * ```
  *
  * - Only the worker has the seed, the keys and the store. The page sees the words only when a wallet is created, or
- * when the user asks for them with the passphrase.
+ *   when the user asks for them with the passphrase.
  * - Every method rejects with a `Failure` ({ code, message, details }), which `ErrorMessage` shows.
  * - Amounts are bigints in base units (10^-6 USDC), times are milliseconds since the Unix epoch unless a field says
- * otherwise.
+ *   otherwise.
  * - Only one tab of a browser has the wallet (a Web Lock). Other tabs are in phase `elsewhere` until they call
- * `takeOver`.
+ *   `takeOver`.
  * - All data comes from a node, the service and the resource servers, through their public interfaces.
  *
  * Other pages read: `state.wallet.history` (payments as this wallet knows them), `requests()` (what this browser sent to

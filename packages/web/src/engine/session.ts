@@ -259,7 +259,7 @@ export class Session {
       return await action();
     } finally {
       this.#running -= 1;
-      // Read before the result is returned: a page that still showed the payment as unfinished would resume it. `look`
+      // Shown before the result is returned: a page that still showed the payment as unfinished would resume it. `look`
       // reports failures.
       await this.#show().catch(() => undefined);
       void this.look();

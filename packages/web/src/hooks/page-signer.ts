@@ -1,4 +1,4 @@
-// Ethereum wallets of this browser (EIP-6963), as the engine's signers.
+// Makes this browser's Ethereum wallets (EIP-6963) signers for the engine.
 import { proxy } from "comlink";
 import { createStore, type EIP6963ProviderDetail } from "mipd";
 import { useSyncExternalStore } from "react";

@@ -5,7 +5,7 @@ import { type Failure, failureOf } from "../errors.ts";
 export interface Action {
   readonly busy: boolean;
   readonly failure: Failure | undefined;
-  /** Runs `action`, unless one runs already. Never rejects. */
+  /** Runs `action`, unless it is already running. Never rejects. */
   run(action: () => Promise<unknown>): void;
   reset(): void;
 }

@@ -11,8 +11,8 @@ export interface Answer<T> {
 }
 
 /**
- * Sends a request to a worker, and sends it again whenever `question` changes, or after a failure. Answers to an earlier
- * request are dropped.
+ * Sends a request to a worker, and sends it again whenever `question` changes, or after a failure. Responses to earlier
+ * requests are dropped.
  * @param ask must depend on nothing but `question`
  */
 export function useAnswer<T>(question: string | undefined, ask: () => Promise<T>): Answer<T> {

@@ -8,10 +8,10 @@ const poolOf = ({ deployment: { chainId, pool, deploymentBlock }, nodes }: HostC
   JSON.stringify([chainId, pool, deploymentBlock, nodes]);
 
 /**
- * Whether the host names another pool, chain or node than when the page was opened. The page asks the host only if there is
- * a reason to.
- * @param restarted when the chain was started again: reason to ask once
- * @param failing whether the node's chain does not fit: reason to ask until it does
+ * Whether the host's configuration names another pool, chain or node than when the page was opened. The page asks the
+ * host only if one of the parameters gives a reason.
+ * @param restarted when the chain was restarted: a reason to ask once
+ * @param failing whether the node's chain does not match: a reason to keep asking
  */
 export function useHostChange(config: HostConfig, restarted: number | undefined, failing: boolean): boolean {
   const [changed, setChanged] = useState(false);
@@ -20,7 +20,7 @@ export function useHostChange(config: HostConfig, restarted: number | undefined,
     let current = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
-      // A host that does not answer says nothing new.
+      // No response: the host's configuration counts as unchanged.
       const found = await loadConfig().catch(() => undefined);
       if (!current) return;
       const differs = found !== undefined && poolOf(found) !== poolOf(config);

@@ -1,6 +1,6 @@
 import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
 
-/** Decimals of USDC. The engine refuses a pool of a token with others. */
+/** Decimals of USDC. The engine refuses a pool whose token has a different number of decimals. */
 export const DECIMALS = 6;
 
 /** An amount in base units as "1,234.50": two to six decimals. */
@@ -10,5 +10,8 @@ export function formatAmount(amount: bigint): string {
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.padEnd(2, "0")}`;
 }
 
-/** Base units of what a person typed: "1.5", "1,5" and " 1.50 ". @throws SottoError INVALID_AMOUNT */
+/**
+ * Parses an amount that the user typed into base units: "1.5", "1,5" and " 1.50 ".
+ * @throws SottoError INVALID_AMOUNT
+ */
 export const readAmount = (text: string): bigint => parseDecimalAmount(text.trim().replace(",", "."), DECIMALS);

@@ -1,9 +1,9 @@
-// What an error means, and what the user of this app can do. Loaded when the first error is shown.
+// Explains errors and what the user of this app can do about them. Loaded when the first error is shown.
 import { CLIENT_ERRORS } from "@sotto/client";
 import type { ErrorTable } from "@sotto/protocol";
 import { WEB_ERRORS } from "../error-definitions.ts";
 
-/** The next step in this app; the definitions name those of the command line. */
+/** Next steps in this app; the error definitions name those for the command line. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   INSUFFICIENT_FUNDS: "Add funds.",
   INSUFFICIENT_TOKENS: "Get test tokens from the faucet, or deposit less.",
@@ -34,7 +34,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   INVALID_ADDRESS: "Check the address: 0x and 40 hexadecimal digits.",
 };
 
-/** A definition's meaning as people read it: without the sentence about the error's details, which programs read. */
+/** A definition's meaning for people, without the sentence about the error's `details`, which is for programs. */
 const forPeople = (means: string): string =>
   means.replace(/ (?:Details[:,]|The wallet's error has the detail) .*$/s, "").replaceAll("`", "");
 

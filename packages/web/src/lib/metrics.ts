@@ -1,4 +1,4 @@
-// Prometheus' text format, as far as this page needs it.
+// Parses the subset of Prometheus' text format that this page needs.
 
 export interface Sample {
   readonly name: string;
@@ -31,7 +31,7 @@ export function sumOf(samples: readonly Sample[], name: string): number | undefi
 export interface Latency {
   readonly route: string;
   readonly requests: number;
-  /** Seconds that the given share of the requests took at most: the bound of a bucket, so an upper estimate. */
+  /** Maximum seconds that the given share of the requests took: the bound of a bucket, so an upper estimate. */
   readonly median: number;
   readonly p95: number;
 }

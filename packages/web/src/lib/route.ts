@@ -7,7 +7,7 @@ const split = (location: string): [path: string, search: string] => {
   return at < 0 ? [location, ""] : [location.slice(0, at), location.slice(at + 1)];
 };
 
-/** wouter's own would move the search from the fragment to the URL, which the host sees. */
+/** wouter's own function would move the search from the fragment to the URL, which the host sees. */
 function navigate(to: string, { replace = false }: { replace?: boolean } = {}): void {
   history[replace ? "replaceState" : "pushState"](null, "", `#${to}`);
   dispatchEvent(new HashChangeEvent("hashchange"));

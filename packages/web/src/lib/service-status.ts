@@ -1,4 +1,4 @@
-// What a service reports about itself: its readiness, and its metrics if the operator publishes them.
+// Reads a service's readiness, and its metrics if the operator publishes them.
 import { readBody } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { parseMetrics, type Sample } from "./metrics.ts";
@@ -7,7 +7,7 @@ import { ANONYMOUS, unreadable } from "./unreadable.ts";
 export interface ServiceCheck {
   readonly name: string;
   readonly ok: boolean;
-  /** Why it is not ok. */
+  /** Why the check failed. */
   readonly code: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function parseStatus(text: string): Omit<ServiceStatus, "elapsed"> {
   return { ready, checks: found };
 }
 
-/** @param service base address @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, SERVICE_STATUS_INVALID */
+/** @param service base URL @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, SERVICE_STATUS_INVALID */
 export async function readStatus(service: string): Promise<ServiceStatus> {
   const start = performance.now();
   const { text } = await read(`${service.replace(/\/$/, "")}/readyz`, MAX_STATUS_BYTES);

@@ -14,8 +14,8 @@ export interface PeriodSum {
 const SECONDS: Readonly<Record<Period, number>> = { hour: 3_600, day: 86_400 };
 
 /**
- * Sums of payments by UTC hour or day: the last `count` periods up to `now`, oldest first, empty ones included. Deposits
- * are no income.
+ * Sums of payments by UTC hour or day: the last `count` periods up to `now`, oldest first, empty ones included.
+ * Deposits do not count as income.
  * @param now seconds
  */
 export function sumByPeriod(received: readonly Received[], period: Period, count: number, now: number): PeriodSum[] {

@@ -1,14 +1,14 @@
-// Browsers fail alike if a server is down and if it does not allow this page to read its response.
+// Browsers report the same error if a server is down and if it does not allow this page to read its response.
 import { WebError } from "../errors.ts";
 
-/** No cookies: they would say who asks. */
+/** No cookies, because they would identify the user. */
 export const ANONYMOUS: RequestInit = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
 
 const PROBE_MS = 5_000;
 
 /**
- * The error for a URL whose response the page did not get. A request whose response nobody may read shows whether the
- * server answers at all.
+ * The error for a URL whose response the page did not get. A `no-cors` request, whose response is unreadable, shows
+ * whether the server responds at all.
  */
 export async function unreadable(url: URL, cause: unknown): Promise<InstanceType<typeof WebError>> {
   const { host } = url;

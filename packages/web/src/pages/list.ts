@@ -1,4 +1,4 @@
-// The pages of the app, in the order of the navigation. Each one is a chunk of its own.
+// The pages of the app, in the order of the navigation. Each one is a separate chunk.
 import { type ComponentType, lazy } from "react";
 
 export interface PageEntry {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { drawRound, MAX_CHOICES, NO_SCORE, type Random, scored, secureRandom } from "../../src/pages/observer/game.ts";
 
-/** Counts in a fixed sequence (a linear congruential generator), so that the tests always draw the same. */
+/** Counts in a fixed sequence (a linear congruential generator), so that every run draws the same notes. */
 function sequence(): Random {
   let state = 12_345;
   return (bound) => {
@@ -30,7 +30,7 @@ describe("the game's draw", () => {
     expect([...choices].sort()).to.deep.equal([0, 1, 2]);
   });
 
-  it("puts the spent note at each place equally often, and each other note beside it", () => {
+  it("puts the spent note at each position equally often, and each other note beside it", () => {
     const random = sequence();
     const places = Array<number>(MAX_CHOICES).fill(0);
     const beside = Array<number>(40).fill(0);
@@ -73,7 +73,7 @@ describe("the game's draw", () => {
 });
 
 describe("the game's score", () => {
-  it("compares hits with what blind guessing finds", () => {
+  it("compares hits with the expected hits of random guessing", () => {
     const score = scored(scored(NO_SCORE, 8, false), 4, true);
     expect(score).to.deep.equal({ rounds: 2, hits: 1, chance: 0.375 });
   });

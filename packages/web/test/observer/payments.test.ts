@@ -55,7 +55,7 @@ describe("the observer's payments", () => {
     ]);
   });
 
-  it("are this wallet's if it knows the digest, and come first before a block has them", () => {
+  it("belong to this wallet if it knows the digest, and come first until they are in a block", () => {
     const history = [
       entry({ digest: word("2") }),
       entry({ id: "waiting", state: "open" }),
@@ -70,14 +70,14 @@ describe("the observer's payments", () => {
     ]);
   });
 
-  it("include the one that is being made, until the history has it", () => {
+  it("include the payment that is being made, until the history lists it", () => {
     const draft = { amount: 7n, at: 2_000, counterparty: "", resource: "https://a.example/1" };
     expect(withDraft([entry({})], draft, []).map(({ amount }) => amount)).to.deep.equal([7n, 5n]);
     expect(withDraft([entry({ at: 2_001 })], draft, [])).to.have.lengthOf(1);
     expect(withDraft([], undefined, [])).to.deep.equal([]);
   });
 
-  it("take nothing from requests that are not their bundle", () => {
+  it("ignore requests that do not contain their bundle", () => {
     const [payment] = seenPayments([batch], [entry({ digest: word("3") })]);
     const requests = ["", "{", "{}", "null"].map((body) => ({ at: 3_000, method: "POST", path: "/verify", body }));
     expect(sentFor(payment!, requests)).to.equal(undefined);
@@ -94,7 +94,7 @@ describe("the public values of a payment", () => {
   const data = poolInterface.encodeFunctionData("settle", [[other, payment]]);
   const call = callOf(settled(2), decodeSettleCall(data));
 
-  it("are the true bytes of its part of the call", () => {
+  it("match the bytes of its part of the call", () => {
     const fields = fieldsOf(settled(2), call).filter(({ offset }) => offset !== undefined);
     const bytes = fields.map(({ words, offset = 0 }) => {
       expect(data.slice(2 + 2 * offset, 2 + 2 * offset + 64 * words.length)).to.equal(
@@ -106,7 +106,7 @@ describe("the public values of a payment", () => {
     expect(call?.signals[6]).to.equal(2n);
   });
 
-  it("are those of the event if the call is unknown or contains another payment", () => {
+  it("come from the event if the call is unknown or contains another payment", () => {
     expect(callOf(settled(9), decodeSettleCall(data))).to.equal(undefined);
     const fields = fieldsOf(settled(2), undefined);
     expect(fields.map(({ name }) => name))

@@ -1,5 +1,5 @@
-// node steps.ts FOLDER TOYS PTAU LINES: runs a ceremony of toy circuits from its current state to the end, like people who
-// only see which folders exist. It prints every step, and is killed after LINES lines.
+// node steps.ts FOLDER TOYS PTAU LINES: runs a ceremony of toy circuits from its current state to the end, deciding
+// each step only from which folders exist. It prints every step, and is killed after LINES lines.
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { buildBn128 } from "ffjavascript";

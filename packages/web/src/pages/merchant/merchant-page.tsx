@@ -14,7 +14,7 @@ import { RouteCheck } from "./route-check.tsx";
 export default function MerchantPage() {
   const state = useMerchant();
   const { phase, shieldedAddress, problem, reorganized, restarted, progress } = state;
-  // The key is forgotten when the merchant leaves the page.
+  // Leaving the page removes the key from memory.
   useEffect(() => () => void merchantDesk().close(), []);
   return (
     <>

@@ -53,7 +53,7 @@ export function ChainValues({ chain, transaction, seen }: Properties) {
       {batch > 1 && (
         <ol className="batch" aria-label="Payments of this transaction">
           {Array.from({ length: batch }, (_, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the place is what identifies it.
+            // biome-ignore lint/suspicious/noArrayIndexKey: its position identifies it.
             <li key={i} aria-current={i === place ? "true" : undefined}>
               {i + 1}
             </li>
@@ -159,7 +159,7 @@ function Bytes({
         <span className="value-short soft small number">{size} bytes</span>
       </summary>
       <div className="value-body">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it. */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it. */}
         <pre tabIndex={0} className="calldata">
           {data.slice(0, start)}
           <mark>{data.slice(start, end)}</mark>

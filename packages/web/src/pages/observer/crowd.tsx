@@ -4,10 +4,10 @@ import { callOf } from "./fields.ts";
 import type { ChainPayment } from "./payments.ts";
 import { useLeavesUnder } from "./use-leaves.ts";
 
-/** More dots than these are a number. */
+/** Maximum number of dots; the rest are shown as a number. */
 const MAX_DOTS = 400;
 
-/** How many notes the payment could have spent. */
+/** Shows how many notes the payment could have spent. */
 export function Crowd({
   chain,
   transaction,

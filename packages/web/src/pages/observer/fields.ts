@@ -7,7 +7,7 @@ export interface Explanation {
   readonly is: string;
   /** The parties that can open it, and with which key. */
   readonly opens: string;
-  /** What it reveals, and why no more. */
+  /** What it reveals, and why it reveals nothing else. */
   readonly reveals: string;
 }
 
@@ -157,6 +157,6 @@ export function fieldsOf(event: SettledEvent, call: SettledCall | undefined): Fi
   ];
 }
 
-/** The payment of a call that an event reports; undefined if the call has none. */
+/** The payment in a call that an event reports; undefined if the call does not contain it. */
 export const callOf = (event: SettledEvent, calls: readonly SettledCall[] | undefined): SettledCall | undefined =>
   calls?.find(({ signals }) => signals[PAYMENT_SIGNAL.nullifier] === event.nullifier);

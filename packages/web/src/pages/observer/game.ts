@@ -3,7 +3,10 @@
 /** A random integer from 0 to `bound` - 1, all equally likely. */
 export type Random = (bound: number) => number;
 
-/** Draws with the browser's generator. Values above the largest multiple of `bound` are drawn again: they would favour small results. */
+/**
+ * Uses the browser's generator. It rejects values above the largest multiple of `bound`, which would favour small
+ * results.
+ */
 export const secureRandom: Random = (bound) => {
   const limit = 2 ** 32 - (2 ** 32 % bound);
   const word = new Uint32Array(1);
@@ -12,7 +15,7 @@ export const secureRandom: Random = (bound) => {
   return word[0]! % bound;
 };
 
-/** Most notes of a round: more do not fit on a phone. */
+/** Maximum notes of a round: more do not fit on a phone. */
 export const MAX_CHOICES = 8;
 
 export interface Round<Payment> {
@@ -31,8 +34,8 @@ export interface Playable<Payment> {
 }
 
 /**
- * Draws a payment, and notes of which it spent one. The others are drawn among all leaves under the payment's root, each
- * equally likely, and so is each order.
+ * Draws a payment, and notes that include the one it spent. The other notes are drawn uniformly from all leaves under
+ * the payment's root, and the order of all notes is random.
  * @returns undefined if there is no payment with at least two candidates
  */
 export function drawRound<Payment>(payments: readonly Playable<Payment>[], random: Random): Round<Payment> | undefined {
@@ -58,7 +61,7 @@ function shuffled(values: number[], random: Random): number[] {
 export interface Score {
   readonly rounds: number;
   readonly hits: number;
-  /** Hits that guessing blindly would have had, on average: the sum of 1 / choices. */
+  /** Expected number of hits by random guessing: the sum of 1 / choices. */
   readonly chance: number;
 }
 

@@ -19,7 +19,7 @@ export default function ObserverPage() {
   const { payments, feed } = seen;
   const newest = payments.find(({ own }) => own !== undefined) ?? payments[0];
   const shown = payments.find(({ id }) => id === selected) ?? newest;
-  // A payment that this page made is not on a chain that was started again.
+  // A payment that this page made is not on a restarted chain.
   useEffect(() => {
     if (feed.restarted !== undefined) setDraft(undefined);
   }, [feed.restarted]);

@@ -25,11 +25,11 @@ type Tone = "known" | "partly" | "hidden";
 interface Answer {
   readonly tone: Tone;
   readonly value: ReactNode;
-  /** Why, or where it comes from. */
+  /** The reason for the answer, or its source. */
   readonly why?: string | undefined;
 }
 
-/** One answer per question, or why there is none. */
+/** One answer per question, or the reason why there are none. */
 type Knowledge = { readonly answers: readonly Answer[] } | { readonly nothing: ReactNode };
 
 const known = (value: ReactNode, why?: string): Answer => ({ tone: "known", value, why });

@@ -14,7 +14,7 @@ interface Properties {
   readonly state: EngineState;
   /** Called when a payment begins. */
   onPay(quote: Quote): void;
-  /** Called when it ended without success. */
+  /** Called when the payment ends without success. */
   onFail(): void;
 }
 
@@ -114,7 +114,7 @@ interface ConfirmProperties extends Omit<Properties, "state"> {
 function Confirm({ quote, onPay, onFail, onAsk, onEnd }: ConfirmProperties) {
   const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
   const heading = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is gone.
+  // The pressed button no longer exists, so it cannot keep the focus.
   useEffect(() => heading.current?.focus(), []);
   const pay = (accepted?: string) => {
     onPay(quote);

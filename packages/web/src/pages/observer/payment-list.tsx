@@ -9,7 +9,7 @@ interface Properties {
   readonly shown: SeenPayment | undefined;
   /** Whether the newest payment is shown as soon as there is one. */
   readonly following: boolean;
-  /** What the viewing key reads, by digest. */
+  /** The amounts that the viewing key can read, by digest. */
   readonly amounts: ReadonlyMap<string, bigint>;
   /** Whether the chain is still being read. */
   readonly reading: boolean;

@@ -8,16 +8,16 @@ export interface ChainPayment {
   readonly event: SettledEvent;
   readonly crowd: Crowd;
   readonly transaction: FeedTransaction;
-  /** Its place among the payments of its transaction, from 0, and their number. */
+  /** Its index among the payments of its transaction, from 0, and their number. */
   readonly place: number;
   readonly batch: number;
 }
 
 export interface SeenPayment {
   readonly id: string;
-  /** What this wallet knows; undefined if it is not its payment, or if the wallet is not open. */
+  /** This wallet's record of it; undefined if this wallet did not make the payment or is not open. */
   readonly own: HistoryEntry | undefined;
-  /** Undefined until a block has it. */
+  /** Undefined until the payment is in a block. */
   readonly chain: ChainPayment | undefined;
 }
 
@@ -29,7 +29,7 @@ export function chainPayments(transaction: FeedTransaction): ChainPayment[] {
   return found.map(({ event, crowd }, place) => ({ event, crowd, transaction, place, batch: found.length }));
 }
 
-/** A payment that this page makes now. The wallet's history has it only when it is complete. */
+/** A payment that this page is making. The wallet's history lists it only once it is complete. */
 export type Draft = Pick<HistoryEntry, "amount" | "at" | "counterparty" | "resource">;
 
 const NEW = { id: "new", kind: "payment", state: "open", transaction: "", block: undefined } as const;
@@ -44,7 +44,7 @@ export function withDraft(
   const { at, resource } = draft;
   if (history.some((entry) => entry.kind === "payment" && entry.resource === resource && entry.at >= at))
     return history;
-  // Once its proof was sent, its event is found by the digest.
+  // Once its proof has been sent, the digest identifies its event.
   const digest = sentFor({ id: NEW.id, own: { ...NEW, ...draft, digest: undefined }, chain: undefined }, requests);
   return [{ ...NEW, ...draft, digest: digest?.statement.digest }, ...history];
 }
@@ -71,17 +71,17 @@ export function seenPayments(
   ];
 }
 
-/** What this browser sent to the service for one payment. */
+/** The requests that this browser sent to the service for one payment. */
 export interface Sent {
   readonly statement: PaymentStatement;
   /** The body of the request, as sent. */
   readonly body: string;
-  /** When it was verified, and when settlement was asked for; milliseconds. */
+  /** When it was verified, and when its settlement was requested; milliseconds. */
   readonly verified: number;
   readonly settled: number | undefined;
 }
 
-/** By body: decoding a bundle takes milliseconds, and every answer of the engine has new objects. */
+/** Cached by body: decoding a bundle takes milliseconds, and every response of the engine has new objects. */
 const parsed = new Map<string, PaymentStatement | undefined>();
 const MAX_PARSED = 200;
 
@@ -94,7 +94,7 @@ function statementOf({ path, body }: ServiceRequest): PaymentStatement | undefin
   return parsed.get(body);
 }
 
-/** @returns undefined if the body is not a bundle, or was cut at the recorder's limit */
+/** @returns undefined if the body is not a bundle, or was truncated at the recorder's limit */
 function parseBody(body: string): PaymentStatement | undefined {
   try {
     return parseStatement(decodeBundle(JSON.parse(body)));

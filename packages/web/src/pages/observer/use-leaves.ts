@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import { toBytes32 } from "../../lib/bytes32.ts";
 
-/** A wallet proves on a recent root, so it is usually among these. */
+/** Number of recent appends to search: a wallet proves on a recent root, so its append is usually among these. */
 const RECENT_APPENDS = 512;
 
 /** The number of leaves under a root; undefined if no append made it. */
@@ -17,7 +17,7 @@ export async function leavesUnder(root: bigint): Promise<number | undefined> {
   return undefined;
 }
 
-/** As `leavesUnder`; undefined while it is being read. */
+/** Like `leavesUnder`; undefined while it is being read. */
 export function useLeavesUnder(root: bigint | undefined): number | undefined {
   const [found, setFound] = useState<{ root: bigint; leaves: number | undefined }>();
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useLeavesUnder(root: bigint | undefined): number | undefined {
     let current = true;
     leavesUnder(root).then(
       (leaves) => current && setFound({ root, leaves }),
-      // The feed's state says what went wrong.
+      // The feed's state reports the failure.
       () => undefined,
     );
     return () => {

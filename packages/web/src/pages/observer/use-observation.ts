@@ -1,4 +1,4 @@
-// Everything that the page shows, from its four sources: the wallet, a viewing key, the recorded requests and the chain.
+// All data that the page shows, from four sources: the wallet, a viewing key, the recorded requests and the chain.
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { EngineState, HistoryEntry, ServiceRequest, WalletView } from "../../engine/api.ts";
 import { observer } from "../../engine/observer.ts";
@@ -10,13 +10,13 @@ import { type Failure, failureOf } from "../../errors.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { chainPayments, type Draft, type SeenPayment, seenPayments, withDraft } from "./payments.ts";
 
-/** Newest transactions of the pool that are looked through, and how many of those that settle payments are listed. */
+/** How many of the pool's newest transactions are searched, and how many of those that settle payments are listed. */
 const LOOKED_THROUGH = 200;
 const LISTED = 24;
-/** Older payments of this wallet that are listed as well. */
+/** How many older payments of this wallet are listed as well. */
 const OWN_OLDER = 24;
 const REQUESTS_MS = 500;
-/** Pause after the node did not return calldata. */
+/** Delay before calldata that the node did not return is requested again, ms. */
 const RETRY_MS = 3_000;
 
 export interface Observation {
@@ -29,7 +29,7 @@ export interface Observation {
   readonly calls: ReadonlyMap<string, SettleTransaction>;
   /** Why the node did not return calldata. */
   readonly callFailure: Failure | undefined;
-  /** Asks the node for one older transaction. */
+  /** Requests one older transaction from the node. */
   loadCall(hash: string): Promise<void>;
   /** Leaf indices of the notes that this wallet spent, by nullifier. */
   readonly spent: ReadonlyMap<bigint, number>;
@@ -39,13 +39,13 @@ export interface Observation {
   setKey(text: string): Promise<void>;
   setWalletKey(): Promise<void>;
   forgetKey(): void;
-  /** Amounts that the viewing key reads, by digest. */
+  /** Amounts that the viewing key can read, by digest. */
   readonly amounts: ReadonlyMap<string, bigint>;
 }
 
 const NO_HISTORY: readonly HistoryEntry[] = [];
 
-/** @param draft a payment that this page makes now */
+/** @param draft a payment that this page is making */
 export function useObservation(draft: Draft | undefined): Observation {
   const config = useConfig();
   const feed = usePoolFeed(config);
@@ -53,7 +53,7 @@ export function useObservation(draft: Draft | undefined): Observation {
   const wallet = state.phase === "open" ? state.wallet : undefined;
   const requests = useRequests(wallet !== undefined);
   const known = wallet?.history ?? NO_HISTORY;
-  // Without the wallet, its history cannot say that a payment is complete.
+  // If the wallet is not open, its history cannot show that a payment is complete.
   const making = wallet === undefined ? undefined : draft;
   const history = useMemo(() => withDraft(known, making, requests), [known, making, requests]);
   const transactions = useTransactions(feed, known);
@@ -80,7 +80,7 @@ function useTransactions(feed: FeedState, history: readonly HistoryEntry[]): rea
     .map(({ transaction }) => transaction)
     .join();
   const { transactions = 0, history: version = 0 } = feed.summary ?? {};
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the feed's answers change with these two numbers.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the feed's results change with these two numbers.
   useEffect(() => {
     let current = true;
     const read = async () => {
@@ -93,7 +93,7 @@ function useTransactions(feed: FeedState, history: readonly HistoryEntry[]): rea
       const all = [...newest, ...older.filter((transaction) => transaction !== undefined)];
       if (current) setFound(all.sort((a, b) => b.blockNumber - a.blockNumber));
     };
-    // The feed's state says what went wrong.
+    // The feed's state reports the failure.
     read().catch(() => undefined);
     return () => {
       current = false;
@@ -102,7 +102,7 @@ function useTransactions(feed: FeedState, history: readonly HistoryEntry[]): rea
   return found;
 }
 
-/** Calldata of the newest listed transactions: all of them, so that the node does not learn which one is of interest. */
+/** Calldata of the newest listed transactions: all of them, so that the node does not learn which one matters. */
 function useCalls(transactions: readonly FeedTransaction[]): Pick<Observation, "calls" | "callFailure" | "loadCall"> {
   const config = useConfig();
   const [calls, setCalls] = useState<ReadonlyMap<string, SettleTransaction>>(new Map());
@@ -139,7 +139,7 @@ function useCalls(transactions: readonly FeedTransaction[]): Pick<Observation, "
   return { calls, callFailure, loadCall };
 }
 
-/** What this browser sent to the service, as it happens. */
+/** The requests to the service, updated as this browser sends them. */
 function useRequests(open: boolean): readonly ServiceRequest[] {
   const [requests, setRequests] = useState<readonly ServiceRequest[]>([]);
   useEffect(() => {
@@ -216,7 +216,7 @@ function useKey(
       current = false;
     };
   }, [config, keyAddress, payments]);
-  // The key stays in the tab while other pages are shown.
+  // The worker keeps the key while the user visits other pages.
   useEffect(
     () =>
       void observer(config)

@@ -6,13 +6,13 @@ import { useAnswer } from "../../hooks/use-answer.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 
 interface Properties {
-  /** When the chain was started again; then the contracts are read again. */
+  /** When the chain was restarted; a new value reads the contracts again. */
   readonly chain: number | undefined;
-  /** Whether the page already says that the chain cannot be read. */
+  /** Whether the page already reports that the chain cannot be read. */
   readonly quiet: boolean;
 }
 
-/** Code, constants and keys on chain, next to the manifest's. */
+/** Code, constants and keys on chain, compared with the manifest's. */
 export function Contracts({ chain, quiet }: Properties) {
   const config = useConfig();
   const { deployment } = config;

@@ -19,13 +19,13 @@ function medianOf(values: readonly number[]): number {
 
 interface Properties {
   readonly summary: PoolSummary;
-  /** Whether the page already says that the chain cannot be read. */
+  /** Whether the page already reports that the chain cannot be read. */
   readonly quiet: boolean;
 }
 
-/** Gas that each settled payment cost, by the receipts of the last transactions. */
+/** Gas per settled payment, from the receipts of the latest transactions. */
 export function GasChart({ summary, quiet }: Properties) {
-  // Payments, not the revision: a new block without payments has no new receipts.
+  // Depends on the number of payments, not on the revision: a new block without payments adds no receipts.
   const { value: points = NO_POINTS, failure } = useAnswer(`${summary.history} ${summary.payments}`, () =>
     poolFeed().gas(TRANSACTIONS),
   );

@@ -23,7 +23,7 @@ interface Properties {
   onOpen(hash: string): void;
 }
 
-/** All notes, newest first. Only rows in view are rendered, and only their notes are asked for. */
+/** All notes, newest first. Only rows in view are rendered, and only their notes are requested. */
 export function NoteList({ summary, onOpen }: Properties) {
   const scroller = useRef<HTMLDivElement>(null);
   const { notes: count } = summary;
@@ -46,7 +46,7 @@ export function NoteList({ summary, onOpen }: Properties) {
       {count === 0 ? (
         <p className="empty">The pool has no notes yet. The first deposit adds one.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it.
         <div ref={scroller} className="virtual" tabIndex={0} style={{ height }}>
           <ul aria-label="Notes, newest first" style={{ height: virtualizer.getTotalSize() }}>
             {rows.map(({ index, start }) => (

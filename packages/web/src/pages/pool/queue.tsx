@@ -9,7 +9,7 @@ import { formatAge, formatCount } from "../../lib/age.ts";
 const MAX_ROWS = 4;
 const NO_APPENDS: readonly AppendRow[] = [];
 
-/** The checkpoints that wait, and the last appends. */
+/** The pending checkpoints and the latest appends. */
 export function Queue({ summary }: { readonly summary: PoolSummary }) {
   const now = useNow() / 1000;
   const { checkpoints } = summary;

@@ -3,19 +3,19 @@ import { poolFeed } from "../../engine/pool-feed.ts";
 import type { NoteRow, PoolSummary } from "../../engine/pool-feed-api.ts";
 
 const CHUNK = 128;
-/** Chunks that are kept, so that scrolling back shows them at once. */
+/** Maximum number of cached chunks: scrolling back shows them immediately. */
 const MAX_CHUNKS = 64;
 
 interface Chunk {
   readonly rows: readonly NoteRow[];
-  /** Whether no later block changes it, unless by a reorganization. */
+  /** Whether only a reorganization can still change it. */
   readonly final: boolean;
   readonly revision: number;
 }
 
 /**
- * The notes from leaf `from` to `to`, asked for in chunks as they come into view.
- * @returns gives a note, undefined while its chunk is on the way
+ * The notes from leaf `from` to `to`, requested in chunks as they come into view.
+ * @returns a function that returns a note; undefined while its chunk is loading
  */
 export function useNotes(
   { revision, history }: PoolSummary,
@@ -43,7 +43,7 @@ export function useNotes(
       }
       render((count) => count + 1);
     };
-    // A failure is in the feed's state.
+    // The feed's state reports the failure.
     for (let index = first; index <= last; index += 1) {
       const chunk = cache.get(index);
       if (chunk === undefined || (!chunk.final && chunk.revision !== revision)) void ask(index).catch(() => {});

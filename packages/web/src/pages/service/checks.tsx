@@ -1,7 +1,7 @@
 import { Time } from "../../components/time.tsx";
 import type { ServiceStatus } from "../../lib/service-status.ts";
 
-/** What each check looks at, and what its failure means for payments. */
+/** What each check examines, and what its failure means for payments. */
 const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }>> = {
   chain: { title: "Chain", ok: "A node answers.", bad: "No node answers: nothing can be verified or settled." },
   store: { title: "Database", ok: "It answers.", bad: "It does not answer: payments are refused, none is lost." },
@@ -44,7 +44,7 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
 
 interface Properties {
   readonly status: ServiceStatus;
-  /** When the service answered, ms. */
+  /** Time of the service's response, ms. */
   readonly at: number;
   /** Whether a later request failed. */
   readonly stale: boolean;

@@ -15,7 +15,7 @@ function time(seconds: number): string {
   return seconds < 1 ? `≤ ${Math.round(seconds * 1000)} ms` : `≤ ${seconds} s`;
 }
 
-/** Numbers of the metrics endpoint. @param samples undefined if it is not public */
+/** Figures from the metrics endpoint. @param samples undefined if the endpoint is not public */
 export function Metrics({ samples }: { readonly samples: readonly Sample[] | undefined }) {
   if (samples === undefined)
     return (

@@ -15,7 +15,10 @@ import { useOperation } from "../../hooks/use-operation.ts";
 import { readAmount } from "../../lib/amount.ts";
 import { AccountChoice, TEST_ACCOUNT } from "./account-choice.tsx";
 
-/** Turns tokens of an Ethereum account into private notes. The account signs; the service sends it and pays the gas. */
+/**
+ * Turns tokens of an Ethereum account into private notes. The account signs the deposit; the service sends it and pays
+ * the gas.
+ */
 export function AddFundsDialog({ wallet, onClose }: { readonly wallet: WalletView; onClose(): void }) {
   const { faucet } = useConfig();
   const wallets = useInjectedWallets();

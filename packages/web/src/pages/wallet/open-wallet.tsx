@@ -20,13 +20,13 @@ const TABS = [
   { path: "/wallet/settings", title: "Settings" },
 ] as const;
 
-/** How long a reorganization is mentioned, ms. */
+/** How long the notice of a reorganization is shown, ms. */
 const MENTION_MS = 120_000;
 
-/** An open wallet: three views, and dialogs that have routes, so that links can open them. */
+/** An open wallet: three views, and dialogs with routes of their own, so that links can open them. */
 export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
   const [path, navigate] = useLocation();
-  // The user agreed to it before the page was closed, so it resumes by itself.
+  // The user agreed to the payment before the page was closed, so it resumes by itself.
   const [resumed, setResumed] = useState(() =>
     wallet.unfinished.find(({ state, resumable }) => state !== "stopped" && resumable),
   );

@@ -7,7 +7,7 @@ import { useAction } from "../../hooks/use-action.ts";
 const MIN_CHARACTERS = 10;
 
 interface Properties {
-  /** A new passphrase is asked twice. */
+  /** The user enters a new passphrase twice. */
   readonly isNew: boolean;
   readonly action: string;
   readonly kind?: "primary" | "danger" | undefined;

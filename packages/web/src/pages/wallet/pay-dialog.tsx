@@ -13,7 +13,7 @@ import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { useOperation } from "../../hooks/use-operation.ts";
 
-/** Asks for the price of a URL, shows it, and pays after the user agreed. The URL comes from the route. */
+/** Requests the price of a URL, shows it, and pays once the user agrees. The URL comes from the route. */
 export function PayDialog({ onClose }: { onClose(): void }) {
   const url = new URLSearchParams(useSearch()).get("url") ?? "";
   return (
@@ -61,7 +61,7 @@ function PayUrl({ url, onClose }: { readonly url: string; onClose(): void }) {
     if (asked.current) return;
     asked.current = true;
     ask();
-    // The prover loads while the user reads the price. If that fails, the payment says why.
+    // The prover loads while the user reads the price. If that fails, the payment reports the error.
     engine()
       .warmUp()
       .catch(() => undefined);
@@ -175,7 +175,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
   );
 }
 
-/** The end of a payment: what was delivered, and the transaction. */
+/** The result of a payment: the delivered response and the transaction. */
 export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): void }) {
   return (
     <>
@@ -209,7 +209,7 @@ export function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
         {type === "" ? "" : `, ${type.split(";")[0]}`}
         {truncated ? ", first megabyte" : ""}
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without a focus, the keyboard cannot scroll it. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it. */}
       <pre tabIndex={0}>{text}</pre>
     </figure>
   );

@@ -13,7 +13,7 @@ import { useOperation } from "../../hooks/use-operation.ts";
 import { readAmount } from "../../lib/amount.ts";
 import { Receipt } from "./pay-dialog.tsx";
 
-/** Pays the wallet that a phone number leads to, after the user saw which one it is. */
+/** Pays the wallet linked to a phone number, after showing the user which wallet it is. */
 export function PhoneDialog({ wallet, onClose }: { readonly wallet: WalletView; onClose(): void }) {
   const [phone, setPhone] = useState("");
   const [amount, setAmount] = useState("");

@@ -10,7 +10,7 @@ import { signerOf, useInjectedWallets } from "../../hooks/page-signer.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { AccountChoice, TEST_ACCOUNT } from "./account-choice.tsx";
 
-/** The wallet's address, and the phone number that leads to it. */
+/** The wallet's shielded address, and the phone number linked to it. */
 export function ReceiveDialog({ address, onClose }: { readonly address: string; onClose(): void }) {
   return (
     <Dialog title="Receive" onClose={onClose}>

@@ -4,7 +4,7 @@ import { OpenWallet } from "./open-wallet.tsx";
 import { Unlock } from "./unlock.tsx";
 import { Welcome } from "./welcome.tsx";
 
-/** The wallet: what it shows depends on the engine's phase. */
+/** The wallet's page, which depends on the engine's phase. */
 export default function WalletPage() {
   const state = useEngine();
   switch (state.phase) {

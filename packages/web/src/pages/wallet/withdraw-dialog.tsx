@@ -13,7 +13,7 @@ import { useOperation } from "../../hooks/use-operation.ts";
 import { readAmount } from "../../lib/amount.ts";
 import { type CashedOut, Withdrawn } from "./unfinished-withdrawals.tsx";
 
-/** Turns notes into tokens of an Ethereum account. The relayer sends it and pays the gas. */
+/** Turns notes into tokens of an Ethereum account. The relayer sends the withdrawal and pays the gas. */
 export function WithdrawDialog({ wallet, onClose }: { readonly wallet: WalletView; onClose(): void }) {
   const [recipient, setRecipient] = useState("");
   const [amount, setAmount] = useState("");
