@@ -1,5 +1,5 @@
-// Deploys the test dollar and a pool for it on a local chain, like on any network, but then deletes Ignition's journal,
-// because it is useless once the chain stops.
+// Deploys the test dollar and a pool for it on a local chain, as on any network, and then deletes Ignition's journal,
+// which is useless once the chain stops.
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";

@@ -7,7 +7,7 @@ import hre from "hardhat";
 import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
 
-/** The first line of the file. */
+/** The first line of the history file. */
 interface Header {
   readonly version: 1;
   /** Time of the genesis block, Unix ms. */
@@ -65,7 +65,7 @@ export class ChainHistory {
   #connection: NetworkConnection | undefined;
   /** The last block in the file. */
   #written: number;
-  /** Writes one after the other, so that the file has the order of the chain. */
+  /** The last pending write: writes run one after another, so that the file has the order of the chain. */
   #writing: Promise<void> = Promise.resolve();
 
   /**
@@ -95,7 +95,7 @@ export class ChainHistory {
         try {
           return await next(context, connection, request);
         } finally {
-          // A transaction that reverts is in a block too, although the request fails.
+          // A reverted transaction is in a block too, although its request fails.
           if (connection.id === this.#connection?.id && ADDS_BLOCKS.has(request.method)) await this.#record();
         }
       },
@@ -161,7 +161,7 @@ export class ChainHistory {
   }
 }
 
-/** The lines of the file. A last line without its end is left out: the node was killed while it wrote the line. */
+/** The lines of the file. A last line without a line break is ignored: the node was killed while writing it. */
 function readHistory(path: string): [Header, RecordedBlock[]] {
   const damaged = () =>
     new CommandError("CHAIN_HISTORY_DAMAGED", `${path} is not a record of a chain; remove it to begin a new chain`);

@@ -11,7 +11,7 @@ export interface LocalNode {
   stop(): Promise<void>;
 }
 
-/** Long enough for a busy machine. Each message of the node restarts it. */
+/** Timeout of the start, long enough for a busy machine. Each message of the node restarts the timeout. */
 const START_TIMEOUT_MS = 300_000;
 
 /**

@@ -1,5 +1,5 @@
-// The local chain: a Hardhat node in this process. As a child process of another script it reports over the IPC channel
-// and ends with its parent.
+// The local chain: a Hardhat node in this process. As a child process of another script, it reports over the IPC
+// channel and exits with its parent.
 import { createServer } from "node:net";
 import hre from "hardhat";
 import { CommandError, type CommandErrorCode } from "../lib/command.ts";
@@ -10,17 +10,17 @@ const HOST = "127.0.0.1";
 
 /** Differences from the local chain of `pnpm chain`. */
 export interface NodeOptions {
-  /** One of the ids of local chains. */
+  /** One of the chain ids for local chains. */
   readonly chainId?: number;
   /** Milliseconds between blocks; default: one block per transaction. */
   readonly blockTimeMs?: number;
-  /** File that keeps the chain's blocks; default: the chain ends with its process. */
+  /** File that stores the chain's blocks; by default the chain is lost when its process ends. */
   readonly history?: string;
 }
 
 export type ServerMessage =
   | { readonly listening: { readonly port: number } }
-  /** Building the blocks of the history again. */
+  /** Progress of building the blocks of the history again. */
   | { readonly replaying: { readonly blocks: number; readonly of: number } }
   | { readonly error: { readonly code: CommandErrorCode; readonly message: string } };
 

@@ -29,7 +29,7 @@ if (import.meta.main) {
   const licences = JSON.parse(execFileSync("pnpm", ["licenses", "list", "--json", "--recursive"], options)) as Licences;
   const count = Object.values(licences).flat().length;
   const found = offenders(licences);
-  // An empty list would pass the check, but the tools alone are hundreds of packages.
+  // An empty list would pass the check, but the tools alone have hundreds of packages.
   if (count < 100) found.push(`pnpm listed only ${count} packages`);
   for (const line of found) console.error(`not known to be compatible with GPL-3.0-or-later: ${line}`);
   console.log(`${count} dependencies, ${found.length} with an incompatible licence`);

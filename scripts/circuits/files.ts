@@ -18,7 +18,7 @@ export function writeAtomically(path: string, ...parts: (Uint8Array | string)[])
     writeFileSync(temporary, Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part))));
     renameSync(temporary, path);
   } catch (error) {
-    // On a full disk, the partial file would take up the remaining space.
+    // On a full disk, the partial file would occupy the remaining space.
     rmSync(temporary, { force: true });
     throw error;
   }

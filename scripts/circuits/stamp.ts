@@ -25,7 +25,7 @@ export function isFresh(stamp: string, inputs: string, outputs: string[]): boole
   );
 }
 
-/** Call it last, with inputs hashed before the step began: then a source edited meanwhile makes the stamp stale. */
+/** Call it last, with inputs hashed before the step began, so that a source edited meanwhile makes the stamp stale. */
 export function writeStamp(stamp: string, inputs: string, outputs: string[]): void {
   writeAtomically(stamp, toJson({ inputs, outputs: outputs.map(sha256File) } satisfies Stamp));
 }

@@ -47,7 +47,7 @@ await runCommand(async () => {
   try {
     await demo();
   } catch (error) {
-    // After a signal, actions fail because their processes have ended.
+    // After a signal, actions fail only because their processes have ended.
     if (stopped) return;
     throw error;
   } finally {

@@ -1,4 +1,5 @@
-// The demo's child processes: the service with its phone registry, and the resource servers. They end with this process.
+// The demo's child processes: the service with its phone registry, and the resource servers. They exit with this
+// process.
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ export class Cleanup {
   }
 }
 
-/** The only message of a child: it has started, or the error that prevented it. */
+/** A child's only message: that it has started, or the error that prevented it from starting. */
 export type ChildMessage<Started> =
   | { readonly started: Started }
   | { readonly error: { readonly code: string; readonly message: string } };

@@ -16,7 +16,7 @@ import type { ChildMessage } from "./processes.ts";
 
 const HOST = "127.0.0.1";
 
-/** The options that all of them share. */
+/** The options that all four share. */
 export type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
 
 export interface ResourceServer {

@@ -4,7 +4,10 @@ import type { ChildMessage, StartedService } from "./processes.ts";
 
 export type ServiceMessage = ChildMessage<StartedService>;
 
-/** Starts the service with the settings of the environment, and tells the parent its address or why it did not start. */
+/**
+ * Starts the service with the settings of the environment, and reports its address, or why it did not start, to the
+ * parent.
+ */
 export async function serveParent(parts: ServiceParts = {}): Promise<void> {
   const send = (message: ServiceMessage) => process.send?.(message);
   process.once("disconnect", () => process.exit(0));

@@ -1,10 +1,13 @@
-// Plays one step of the story and prints who learned what from it.
+// Plays one step of the story and prints what each party learned from it.
 
 import { columns, paint, type Screen, say } from "./terminal.ts";
 import { observe, seenInRequests } from "./views.ts";
 import type { World } from "./world.ts";
 
-/** What payer and merchant learned from a step, one fact per text. What others learned is read from chain and requests. */
+/**
+ * What payer and merchant learned from a step, one fact per text. What others learned is read from the chain and the
+ * requests.
+ */
 export interface Scene {
   readonly payer?: readonly string[];
   readonly merchant?: readonly string[];

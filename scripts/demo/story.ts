@@ -118,7 +118,7 @@ const challenge: Step = {
   },
 };
 
-/** Starts the servers with one store, so that each payment is used at one of them only. */
+/** Starts the servers with one shared store, so that each payment is accepted by only one of them. */
 function startServers(world: World): Promise<readonly ResourceServer[]> {
   const { merchant, service, pool, chain, folder } = world;
   const { viewingKey } = merchant.wallet.exportViewingKey();

@@ -5,7 +5,7 @@ const MAX_WIDTH = 120;
 const MIN_WIDTH = 60;
 /** The width if the output is not a terminal. */
 const DEFAULT_WIDTH = 80;
-/** Texts in narrower columns have too few words in a line. */
+/** Minimum width of a column: in narrower ones, lines have too few words. */
 const MIN_COLUMN = 30;
 const SEPARATOR = " | ";
 const INDENT = "   ";

@@ -1,5 +1,5 @@
-// What others learn from the demo's payments: the observer of the chain from the transactions' receipts, the service from
-// its requests. This file reads nothing else.
+// What others learn from the demo's payments: an observer of the chain from the transactions' receipts, and the service
+// from the requests it receives. This file reads nothing else.
 import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/client";
 import { rangeSignals, type WireBundle, type WithdrawalCall, withdrawalSignals } from "@sotto/protocol";
 import { hexlify, id, sha256, type TransactionReceipt, toUtf8Bytes } from "ethers";

@@ -1,6 +1,6 @@
 /** Creation code that returns block.number: NUMBER, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
 const BLOCK_NUMBER = "0x435f5260205ff3";
-/** Blocks; a chain grows by fewer between two requests. */
+/** Maximum difference, blocks: a chain grows by less between two requests. */
 const MAX_DIFFERENCE = 1_000n;
 
 /**

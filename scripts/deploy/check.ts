@@ -47,8 +47,8 @@ interface BlockTransaction {
 
 /**
  * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor created the pool with the
- * manifest's parts. The pool's code alone does not prove it: other creation code can leave the same code, but set another
- * verifier as an immutable, or store roots of notes that were never deposited.
+ * manifest's parts. The pool's code alone does not prove it: other creation code can produce the same code, but set
+ * another verifier as an immutable, or store roots of notes that were never deposited.
  */
 async function isConstructed(manifest: DeploymentManifest, provider: Node): Promise<boolean> {
   const params = [toQuantity(manifest.deploymentBlock + 1), true];

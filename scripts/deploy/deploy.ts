@@ -97,7 +97,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
     set,
     chainId,
     pool: contracts.pool!.address,
-    // The requested values, so that the check later finds a pool that has others.
+    // The requested values, so that the later check detects a pool with different ones.
     token: given ?? parseAddress(await pool.token()),
     deploymentBlock: blockBefore(network),
     smallestDeposit: String(smallestDeposit ?? (await pool.smallestDeposit())),

@@ -38,7 +38,7 @@ async function isSent(provider: Provider, { sender, nonce }: Lost): Promise<bool
 
 /**
  * Marks the transaction in the journal as to be sent again, because the account had too little ETH or the command was
- * interrupted before sending. It keeps its nonce, so at most one of the two can be mined.
+ * interrupted before sending. The new transaction keeps the nonce, so at most one of the two can be mined.
  * @throws CommandError JOURNAL_DAMAGED
  */
 function markForResend(journal: string, { futureId, nonce }: Lost): void {

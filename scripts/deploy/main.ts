@@ -14,7 +14,7 @@ import { manifestOf, parseNetwork, sourcesOf } from "./manifest-paths.ts";
 import { explain } from "./preflight.ts";
 import { prepareVerification } from "./verification.ts";
 
-/** Checks before the deployment that its manifest can be written and does not replace another one. */
+/** Checks, before the deployment, that its manifest can be written and does not replace another one. */
 function assertManifestWritable(file: string, network: string): void {
   if (existsSync(file) && !existsSync(journalOf(network)))
     throw new CommandError(
@@ -90,7 +90,7 @@ await runCommand(async () => {
     writeAtomically(file, toJson(manifest));
     await prepareVerification(manifest, sourcesOf(network));
     console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);
-    // Deployments with keys of a rehearsal or of the development set are not committed.
+    // Manifests of deployments with rehearsal or development keys are not committed.
     const keep = set.startsWith("ceremony/") ? "commit it, and " : "";
     console.log(`manifest ${relative(root, file)}: ${keep}use it for the service, wallets and resource servers`);
     console.log(`for explorers: ${relative(root, sourcesOf(network))}/verification.json`);

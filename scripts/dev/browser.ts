@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** The command that opens a URL in the user's browser; undefined if there is none, or nobody would see it. */
+/** The command that opens a URL in the user's browser; undefined if there is no browser, or nobody would see it. */
 export function browserCommand(
   environment: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,

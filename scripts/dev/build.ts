@@ -1,4 +1,4 @@
-// Builds what is missing or has changed, and shows what it builds. turbo's cache decides what that is.
+// Builds everything that is missing or has changed according to turbo's cache, and shows what it builds.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { root } from "../circuits/paths.ts";
@@ -18,7 +18,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   contracts: 60,
   packages: 25,
 };
-/** The lines of a failed build that are kept. */
+/** How many lines of a failed build's output are kept. */
 const MAX_LINES = 400;
 
 interface Step {
@@ -34,7 +34,7 @@ interface Step {
 class Steps {
   readonly #running = new Map<string, Step>();
   readonly #progress: Progress;
-  /** When the last step ended. */
+  /** Time at which the last step ended. */
   #since = performance.now();
   #hasBuilt = false;
 
@@ -51,7 +51,7 @@ class Steps {
     this.#running.set(name, { kind, part, start: performance.now(), expected });
   }
 
-  /** @param result for the line that stays; default: the step's name */
+  /** @param result text of the line that stays on the screen; default: the step's name */
   end(kind: string, part = "", result = nameOf(kind, part)): void {
     const name = nameOf(kind, part);
     const step = this.#running.get(name);
@@ -95,7 +95,7 @@ export async function buildAll(progress: Progress, signal: AbortSignal): Promise
   const steps = new Steps(progress);
   progress.show(() => steps.text());
   try {
-    // The stages of a build that take long, at the same time. The last run then finds both in turbo's cache.
+    // The slow stages of a build run in parallel. The final run then finds both in turbo's cache.
     const both = new AbortController();
     const either = AbortSignal.any([signal, both.signal]);
     const stages = [
@@ -117,13 +117,13 @@ export async function buildAll(progress: Progress, signal: AbortSignal): Promise
   }
 }
 
-/** Builds a package and those that depend on it. @throws CommandError BUILD_FAILED, INTERRUPTED */
+/** Builds a package and all packages that depend on it. @throws CommandError BUILD_FAILED, INTERRUPTED */
 export async function buildPackages(names: readonly string[], progress: Progress, signal: AbortSignal): Promise<void> {
   const filters = names.map((name) => `--filter=...{./packages/${name}}`);
   await turbo(["build", ...filters], () => {}, progress, signal);
 }
 
-/** Follows the lines of scripts/circuits and scripts/setup. */
+/** Parses the progress lines of scripts/circuits and scripts/setup. */
 const circuitLine =
   (steps: Steps) =>
   (_: string, text: string): void => {
@@ -183,5 +183,5 @@ async function turbo(
   throw new CommandError("BUILD_FAILED", `turbo run ${args.join(" ")} failed: see above`);
 }
 
-/** Leaves out turbo's own lines and what it took from its cache. */
+/** Omits turbo's own lines and the output of cached tasks. */
 const isAboutFailure = (line: string): boolean => TASK_LINE.test(line) && !/: cache hit/.test(line);

@@ -6,10 +6,10 @@ import { readBody, sendJson } from "./http.ts";
 const TOKENS = parseUnits("100", 6);
 const ETHER = parseEther("1");
 const MAX_BODY_BYTES = 1_024;
-/** Drips to one address in an hour. */
+/** Maximum drips to one address per hour. */
 const MAX_DRIPS = 20;
 const HOUR_MS = 3_600_000;
-/** Addresses that are counted at a time; the oldest are forgotten first. */
+/** Maximum number of addresses that are tracked; the oldest are dropped first. */
 const MAX_COUNTED = 10_000;
 const TOKEN = new Interface(["function mint(address to, uint256 amount)"]);
 
@@ -18,7 +18,7 @@ export interface FaucetOptions {
   readonly chain: string;
   /** Address of the test token. */
   readonly token: string;
-  /** Now, ms. */
+  /** Current time, ms. */
   readonly clock?: (() => number) | undefined;
 }
 

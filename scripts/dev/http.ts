@@ -1,4 +1,4 @@
-// What the two servers within the process of `npm run dev` share.
+// Helpers shared by the two servers within the process of `npm run dev`.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { HOST } from "./ports.ts";
 

@@ -1,6 +1,6 @@
 // `npm run dev`: builds what is missing, starts a local chain, the service, two resource servers, a faucet and the web app,
-// and keeps all of it running until Ctrl-C. It imports no package of this checkout before they are built; programs that
-// do run as child processes, so that they can be started again after a change.
+// and keeps all of it running until Ctrl-C. It imports no package of this checkout until all are built; programs that
+// import them run as child processes, so that they can be restarted after a change.
 import { once } from "node:events";
 import { join } from "node:path";
 import type { LocalNode } from "../chain/node.ts";
@@ -61,7 +61,7 @@ async function startChain({ ports }: DevOptions, state: State): Promise<{ node: 
   if (kept !== undefined) return { node, kept: true };
   state.keepDeployment(
     await waitFor(progress, "deploying the contracts", async () => {
-      // It loads packages of this checkout, which are built now.
+      // This module imports packages of this checkout, which have been built by now.
       const { deployLocal } = await import("../chain/deployment.ts");
       return deployLocal(node.url);
     }),
@@ -166,10 +166,10 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   return { parts, traffic: () => status };
 }
 
-/** What runs after a change; shown in place of the status. */
+/** The action that runs after a change; shown instead of the status. */
 let activity: (() => string) | undefined;
 
-/** Builds what changed and starts the processes again that use it. One batch at a time. */
+/** Builds what changed and restarts the processes that use it. One batch at a time. */
 function watchAndRestart(parts: readonly Restartable[]): () => void {
   const programs = parts.map(({ program }) => program).filter((name) => name !== undefined);
   let last: Promise<void> = Promise.resolve();

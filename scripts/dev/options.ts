@@ -15,7 +15,7 @@ export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, two 
 `;
 
 const DEFAULT_PORT = "4020";
-/** More is beyond what one prover does. */
+/** Maximum payments a second: one prover cannot make more. */
 const MAX_TRAFFIC = 10;
 
 export interface DevOptions {

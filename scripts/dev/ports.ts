@@ -1,4 +1,4 @@
-// The ports of `npm run dev`, and which process has one that is in use.
+// The ports of `npm run dev`; for a port that is in use, finds the process that uses it.
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
@@ -25,7 +25,7 @@ export function portsFrom(first: number): Ports {
   return { web: web!, service: service!, news: news!, weather: weather!, faucet: faucet!, chain: chain! };
 }
 
-/** @param ports by what they are for @throws CommandError PORT_BUSY, PORT_DENIED */
+/** @param ports by purpose @throws CommandError PORT_BUSY, PORT_DENIED */
 export async function assertFree<Name extends string>(ports: Readonly<Record<Name, number>>): Promise<void> {
   for (const [name, port] of Object.entries<number>(ports)) {
     const code = await probe(port);
@@ -75,7 +75,7 @@ function ownerOnLinux(port: number): string | undefined {
       const folder = `/proc/${candidate}/fd`;
       return readdirSync(folder).some((file) => inodes.includes(readlinkSync(`${folder}/${file}`)));
     } catch {
-      // It has ended, or belongs to another user.
+      // The process has ended, or belongs to another user.
       return false;
     }
   });

@@ -1,5 +1,5 @@
-// The child processes of `npm run dev`. They end with it, are started again after a change or a crash, and write their
-// output to a file each.
+// The child processes of `npm run dev`. They exit with it, are restarted after a change or a crash, and each write
+// their output to a file.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,9 +9,9 @@ import { CommandError } from "../lib/command.ts";
 const RUNS_WITH_PARENT = join(import.meta.dirname, "child.mjs");
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** A process that takes longer to end is killed. */
+/** A process that takes longer to exit is killed, ms. */
 const END_MS = 10_000;
-/** The lines of output that an error shows. */
+/** How many lines of output an error shows. */
 const SHOWN_LINES = 5;
 
 export interface ChildProgram<Ready> {
@@ -19,10 +19,10 @@ export interface ChildProgram<Ready> {
   /** Path of the program. */
   readonly program: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Sent over the IPC channel, because it contains secrets that do not belong into an environment. */
+  /** Sent over the IPC channel, because it contains secrets that must not be in the environment. */
   readonly order?: object | undefined;
   readonly logFile: string;
-  /** Returns what the program reports once it has started: in a line of its output, or in a message. */
+  /** Parses a line of output, or a message, and returns the program's report once it has started. */
   readonly ready: (said: { line?: string; message?: unknown }) => Ready | undefined;
   /** Receives each line of standard error, and each message. */
   readonly onSaid?: ((said: { line?: string; message?: unknown }) => void) | undefined;

@@ -1,5 +1,5 @@
-// The two resource servers of `npm run dev`, as a child process: a news server on Express and a weather server on Hono. They
-// belong to one merchant, whose words stay in the state folder.
+// The two resource servers of `npm run dev`, as a child process: a news server on Express and a weather server on Hono.
+// They belong to one merchant, whose words are stored in the state folder.
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     chain: { ...deployment, rpcUrls: [chain] },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
     page: { wallet },
-    // The web app, and the pages that people write while this runs.
+    // For the web app, and for pages that developers write against these servers.
     cors: { origins: "*" },
   };
   // The format of `sotto export --viewing-key`, for the merchant page and the command line.

@@ -1,4 +1,4 @@
-// The settings of the service of `npm run dev`. It runs its usual program.
+// The settings of the service that `npm run dev` runs. The program is the usual one.
 import { join } from "node:path";
 import { buildFolder, root } from "../circuits/paths.ts";
 import type { ChildProgram } from "./processes.ts";
@@ -6,7 +6,7 @@ import type { State } from "./state.ts";
 
 /** The second of Hardhat's public accounts. The first one deploys and is the faucet's. */
 const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
-/** With traffic, more notes join the tree with one proof. */
+/** With traffic, appends are less frequent, so that one proof moves more notes into the tree. */
 const APPEND_AFTER_MS = 3_000;
 
 /** The environment without settings that are meant for another service. */
@@ -37,7 +37,7 @@ export const serviceProgram = (options: ServiceOptions): ChildProgram<string> =>
   tell: options.tell,
 });
 
-/** @param json a line of the registry's sender for development */
+/** @param json a line from the registry's development sender */
 function codeLine(json: string): string {
   const { phoneNumber, code, walletAddress } = JSON.parse(json) as Record<string, string>;
   return `code ${code} for ${phoneNumber}, to link it to ${walletAddress?.slice(0, 10)}..`;
@@ -52,7 +52,7 @@ function settings({ state, port, chain, hasTraffic }: ServiceOptions): Record<st
     SOTTO_ARTIFACTS: buildFolder,
     SOTTO_STORE: `sqlite:${state.path("service.sqlite")}`,
     SOTTO_TOKEN_KEYS: state.path("token-keys"),
-    // Everything on this machine is one client, and its gas costs nothing.
+    // All programs on this machine count as one client, and gas costs nothing here.
     SOTTO_RATE_LIMIT: "100000",
     SOTTO_GAS_BUDGET: String(1_000n * 10n ** 18n),
     SOTTO_CLIENT_QUOTA: "1000000",

@@ -7,7 +7,7 @@ import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
 import { circuitsFolder, root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
-/** Kept by --fresh. */
+/** Files that --fresh does not delete. */
 const KEPT = new Set(["lock", "durations.json"]);
 const POOL_FILE = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
 const LOCK_FILE = join(circuitsFolder, "artifacts.lock.json");
@@ -43,7 +43,7 @@ export class State {
     return join(this.folder, name);
   }
 
-  /** Deletes everything that was kept. */
+  /** Deletes the state of earlier runs. */
   clear(): void {
     for (const name of readdirSync(this.folder))
       if (!KEPT.has(name)) rmSync(this.path(name), { recursive: true, force: true });
@@ -61,7 +61,7 @@ export class State {
     return JSON.parse(readFileSync(path, "utf8")) as DeploymentManifest;
   }
 
-  /** Whether a pool deployed now would have other code. */
+  /** Whether a pool deployed now would have different code. */
   hasOtherContracts(): boolean {
     return readFileSync(this.path("contracts.sha256"), "utf8") !== contractsHash();
   }
@@ -75,5 +75,5 @@ export class State {
 
 const contractsHash = (): string => sha256(readFileSync(POOL_FILE));
 
-/** Names the verification keys that a pool deployed now would have. */
+/** Identifies the verification keys that a pool deployed now would have. */
 const keysHash = (): string => sha256(readFileSync(LOCK_FILE));

@@ -12,7 +12,7 @@ export interface Running {
   readonly merchants: readonly Merchant[];
   /** The state folder. */
   readonly folder: string;
-  /** Whether an earlier run made the chain. */
+  /** Whether the chain is from an earlier run. */
   readonly kept: boolean;
 }
 

@@ -1,5 +1,5 @@
-// `npm run dev -- --traffic 0.3`, as a child process: wallets of its own buy from the resource servers, so many times a
-// second, with real proofs and transactions.
+// `npm run dev -- --traffic 0.3`, as a child process: its own wallets pay the resource servers at this rate per second,
+// with real proofs and transactions.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,11 +39,11 @@ export interface TrafficStatus {
 const PAYERS = 3;
 /** Notes per deposit: a payer's notes are spendable again a few seconds after each payment. */
 const NOTES = 8;
-/** Base units of one deposit, and the balance below which a payer makes another. */
+/** Base units of one deposit, and the balance below which a payer makes another deposit. */
 const DEPOSIT = 20_000_000n;
 const MIN_BALANCE = 1_000_000n;
 const MAX_PER_REQUEST = 200_000n;
-/** Payments that may be late; more are dropped, so that a slow machine does not catch up forever. */
+/** Maximum number of late payments; further ones are dropped, so that a slow machine does not fall behind forever. */
 const MAX_DUE = PAYERS;
 const MINUTE_MS = 60_000;
 const STATUS_MS = 2_000;
@@ -83,7 +83,7 @@ async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly
 /** Deposits test tokens if the payer has few left, and waits until they can be spent. */
 async function fund({ wallet, account }: Payer, { chain, deployment }: TrafficOrder): Promise<void> {
   await wallet.scan();
-  // Left by a process that was stopped.
+  // Left over from a process that was stopped.
   for (const { id } of await wallet.unfinishedDeposits()) await wallet.resumeDeposit(id);
   if (wallet.balance().total >= MIN_BALANCE) return;
   const data = TOKEN.encodeFunctionData("mint", [account.address, DEPOSIT]);

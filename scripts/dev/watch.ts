@@ -1,22 +1,22 @@
-// Watches the sources while `npm run dev` runs, and says which parts a change concerns.
+// Watches the sources while `npm run dev` runs, and determines which parts a change affects.
 import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { root } from "../circuits/paths.ts";
 
-/** An editor saves a file in several steps; this long after the last one it is whole. */
+/** Delay after the last change, ms: an editor saves a file in several steps. */
 const QUIET_MS = 200;
 const SOURCE = /^\w[\w.-]*\.(?:ts|tsx|mts|mjs|css|html|svg|json|sol|circom)$/;
 const IGNORED = new Set(["node_modules", "dist", "build", "test", ".test", ".turbo"]);
 
-/** What a batch of changed files means. */
+/** The parts that a batch of changed files affects. */
 export interface Changes {
   /** Names of folders in packages/. */
   readonly packages: readonly string[];
-  /** Programs in scripts/dev that run as child processes, without their ending. */
+  /** Programs in scripts/dev that run as child processes, without their file extension. */
   readonly programs: readonly string[];
   /** Whether circuits or contracts changed, so that another pool has to be deployed. */
   readonly needsFresh: boolean;
-  /** Whether the program that watches changed itself. */
+  /** Whether the watching program itself changed. */
   readonly needsRestart: boolean;
 }
 
@@ -55,7 +55,7 @@ function watchedFolders(checkout: string): string[] {
 }
 
 /**
- * Calls `onChange` with the files that changed, relative to the checkout, once they are quiet.
+ * Calls `onChange` with the changed files, relative to the checkout, once they stop changing.
  * @returns a function that stops watching
  */
 export function watchSources(onChange: (files: string[]) => void, checkout = root): () => void {
@@ -74,7 +74,8 @@ export function watchSources(onChange: (files: string[]) => void, checkout = roo
   /** @param isNew whether the folder was made while watching: its files count as changed */
   const add = (folder: string, isNew: boolean): void => {
     if (watchers.has(folder) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-    // Folders, each by itself: Node's recursive watch is of files on Linux, and loses one that was replaced.
+    // Each folder is watched separately: on Linux, Node's recursive watch follows files, and loses a file that is
+    // replaced.
     const watcher = watch(folder, (_, file) => {
       if (!existsSync(folder)) return remove();
       if (file === null) return;

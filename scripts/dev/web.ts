@@ -1,4 +1,4 @@
-// Serves the web app's files as a host should: with a strict content policy, and with sotto.json.
+// Serves the web app's files as a host should: with a strict content security policy, and with sotto.json.
 import { createReadStream, realpathSync, statSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { extname, join, sep } from "node:path";
@@ -7,11 +7,11 @@ import { sendJson } from "./http.ts";
 
 const HEADERS = {
   "content-security-policy": CONTENT_POLICY,
-  // A page that opened the wallet could otherwise change its route under the user's click.
+  // Otherwise a page that opened the wallet could change its route just before the user clicks.
   "cross-origin-opener-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // A change is seen after the next reload.
+  // A change takes effect after the next reload.
   "cache-control": "no-cache",
 };
 
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * @param folder the built app
- * @param configuration returns what /sotto.json answers
+ * @param configuration returns the body of /sotto.json
  */
 export function createWebHost(folder: string, configuration: () => object): RequestListener {
   return (request, response) => {

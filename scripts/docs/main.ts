@@ -1,4 +1,5 @@
-// `npm run docs`: turbo has built the documentation's site; this says where it is, and serves it on request.
+// `npm run docs`: turbo has already built the documentation's site; this script prints where it is, and serves it on
+// request.
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { SITE, serveSite } from "../../docs/site/serve.ts";

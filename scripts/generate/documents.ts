@@ -1,4 +1,5 @@
-// node scripts/generate/documents.ts [--check]: what the documents repeat of the sources. It needs the built packages.
+// node scripts/generate/documents.ts [--check]: writes the parts of the documents that repeat the sources. It needs the
+// built packages.
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
 import { runGenerators } from "./generated-file.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";

@@ -59,11 +59,11 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
-/** The exit code of a code that a command can end with. */
+/** The exit code of a command that fails with this error code. */
 const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>
   Object.hasOwn(COMMAND_ERRORS, code) ? `${EXIT[exit].code}` : "";
 
-/** What to do if a code has no remedy of its own, by how a command ends. */
+/** What to do about a code without a remedy of its own, by the exit code of the command. */
 const BY_EXIT: Readonly<Record<ExitName, string>> = {
   failed: "Fix the problem that the message describes, then try again.",
   usage: "Correct the option, argument or setting that the message names.",
@@ -78,7 +78,7 @@ const BY_EXIT: Readonly<Record<ExitName, string>> = {
   interrupted: "Run the same command again: it resumes.",
 };
 
-/** What to do if a code has no remedy of its own, by the status of its HTTP response. */
+/** What to do about a code without a remedy of its own, by the status of the HTTP response. */
 const BY_STATUS: Readonly<Record<number, string>> = {
   400: "Correct the field that the message names.",
   401: "Get a new token or sign again, then repeat the request.",
@@ -97,12 +97,12 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   503: "Try again later.",
 };
 
-/** Packages that run in servers: their operators read errors in a log. */
+/** Packages that run in servers, whose operators read errors in a log. */
 const OF_SERVERS = new Set(["verifier-service", "phone-registry", "resource-server", "server", "database"]);
 const FOR_OPERATOR = "The operator corrects what the message in the log names.";
 
 /**
- * What to do about an error: its own remedy, or what is true for all errors of its kind.
+ * What to do about an error: its own remedy, or the remedy for all errors of its kind.
  * @param folder of the package that defines it
  */
 export function stepOf(code: string, folder: string, definition: ErrorDefinition): string {
@@ -159,7 +159,7 @@ function scriptTable(ofPackages: ReadonlySet<string>): string[] {
   const errors: ErrorTable = SCRIPT_ERRORS;
   const codes = Object.keys(errors).sort();
   const rows = codes.map((code) => {
-    // A code of a package has its anchor above.
+    // A code that a package defines too has its anchor above.
     const anchor = ofPackages.has(code) ? "" : `<a id="${code.toLowerCase()}"></a>`;
     return row(`${anchor}\`${code}\``, errors[code]!.means, remedyOf(errors[code]!) || BY_EXIT.failed);
   });

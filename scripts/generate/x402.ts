@@ -1,6 +1,6 @@
-// node scripts/generate/x402.ts [--check]: writes docs/x402-vectors.json, a payment in x402's format and changed copies
-// that a facilitator must reject. The payment is from packages/protocol/test/vectors, which an independent implementation
-// computed. It needs the built packages.
+// node scripts/generate/x402.ts [--check]: writes docs/x402-vectors.json, a payment in x402's format and modified
+// copies that a facilitator must reject. The payment comes from packages/protocol/test/vectors, which an independent
+// implementation computed. It needs the built packages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";

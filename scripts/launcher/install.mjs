@@ -43,7 +43,7 @@ async function install(root, name, what, command, args, { cwd, env }, detailOf =
   }
 }
 
-/** pnpm's last line of progress. */
+/** The last progress line of pnpm's output. */
 function packagesDone(output) {
   const [line] = output.match(/Progress: resolved \d+, reused \d+, downloaded \d+, added \d+/g)?.slice(-1) ?? [];
   if (line === undefined) return "";
@@ -87,7 +87,7 @@ async function fetchToolchain(root, toolchain, packages) {
     rmSync(toolchain, { recursive: true, force: true });
     renameSync(staging, toolchain);
   } catch (error) {
-    // Another launcher of the same checkout has installed it meanwhile.
+    // Another launcher in the same checkout has installed it in the meantime.
     if (isStamped(join(toolchain, "stamp"), packages.join(" "))) return;
     throw error;
   } finally {

@@ -1,11 +1,11 @@
-// Shows what a long action does, for how long, and how long it is expected to take: one line that changes on a terminal,
-// elsewhere a new line every few seconds. Plain JavaScript for Node 20: the launcher uses it before the project's own Node
-// is installed.
+// Shows what a long action is doing, how long it has taken, and how long it is expected to take: on a terminal in one
+// line that changes, elsewhere in a new line every few seconds. Plain JavaScript for Node 20: the launcher uses it
+// before the project's own Node is installed.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const REDRAW_MS = 200;
-/** The time between lines if the output is not a terminal: nobody should wait for 3 s without one. */
+/** Interval between lines if the output is not a terminal: nobody should wait longer than 3 s without output. */
 const LINE_MS = 2500;
 
 /** The durations of earlier runs in seconds, by the action's name. */
@@ -63,11 +63,11 @@ export class Progress {
     this.#text = text;
     this.#draw();
     this.#timer ??= setInterval(() => this.#draw(), this.#stream.isTTY ? REDRAW_MS : LINE_MS);
-    // Whatever the program waits for keeps it alive.
+    // The timer does not keep the process alive; the awaited action does.
     this.#timer.unref();
   }
 
-  /** Writes lines that stay, above the changing line. */
+  /** Writes permanent lines above the changing line. */
   print(text) {
     this.#clear();
     this.#stream.write(`${text}\n`);

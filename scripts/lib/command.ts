@@ -34,7 +34,7 @@ export function errorLine(error: unknown): string {
 
 /** Runs a command's main function. An error becomes one line and exit code 1. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
-  // Runs if the event loop is empty although `main` has not ended. Node's own message would show source code.
+  // Called if the event loop is empty although `main` has not ended. Node's own message would show source code.
   const unsettled = () => {
     console.error("\nsotto: INPUT_ENDED: the command waits for input (a password?), but its input has ended");
     process.exit(1);

@@ -1,26 +1,26 @@
-// How long a command runs that serves until it is ended: until Ctrl-C, another signal, or the end of the process that
-// started it. Then it closes what it has opened.
+// The lifetime of a command that serves until it is stopped: by Ctrl-C, by another signal, or when the process that
+// started it ends. Then the command closes everything that it has opened.
 
-/** How often to look whether the parent process has ended. */
+/** Interval between checks whether the parent process has ended, ms. */
 const PARENT_MS = 1_000;
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export class Lifetime {
   readonly #stopping = new AbortController();
-  /** The last one runs first. */
+  /** Cleanup actions; the last one added runs first. */
   readonly #actions: (() => unknown)[] = [];
   #ending: Promise<void> | undefined;
 
   constructor() {
     for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => this.#exit(code));
-    // The process that started this one may be killed, which no signal reports.
+    // If the process that started this one is killed, no signal reports it.
     const parent = process.ppid;
     setInterval(() => {
       if (process.ppid !== parent) this.#exit(EXIT_CODES.SIGHUP);
     }, PARENT_MS).unref();
   }
 
-  /** Aborted when the command begins to end. */
+  /** Aborted when the command begins to shut down. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -40,7 +40,10 @@ export class Lifetime {
     return this.#ending;
   }
 
-  /** Runs a command's main function, then ends. After a signal, its errors only say that what it used was closed. */
+  /**
+   * Runs a command's main function, then ends. After a signal, its errors are ignored: they only report that something
+   * it used was closed.
+   */
   async run(main: () => Promise<void>): Promise<void> {
     try {
       await main();

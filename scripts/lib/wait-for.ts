@@ -1,8 +1,8 @@
 import { elapsed, type Progress } from "../launcher/progress.mjs";
 
 /**
- * Shows what a command waits for, and for how long.
- * @param action gets a function that adds a detail to the line
+ * Shows what a command is waiting for, and for how long.
+ * @param action receives a function that adds a detail to the line
  */
 export async function waitFor<T>(
   progress: Progress,

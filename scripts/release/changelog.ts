@@ -1,6 +1,7 @@
-// CHANGELOG.md of the checkout is the one changelog: all packages have one version, so that one list says all that changed.
+// The checkout's CHANGELOG.md is the only changelog: all packages have the same version, so one list covers all
+// changes.
 
-/** What a release raises, as changesets name it. */
+/** The part of the version that a release raises, as changesets name it. */
 export type Bump = "major" | "minor" | "patch";
 
 export interface ChangelogEntry {
@@ -15,8 +16,8 @@ const HEADINGS: Readonly<Record<Bump, string>> = { major: "### Changed", minor: 
 const bulletOf = (text: string): string => `- ${text.trim().replaceAll(/\n(?=.)/g, "\n  ")}`;
 
 /**
- * Turns what is unreleased into a release.
- * @param entries of changesets, in addition to what the section has
+ * Turns the unreleased changes into a release.
+ * @param entries from changesets, added to the entries of the section
  * @param date YYYY-MM-DD
  * @throws Error if there is no section of unreleased changes
  */

@@ -1,4 +1,4 @@
-// Whether packed packages are fit to be published: what publint and arethetypeswrong find, and what both do not look at.
+// Checks whether packed packages are fit to be published, with publint, arethetypeswrong and checks that both lack.
 import { readFileSync } from "node:fs";
 import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
 import { publint } from "publint";
@@ -7,9 +7,9 @@ import { CommandError } from "../lib/command.ts";
 import type { PackedPackage } from "./pack.ts";
 
 /**
- * What arethetypeswrong may find. The packages contain ES modules only: Node 22.13 and newer, which `engines` asks for, load
- * them with `require` too, so that there is one copy of each class and each store. And it tries Node 10's resolution, which
- * knows no `exports`.
+ * Findings of arethetypeswrong that are accepted. The packages contain only ES modules: Node 22.13 and newer, which
+ * `engines` requires, load them with `require` too, so that there is one copy of each class and each store.
+ * arethetypeswrong also tries Node 10's resolution, which does not support `exports`.
  */
 const isExpected = (problem: Problem): boolean =>
   problem.kind === "CJSResolvesToESM" || ("resolutionKind" in problem && problem.resolutionKind === "node10");
@@ -69,7 +69,7 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   return [...missing, ...strange, ...sourceless, ...lacking, ...local, ...development];
 }
 
-/** Folders besides dist and src that belong into a package. */
+/** Folders besides dist and src that a package may contain. */
 const FOLDERS: Readonly<Record<string, string>> = { "create-sotto": "templates/" };
 
 const sourceOf = (path: string): string => path.replace(/^dist/, "src").replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts");

@@ -27,7 +27,7 @@ const USAGE = `npm run release -- [version] [OPTIONS]: packs the public packages
 `;
 
 const DEFAULT_PORT = "4873";
-/** Everything that a run leaves. */
+/** The files that a run creates. */
 const folder = join(root, ".release");
 
 interface Options {
@@ -82,7 +82,7 @@ async function release(): Promise<void> {
   if (options.version) return void console.log(`all public packages are ${applyChangesets()} now: review and commit`);
   if (!options.once) await assertFree({ registry: options.port });
   if (options.build) await buildAll(progress, lifetime.signal);
-  // Without the tarballs of earlier versions.
+  // Removes the tarballs of earlier versions.
   const tarballs = join(folder, "packages");
   rmSync(tarballs, { recursive: true, force: true });
   const packages = await waitFor(progress, "packing the public packages", () => packAll(tarballs));

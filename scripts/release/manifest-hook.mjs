@@ -1,5 +1,5 @@
-// Hook of `pnpm pack` (scripts/release/pack.ts): completes a package's manifest for publication. What is the same for all
-// packages is in the package.json of the checkout; what only the checkout uses stays there.
+// Hook of `pnpm pack` (scripts/release/pack.ts): completes a package's manifest for publication. It copies the fields
+// that all packages share from the checkout's package.json, and leaves out the fields that only the checkout uses.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 

@@ -1,5 +1,5 @@
-// Packs every public package as it would be published. pnpm replaces `workspace:*` by the version of the sibling, and the
-// same files always give the same bytes.
+// Packs every public package as it would be published. pnpm replaces `workspace:*` with the version of the sibling
+// package, and the same files always produce the same bytes.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";

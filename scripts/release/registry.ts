@@ -1,5 +1,6 @@
-// A registry for packed packages: the two kinds of requests with which npm, pnpm and yarn install. It accepts no uploads, and
-// asks no other registry, so nobody can answer in place of it. docs/release.md says why it is not a kept server.
+// A registry for packed packages that serves the two kinds of requests with which npm, pnpm and yarn install. It
+// accepts no uploads and asks no other registry, so nobody else can supply these packages. docs/release.md explains why
+// it does not run permanently.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -15,13 +16,13 @@ export interface Registry {
 
 interface RegistryOptions {
   readonly packages: readonly PackedPackage[];
-  /** 0: a free one. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
 /** Serves packages on this machine only. @throws the system's error if the port cannot be opened */
 export async function startRegistry({ packages, port }: RegistryOptions): Promise<Registry> {
-  // Read now: a later run may write other tarballs under the same names.
+  // Read now, because a later run may write other tarballs under the same names.
   const tarballs = new Map(packages.map((one) => [tarballPath(one), readFileSync(one.tarball)]));
   const server = createServer((request, response) => {
     const path = decode(request.url ?? "/");
@@ -55,7 +56,7 @@ function decode(target: string): string | undefined {
 
 /**
  * The time of every file in the tarballs, which makes them reproducible. yarn and pnpm do not install a version that was
- * published within the last day, as a protection from others; these packages come from this checkout.
+ * published within the last day, as a protection against malicious releases; these packages come from this checkout.
  */
 const PACKED_AT = "1985-10-26T08:15:00.000Z";
 
@@ -73,7 +74,10 @@ function describe(one: PackedPackage, url: string): string {
   });
 }
 
-/** Package managers cache responses: with an entity tag, they ask whether the packages were packed again in the meantime. */
+/**
+ * Package managers cache responses: with an entity tag, they check whether the packages were packed again in the
+ * meantime.
+ */
 function send(request: IncomingMessage, response: ServerResponse, type: string, body: Buffer): void {
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   const headers = { etag, "cache-control": "no-cache", "content-type": type };

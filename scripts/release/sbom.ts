@@ -33,7 +33,7 @@ export async function writeSboms(packages: readonly PackedPackage[]): Promise<vo
   });
   for (const one of packages) {
     const bom = JSON.parse(readFileSync(sbomPath(one), "utf8")) as Bom;
-    // Both are optional, and differ in each run.
+    // Both fields are optional, and differ in each run.
     delete bom.serialNumber;
     delete bom.metadata.timestamp;
     // pnpm lists them in any order.

@@ -1,4 +1,4 @@
-// Checks that the rules on imports find each forbidden import. Without such controls, a check that passes proves nothing.
+// Checks that the import rules detect each kind of forbidden import. Otherwise a passing check would prove nothing.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -41,14 +41,14 @@ describe("documents", function () {
       expect(broken).to.deep.equal([]);
     });
 
-  it("the README's programs are the ones that the guides' tests run", () => {
+  it("the README shows the same programs that the guides' tests run", () => {
     const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (\w+)\.ts\n[\s\S]*?^```$/gm)];
     expect(blocks.map(([, name]) => name)).to.deep.equal(["server", "client"]);
     const guides = ["docs/resource-server.md", "docs/client.md"];
     for (const [index, [block]] of blocks.entries()) expect(read(guides[index]!)).to.include(block);
   });
 
-  it("the README's constraint counts are the circuits'", () => {
+  it("the README's constraint counts match the circuits", () => {
     const counts = readCounts(read("README.md"));
     const { circuits } = JSON.parse(read("circuits/circuits.json")) as {
       circuits: Record<string, { constraints: number }>;
@@ -57,7 +57,7 @@ describe("documents", function () {
     expect(counts).to.deep.equal(names.map((name) => circuits[name]?.constraints));
   });
 
-  it("name only existing commands", () => {
+  it("the documents name only existing commands", () => {
     const scripts = Object.keys((JSON.parse(read("package.json")) as { scripts: object }).scripts);
     const known = new Set([...scripts, "install", "exec", "hardhat", "deploy", "run", "test"]);
     for (const path of documents.filter((document) => !document.startsWith("packages/"))) {

@@ -16,7 +16,7 @@ describe("tidiness", function () {
     ]);
   });
 
-  it("finds disabled tests, only in tests", () => {
+  it("finds disabled tests, but only in test files", () => {
     for (const line of [`it.${only}("x")`, `describe.${skip}("x")`, `this.${skip}()`, `x${"it"}("x")`]) {
       expect(found("a.test.ts", line), line).to.have.lengthOf(1);
       expect(found("a.ts", line), line).to.have.lengthOf(0);
@@ -28,7 +28,7 @@ describe("tidiness", function () {
     expect(found("a.md", "/Users" + "/someone/x")).to.have.lengthOf(1);
   });
 
-  it("accepts look-alikes", () => {
+  it("accepts texts that only look similar", () => {
     expect(
       found("a.test.ts", `this.skipped(); fits(1); audit.only; mastodon\nimport '../${"shared"}.ts'`),
     ).to.have.lengthOf(0);

@@ -4,7 +4,7 @@ import { readSources } from "../../../circuits/test/kit/sources.ts";
 import { sha256, toJson, writeAtomically } from "../files.ts";
 import { buildFolder } from "../paths.ts";
 
-/** The file with the source hashes of every state whose tests passed, the newest first. */
+/** The file with the source hashes of each state whose tests passed, newest first. */
 const stamp = join(buildFolder, ".tested.json");
 
 type Hashes = Record<string, string>;
@@ -14,7 +14,7 @@ export function hashSources(): Hashes {
   return Object.fromEntries([...readSources()].map(([path, text]) => [path, sha256(text)]));
 }
 
-/** Maximum number of states in the file. With old states, reverting a change needs no new test run. */
+/** Maximum number of states in the file. Because old states are kept, reverting a change needs no new test run. */
 const MAX_STATES = 20;
 
 function testedStates(path: string): Hashes[] {
@@ -33,7 +33,7 @@ export function changedSince(now: Hashes, path = stamp): string[] {
   return changes.sort((a, b) => a.length - b.length)[0] ?? Object.keys(now);
 }
 
-/** Call it with hashes taken before the tests began: then a source edited meanwhile is tested again. */
+/** Call it with hashes from before the tests began, so that a source edited meanwhile is tested again. */
 export function markTested(now: Hashes, path = stamp): void {
   writeAtomically(path, toJson([now, ...testedStates(path)].slice(0, MAX_STATES)));
 }

@@ -34,7 +34,7 @@ export function writeCounts(compiled: ReadonlyMap<CircuitName, Counts>): void {
   if (text !== before) writeFileSync(FILE, text);
 }
 
-/** A table of the compiled counts, the committed ones and the difference. */
+/** A table of the compiled counts, the committed counts and their differences. */
 export function countTable(compiled: ReadonlyMap<CircuitName, Counts>, committed: ReadonlyMap<string, number>): string {
   const rows = [...compiled].map(([name, { constraints }]) => {
     const before = committed.get(name);

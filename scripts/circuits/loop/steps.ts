@@ -15,7 +15,7 @@ interface Options {
 }
 
 /**
- * Runs a command. Several run in parallel, so its output is printed after its end, and only if it failed.
+ * Runs a command. Commands run in parallel, so the output is printed only after the command ends, and only if it fails.
  * @returns the output
  * @throws CommandError `code` (default STEP_FAILED) unless it exits with 0
  */

@@ -37,8 +37,8 @@ export async function watchCircuits(
       wake();
     }, QUIET_MS);
   };
-  // Each folder is watched separately: on Linux, Node's recursive watch follows files, and loses one that git or an editor
-  // replaces and that is then written to.
+  // Each folder is watched separately: on Linux, Node's recursive watch follows files, and misses writes to a file
+  // after git or an editor has replaced it.
   const watchers = sourceFolders(folder).map((folder) => watch(folder, changed));
   end.addEventListener("abort", () => wake());
   while (!end.aborted) {

@@ -65,7 +65,7 @@ describe("compiling a circuit", function () {
     expect(readdirSync(path("out")).filter((file) => file.startsWith(".circom-"))).to.deep.equal([]);
   });
 
-  it("runs once per content of all sources", async () => {
+  it("runs only if the content of a source has changed", async () => {
     const compile = () => compileCircuit(path("main.circom"), path("out"));
     expect((await compile()).cached).to.equal(false);
     expect((await compile()).cached).to.equal(true);

@@ -60,7 +60,7 @@ describe("the circuit developer's loop", function () {
     }
   });
 
-  it("shows counts beside the committed ones", () => {
+  it("shows the counts beside the committed counts", () => {
     const compiled = new Map([
       ["payment", { constraints: 8_154, wires: 1 }],
       ["withdrawal", { constraints: 38_331, wires: 1 }],
@@ -81,7 +81,7 @@ describe("the circuit developer's loop", function () {
     ]);
   });
 
-  it("with --watch runs immediately and after each save of a source, but not for its own writes", async () => {
+  it("with --watch runs immediately and after each save of a source, but not after its own writes", async () => {
     const end = new AbortController();
     const turns = new EventEmitter();
     let count = 0;

@@ -23,7 +23,7 @@ describe("demo terminal", () => {
   });
 
   for (const width of [60, 80, 95])
-    it(`puts three columns below each other if there are only ${width} characters`, () => {
+    it(`puts three columns below each other if only ${width} characters fit`, () => {
       const text = columns(["ONE", "TWO", "THREE"], [["some words"], [], ["x".repeat(100)]], screen(width));
       expect(text).to.match(/^ONE\n- some words\nTWO\nTHREE\n- x+\n {2}x+\n(?: {2}x+\n)?$/);
       for (const line of text.split("\n")) expect(line.length).to.be.at.most(width);

@@ -44,7 +44,7 @@ describe("error definitions", function () {
       }
   });
 
-  it("have a next step, and say it in docs/errors.md at an anchor of their own", () => {
+  it("have a next step, listed in docs/errors.md at their own anchor", () => {
     const document = read(join(root, "docs", "errors.md"));
     const codes = new Set([...CLASSES.flatMap(({ errors }) => Object.keys(errors)), ...Object.keys(SCRIPT_ERRORS)]);
     for (const code of codes) {
@@ -80,7 +80,7 @@ describe("error definitions", function () {
     expect(dead).to.deep.equal([]);
   });
 
-  it("exist for every code that is thrown without a class", () => {
+  it("exist for every code that is thrown without an error class", () => {
     const defined = new Set(CLASSES.flatMap(({ errors }) => Object.keys(errors)));
     const thrown = sourcesOf("*").flatMap((path) =>
       [...read(path).matchAll(/new SottoError\(\s*"(\w+)"/g)].map(([, code]) => code!),

@@ -46,7 +46,7 @@ describe("the launcher", function () {
     expect(leftovers()).to.deep.equal([]);
   });
 
-  it("says in one line that a Node is too old", () => {
+  it("reports in one line that Node is too old", () => {
     const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "18.20.8" } });`;
     const args = ["--import", pretend, join(folder, "scripts", "run.mjs"), "build"];
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8" });
@@ -65,7 +65,7 @@ describe("the launcher", function () {
     expect(leftovers()).to.deep.equal([".toolchain"]);
   });
 
-  it("says every 3 seconds that it installs, and how many packages it has", () => {
+  it("reports every 3 seconds that it is installing, and how many packages are done", () => {
     const line = (added: number) => `echo "Progress: resolved 40, reused 0, downloaded ${added}, added ${added}"`;
     putNpm(`${line(12)}; sleep 3; ${line(40)}`);
     const lines = run("contracts:build", "--help").stderr.match(/^sotto: installing .*$/gm) ?? [];
@@ -89,7 +89,7 @@ describe("the launcher", function () {
   });
 
   describe("before the command line", () => {
-    /** The task `sotto` with a turbo of ours, and a program that prints what it is started with. */
+    /** The task `sotto` with a fake turbo, and a program that prints its arguments and environment. */
     const sotto = (turbo: string, started: NodeJS.ProcessEnv = {}) => {
       putNpm("exit 0");
       put("turbo", turbo);
@@ -121,7 +121,7 @@ describe("the launcher", function () {
       expect(stderr).to.contain("• Running build\n").and.to.contain("no such task\n");
     });
 
-    it("forwards the variables that say how it was started, so that hints name the right command", () => {
+    it("forwards the variables that show how it was started, so that hints name the right command", () => {
       const started = { npm_lifecycle_event: "sotto", npm_config_user_agent: "pnpm/12.21.0 node/v24" };
       expect(sotto("exit 0", started).stdout).to.equal('["sotto","pnpm/12.21.0 node/v24"]\n');
     });

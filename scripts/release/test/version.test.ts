@@ -12,7 +12,7 @@ import { applyChangesets } from "../version.ts";
 const CHANGELOG = "# Changelog\n\n## Unreleased\n\n### Added\n\n- One.\n\n### Security\n\n- Two.\n";
 
 describe("the changelog of a release", () => {
-  it("has what was unreleased and the changesets, each under its heading", () => {
+  it("contains the unreleased changes and the changesets, each under its heading", () => {
     const entries = [
       { bump: "minor", text: "Three,\nin two lines." },
       { bump: "patch", text: "Four." },
@@ -65,7 +65,7 @@ describe("npm run release -- version", function () {
       .with.property("code", "NO_CHANGESETS");
   });
 
-  it("gives all public packages one version, and no other package", () => {
+  it("gives all public packages the same version, and changes no other package", () => {
     const before = manifest("packages/web");
     writeFileSync(join(folder, ".changeset", "one.md"), '---\n"@sotto/client": minor\n---\n\nA wallet counts.\n');
     const version = applyChangesets(folder);
