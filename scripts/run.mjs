@@ -1,6 +1,6 @@
 // The launcher behind every script of package.json. It runs on Node 20 or newer, installs the project's Node and pnpm into
-// .toolchain/ and the locked dependencies into node_modules/, and then runs the task, so that every machine uses the same
-// tools.
+// .toolchain/ and the locked dependencies into node_modules/, and then runs the task, so that every machine uses the
+// same versions of these tools.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureDependencies, ensureToolchain } from "./launcher/install.mjs";

@@ -5,19 +5,19 @@ const command = (line, variables = {}) => {
   return { command: name, args, variables };
 };
 
-// Builds only what changed. turbo prints the output of each build, or one line for a result from its cache.
+// Builds only what has changed. turbo prints the output of each build, or one line for a cached result.
 const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
 const build = turbo("build contracts:build");
 const quietly = (step) => ({ ...step, quiet: true });
-// The command line suggests commands the way the user started it, for which it needs the variables that the launcher
-// removes.
+// The command line suggests commands in the form in which the user started it. For that it needs variables that the
+// launcher otherwise removes.
 const asStarted = (step) => {
   const names = ["npm_lifecycle_event", "npm_config_user_agent"].filter((name) => process.env[name] !== undefined);
   return { ...step, variables: Object.fromEntries(names.map((name) => [name, process.env[name]])) };
 };
 
 export const tasks = {
-  // It builds by itself, with one display of the progress.
+  // This command builds by itself, with a single progress display.
   dev: [command("node scripts/dev/main.ts")],
   demo: [build, command("node scripts/demo/main.ts")],
   test: [command("node scripts/test/main.ts")],
@@ -25,7 +25,7 @@ export const tasks = {
   "test:mutation": [command("node scripts/mutation/main.ts")],
   build: [build],
   bench: [build, command("node scripts/bench/main.ts")],
-  // Like dev, it builds by itself.
+  // Like dev, this command builds by itself.
   release: [command("node scripts/release/main.ts")],
   docs: [turbo("site"), command("node scripts/docs/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
@@ -39,14 +39,14 @@ export const tasks = {
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
-  // The contracts come first, because a turn generates a file from their ABI.
+  // The contracts are built first, because each turn of the loop generates a file from their ABI.
   "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
   generate: [
     build,
     command("node scripts/generate/sources.ts"),
-    // The documents repeat what the packages built from these sources say.
+    // The documents are generated from packages that are built from these sources.
     build,
     command("node scripts/generate/documents.ts"),
   ],

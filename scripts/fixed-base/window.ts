@@ -34,7 +34,10 @@ function coefficients([pp, pm, mp, mm]: bigint[]): [bigint, bigint, bigint, bigi
   ].map(mod) as [bigint, bigint, bigint, bigint];
 }
 
-/** The window of three points; undefined if the field has no such representation, as for one triple in three. */
+/**
+ * The window of three points; undefined if the field has no such representation, which is the case for one triple in
+ * three.
+ */
 export function windowOf(p0: MontgomeryPoint, p1: MontgomeryPoint, p2: MontgomeryPoint): Window | undefined {
   const points = [p1, negate(p1)].flatMap((q1) => [p2, negate(p2)].map((q2) => add(add(p0, q1), q2)));
   // x = x0 + x01 s0 s1 + x02 s0 s2 + x12 s1 s2 is even in the signs, y = y0 s0 + y1 s1 + y2 s2 + y012 s0 s1 s2 is odd.

@@ -1,7 +1,7 @@
 // node scripts/mutation/main.ts [PREFIX ...]: removes each constraint group of the circuits (all, or those whose id starts
 // with a prefix), compiles the rest with the shipped flags, and checks that a test in circuits/test/soundness fails because
-// the circuit now accepts its attack. Writes docs/mutation.md; a run over some groups keeps the other rows. Exits with 1 if
-// no test guards a group, or if no group matches.
+// the circuit now accepts its attack. Writes docs/mutation.md; a run on a subset of the groups keeps the other rows.
+// Exits with 1 if no test guards a group, or if no group matches.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Cheaters } from "../../circuits/test/kit/cheaters.ts";

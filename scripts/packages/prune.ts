@@ -1,6 +1,6 @@
-// node ../../scripts/packages/prune.ts, in the folder of a package: removes the files of dist whose source is gone. The compiler
-// and turbo's cache only add and overwrite files, so a removed module would stay in dist and be published. The other files
-// stay in place, because a running program may import them later.
+// node ../../scripts/packages/prune.ts, in the folder of a package: removes the files in dist whose source no longer
+// exists. The compiler and turbo's cache only add and overwrite files, so a removed module would stay in dist and be
+// published. The other files stay in place, because a running program may import them later.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// `npm run screenshots`: starts `npm run dev` with a new state, pays in the web app, and writes the pictures of docs/images
-// with the layout of each page, with which a test compares the app.
+// `npm run screenshots`: starts `npm run dev` with a new state, pays in the web app, and writes the pictures in
+// docs/images, and the layout of each page, with which a test compares the app.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { root } from "../circuits/paths.ts";
 import { runCommand } from "../lib/command.ts";
 
 const IMAGES = join(root, "docs", "images");
-/** Payments of others before the pictures are taken. */
+/** Number of other wallets' payments before the pictures are taken. */
 const OTHERS = 12;
 /** Payments a second. */
 const TRAFFIC = "0.3";
@@ -41,7 +41,7 @@ async function useWallet(wallet: WalletPage): Promise<void> {
   await wallet.hasSpendable("19.95");
 }
 
-/** Waits for payments by the traffic of `npm run dev`. */
+/** Waits for payments made by the traffic of `npm run dev`. */
 async function waitForOthers(dev: Dev): Promise<void> {
   await eventually(async () => {
     const counts = [...dev.output().matchAll(/(\d+) payments, /g)];
@@ -72,7 +72,7 @@ await runCommand(async () => {
   try {
     await dev.until(RUNNING);
     await browser.during(async () => {
-      // Chromium without a locale names one that Intl refuses.
+      // Without a locale, Chromium reports one that Intl rejects.
       const page = await browser.newPage({
         viewport: VIEWPORT,
         locale: "en-US",

@@ -1,6 +1,6 @@
-// node scripts/setup/dev.ts [--check] [NAME ...]: development keys for the compiled circuits, their Solidity verifiers
-// and the lock that pins them (also compiled into the prover). Unchanged files are kept. With --check nothing in the tree
-// is written: missing keys are made, and verifiers and lock are compared.
+// node scripts/setup/dev.ts [--check] [NAME ...]: makes development keys for the compiled circuits, their Solidity
+// verifiers and the lock that pins them (also compiled into the prover). Unchanged files are kept. With --check nothing
+// in the tree is written: missing keys are made, and verifiers and lock are compared.
 import { parseCircuitNames } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";

@@ -25,7 +25,7 @@ export interface DevelopmentKey {
   trapdoor: string;
 }
 
-/** Makes keys for any number of circuits with its threads. Call `stop`; otherwise the process does not exit. */
+/** Makes keys for any number of circuits with one pool of threads. Call `stop`; otherwise the process does not exit. */
 export class KeyMaker {
   readonly #curve: Curve;
   readonly #wasm: WasmCurve;

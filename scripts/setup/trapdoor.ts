@@ -39,9 +39,9 @@ export function loadTrapdoor(name: string, path = artifactPaths(name).trapdoor):
 const loaded = new Map<string, Trapdoor>();
 
 /**
- * Forges a proof of any statement, true or false, that is valid under the development key, with Groth16's simulator. It
- * takes milliseconds and no witness, so long contract tests can use the real verifiers. It is also why development keys
- * are rejected on public chains.
+ * Forges a proof of any statement, true or false, that is valid under the development key, with Groth16's simulator.
+ * This takes milliseconds and needs no witness, so long contract tests can use the real verifiers. It is also the
+ * reason why development keys are rejected on public chains.
  * @param publicSignals in wire order, each from 0 to r - 1
  */
 export function proveWithTrapdoor(name: string, publicSignals: readonly bigint[]): ForgedProof {
@@ -77,8 +77,8 @@ interface Points {
 let last: Points | undefined;
 
 /**
- * A and B of the next proof, with their discrete logarithms: random for the first proof of a process, one more for each
- * further proof. Multiplying for each proof would take most of the time.
+ * A and B of the next proof, with their discrete logarithms: random for the first proof of a process, incremented by
+ * one for each further proof. A multiplication for each proof would take most of the time.
  */
 function nextPoints(): Points {
   if (last === undefined) {

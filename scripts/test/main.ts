@@ -1,7 +1,7 @@
-// `npm test [-- NAME...] [--affected]`: builds, lets turbo run every suite and check whose inputs changed, two at a time,
-// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` runs only
-// the suites and types of packages that differ from the branch main (uncommitted changes included) or that depend on one
-// that does. turbo restores the results of everything that did not change since it passed from its cache.
+// `npm test [-- NAME...] [--affected]`: builds, has turbo run every suite and check whose inputs changed, two at a
+// time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only the suites
+// and types of packages that differ from the branch main (uncommitted changes included) or that depend on one that
+// does. For everything that has not changed since it passed, turbo restores the results from its cache.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -55,7 +55,7 @@ function takeSummary(): RunSummary | undefined {
   return name === undefined ? undefined : (JSON.parse(readFileSync(join(runs, name), "utf8")) as RunSummary);
 }
 
-/** The running suites, whose reports have no end yet, with the number of tests passed so far. */
+/** The suites that are still running, whose reports have no end yet, with the number of tests passed so far. */
 function progress(tasks: readonly Task[]): string {
   const texts = tasks.flatMap(({ name, kind, folder, script }) => {
     const file = `${join(root, folder, reportBase(script))}.jsonl`;
@@ -75,7 +75,7 @@ async function build(): Promise<Outcome> {
 
 async function test(tasks: readonly Task[]): Promise<Outcome[]> {
   if (tasks.length === 0) return [];
-  // A stopped earlier run may have left a report without an end, which is not progress of this run.
+  // An earlier run that was stopped may have left a report without an end, which does not belong to this run.
   for (const { kind, folder, script } of tasks) {
     const file = `${join(root, folder, reportBase(script))}.jsonl`;
     if (kind === "suite" && existsSync(file) && parseReport(readFileSync(file, "utf8")).exit === undefined)

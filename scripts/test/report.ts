@@ -1,5 +1,5 @@
-// The report of a suite has one event per line and is written while the suite runs, so that a crash leaves the events until
-// then. A report is complete if it ends with an "exit" event whose counts match its lines.
+// The report of a suite has one event per line and is written while the suite runs, so that after a crash the events up
+// to that point remain. A report is complete if it ends with an "exit" event whose counts match its lines.
 import { readFileSync } from "node:fs";
 
 export type TestEvent =

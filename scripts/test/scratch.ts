@@ -1,5 +1,5 @@
-// The folders for temporary files. That of a suite is in memory if the machine has enough: the databases of the tests sync to
-// disk thousands of times, and on a slow disk waiting for that takes longer than the tests.
+// The folders for temporary files. A suite's folder is in memory if the machine has enough: the tests' databases sync
+// to disk thousands of times, and on a slow disk these syncs take longer than the tests.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Whether programs can be run from the folder: containers often forbid that for this file system. */
+/** Whether programs can be run from the folder: containers often forbid this for in-memory file systems. */
 function runsPrograms(path: string): boolean {
   const file = join(path, "probe");
   writeFileSync(file, "#!/bin/sh\n", { mode: 0o700 });
@@ -39,7 +39,7 @@ function runsPrograms(path: string): boolean {
 function inMemory(): string | undefined {
   try {
     accessSync(MEMORY, constants.W_OK);
-    // What a killed run left behind.
+    // Removes folders that a killed run left behind.
     for (const name of readdirSync(MEMORY)) {
       const pid = NAME.exec(name)?.[1];
       if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(MEMORY, name), { recursive: true, force: true });
@@ -50,20 +50,20 @@ function inMemory(): string | undefined {
     if (runsPrograms(path)) return path;
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Another system, or a folder of another user: the disk works everywhere.
+    // The system lacks this file system, or the folder belongs to another user: fall back to the disk.
   }
   return undefined;
 }
 
 export function openScratch(): Scratch {
   const path = inMemory() ?? mkdtempSync(join(tmpdir(), `sotto-test-${process.pid}-`));
-  // PostgreSQL runs as a user of its own if this one is root.
+  // If this process runs as root, PostgreSQL runs as a separate user.
   chmodSync(path, 0o755);
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
 /**
  * The folder where Node keeps compiled code, for all processes of all suites of a run: hundreds of them import the same
- * modules, and without it a fifth of that time goes into compiling. `npm test` empties it when it starts.
+ * modules, and without this folder a fifth of that time would be spent compiling. `npm test` empties it on start.
  */
 export const compiledFolder = (root: string): string => join(root, ".turbo", "compiled");

@@ -24,7 +24,7 @@ const root = join(import.meta.dirname, "..", "..");
 
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-/** Calls `report` with each line of a file as it appears. @returns a function that reads the rest and stops */
+/** Calls `report` with each line of a file as it is written. @returns a function that reads the rest and stops */
 function follow(file: string, report: (event: TestEvent) => void): () => void {
   let consumed = 0;
   const read = () => {

@@ -1,4 +1,4 @@
-// What `npm test` runs: the tasks of turbo.json that test or check something.
+// The tasks of turbo.json that `npm test` runs: those that test or check something.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export interface TurboTask {
   readonly task: string;
   readonly command: string;
   readonly directory: string;
-  /** Paths from the directory, with the hashes of the files. */
+  /** Paths relative to the folder, with the hashes of the files. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly dependencies: readonly string[];
 }
@@ -28,7 +28,7 @@ export interface TurboTask {
 const SUITES = ["test", "test:2", "test:3"];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
-/** turbo lists every task for every package; this is its command if a package has no such script. */
+/** turbo lists every task for every package; this is the command it lists for a package without such a script. */
 const EMPTY = "<NONEXISTENT>";
 
 function toTask({ taskId, task, directory }: TurboTask): Task {
@@ -63,7 +63,10 @@ export function listAffected(root: string): Task[] {
   return listTasks(root).filter(({ id, folder }) => folder === "" || affected.has(id));
 }
 
-/** Whether a name given by hand means this task: a folder, the end of one, a check, `checks`, `suites` or `types`. */
+/**
+ * Whether a name that the user typed refers to this task: a folder, the end of one, a check, `checks`, `suites` or
+ * `types`.
+ */
 export function isNamed({ name, kind, folder, script }: Task, wanted: string): boolean {
   if (wanted === `${kind}s` || wanted === name) return true;
   if (kind === "check") return script === wanted;

@@ -5,7 +5,7 @@ import { type CurveModule, type GroupName, SIZES } from "./wasm-curve.ts";
 
 /** Each thread has its own tables, about 8 MB. */
 const MAXIMUM_THREADS = 8;
-/** Scalars per message: few enough to distribute the work evenly, many enough that messages cost little. */
+/** Scalars per message: few enough to distribute the work evenly, many enough to keep the cost of messages low. */
 const CHUNK = 4_096;
 
 export interface Products {
@@ -21,7 +21,9 @@ interface Job {
   failed: (error: Error) => void;
 }
 
-/** Multiplies the generators of BN254 by many scalars on all cores. The result does not depend on their number. */
+/**
+ * Multiplies the generators of BN254 by many scalars on all cores. The result does not depend on the number of cores.
+ */
 export class CombPool {
   readonly #workers: Worker[];
   readonly #idle: Worker[];

@@ -16,7 +16,7 @@ export interface CombResult {
 
 const { module, generators } = workerData as CurveModule;
 const curve = new WasmCurve(module);
-// Built while the main thread still evaluates the circuit's polynomials.
+// Built while the main thread is still evaluating the circuit's polynomials.
 const combs = {
   g1: new FixedBaseComb(curve, "g1", generators.g1),
   g2: new FixedBaseComb(curve, "g2", generators.g2),

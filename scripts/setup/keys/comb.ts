@@ -2,8 +2,8 @@ import { type GroupName, SIZES, type WasmCurve } from "./wasm-curve.ts";
 
 /**
  * Window widths in bits. A wider window needs fewer additions and a larger table: 2^width points for each of 254 / width
- * windows. G2 gets a narrower one, because an addition there costs as much as four in G1, and ten times fewer products
- * share the cost of the table.
+ * windows. G2 has a narrower window, because an addition in G2 costs as much as four in G1, and a tenth as many
+ * products share the cost of the table.
  */
 const WINDOW = { g1: 12, g2: 9 } as const;
 const SCALAR_BITS = 254;
@@ -34,7 +34,7 @@ export class FixedBaseComb {
       this.#call("toJacobian")!(base, multiples);
       for (let digit = 1; digit <= digits; digit++)
         addMixed!(multiples + (digit - 1) * jacobian, base, multiples + digit * jacobian);
-      // One past the last digit is the next window's base.
+      // The multiple after the last digit is the next window's base.
       toAffine!(multiples + digits * jacobian, base);
       normalise!(multiples, digits, table + window * digits * affine);
     }

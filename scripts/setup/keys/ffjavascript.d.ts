@@ -1,5 +1,5 @@
-// What this project uses of ffjavascript, which ships no types. Points and field elements are bytes in the library's
-// internal form (little-endian Montgomery); `toObject` gives bigints.
+// Types of the parts of ffjavascript that this project uses; the package has no types. Points and field elements are
+// bytes in the library's internal form (little-endian Montgomery); `toObject` gives bigints.
 declare module "ffjavascript" {
   export interface Field {
     readonly n8: number;

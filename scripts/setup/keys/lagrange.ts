@@ -2,7 +2,7 @@ import { invert, invertAll, mod, power, rootOfUnity } from "./field.ts";
 
 /**
  * The Lagrange polynomials of the 2^logarithm-th roots of unity, evaluated at `point` (which must not be such a root):
- * L_i(x) = (x^n - 1) / n * w^i / (x - w^i). With `offset` and `stride` only the i = offset, offset + stride, ...
+ * L_i(x) = (x^n - 1) / n * w^i / (x - w^i). With `offset` and `stride`, only those for i = offset, offset + stride, ...
  */
 export function lagrangeAt(point: bigint, logarithm: number, offset = 0, stride = 1): bigint[] {
   const size = 1n << BigInt(logarithm);

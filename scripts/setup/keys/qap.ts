@@ -33,7 +33,8 @@ export function evaluateQap(r1cs: R1cs, secrets: Phase1Secrets, curve: WasmCurve
   const coefficients = curve.place(r1cs.coefficients);
   const sums = curve.allocate(3 * r1cs.wires * SIZE);
   const term = curve.allocate(SIZE);
-  // One factor is in Montgomery form and one is not, so the product is in plain form, in which scalars are stored.
+  // One factor is in Montgomery form and one is not, so the product is in plain form, the form in which scalars are
+  // stored.
   toMontgomery(lagrange, domain, lagrange);
   for (let entry = 0; entry < entries; entry++) {
     multiply(coefficients + entry * SIZE, lagrange + r1cs.constraintIndices[entry]! * SIZE, term);

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { SCALAR_MODULUS } from "./field.ts";
 
 /**
- * All secrets of the development keys are derived from this seed. It is public on purpose: the keys take seconds to make
- * and are the same on every machine. But anyone can forge proofs under them. Keys for real money come from a ceremony; this
- * set is marked `development` and rejected on any chain that is not local.
+ * All secrets of the development keys are derived from this seed. It is deliberately public: the keys take seconds to
+ * make and are the same on every machine, but anyone can forge proofs under them. Keys for real money come from a
+ * ceremony; this set is marked `development` and rejected on any chain that is not local.
  */
 export const DEVELOPMENT_SEED = "sotto development setup, public seed 1";
 export const DEVELOPMENT_WARNING =

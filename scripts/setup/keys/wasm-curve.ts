@@ -20,8 +20,8 @@ const PAGE = 65_536;
 const INITIAL_PAGES = 25;
 
 /**
- * One instance with its own memory. Its functions take pointers, and a call costs nanoseconds. The library's own interface
- * copies every operand, which would take most of the set-up's time.
+ * One instance with its own memory. Its functions take pointers, and a call costs nanoseconds. The library's own
+ * interface copies every operand; the copying would take most of the set-up's time.
  */
 export class WasmCurve {
   readonly #memory = new WebAssembly.Memory({ initial: INITIAL_PAGES });

@@ -53,7 +53,7 @@ describe("development keys of the circuits", function () {
     expect(await groth16.verify(vkeyOf("elgamal_range"), lower, proof)).to.equal(false);
   });
 
-  // zkey.test.ts lets snarkjs verify the key of a small circuit.
+  // Takes long, so short runs rely on zkey.test.ts, which has snarkjs verify the key of a small circuit.
   for (const name of LONG ? circuitNames : [])
     it(`pass snarkjs zkey verify (${name})`, async () => {
       const { r1cs, zkey } = artifactPaths(name);

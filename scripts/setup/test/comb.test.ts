@@ -52,7 +52,7 @@ describe("fixed-base multiplication", function () {
     }
   });
 
-  it("keeps the order over many chunks and threads", async () => {
+  it("keeps the order across many chunks and threads", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => BigInt(index % SCALARS.length));
     const { points } = await pool.multiply("g1", toBytes(many));
     const { points: few } = await pool.multiply("g1", toBytes(many.slice(0, SCALARS.length)));
@@ -64,7 +64,7 @@ describe("fixed-base multiplication", function () {
     }
   });
 
-  it("is empty without scalars", async () => {
+  it("returns nothing without scalars", async () => {
     expect((await pool.multiply("g1", new Uint8Array(0), true)).points).to.have.length(0);
   });
 });

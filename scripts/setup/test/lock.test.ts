@@ -46,7 +46,7 @@ describe("artifacts lock", function () {
       }
     });
 
-  it("rejects a circuit without a pin", async () => {
+  it("rejects a circuit that the lock does not pin", async () => {
     const lock = { ...readLock(), circuits: {} };
     expect((await expectRejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).message).to.include(
       "payment.r1cs",
@@ -67,7 +67,7 @@ describe("exported verifiers", function () {
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
     it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));
 
-  it("reject an edited one by name", async () => {
+  it("fail by name if edited", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
     const copy = join(folder, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);
@@ -82,7 +82,7 @@ describe("exported verifiers", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("exclude the amount proof, which is never on chain", () => {
+  it("exclude the amount proof, which no contract checks", () => {
     expect(verifierPath("elgamal_range")).to.equal(undefined);
     expect(existsSync("contracts/verifiers/ElgamalRangeVerifier.sol")).to.equal(false);
   });

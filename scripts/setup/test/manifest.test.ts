@@ -25,12 +25,12 @@ describe("the manifest of development keys", function () {
       expect(Object.keys(manifest.circuits[name]).join()).to.not.include("trapdoor");
     });
 
-  it("is not rewritten", async () => {
+  it("is not rewritten if the keys exist", async () => {
     const start = () => expect.fail("threads were started although the key exists");
     for (const name of circuitNames) expect(await ensureKeys(name, start)).to.equal(false);
   });
 
-  it("requires a compiled circuit, and says how to get it", async () => {
+  it("requires a compiled circuit, and says how to compile it", async () => {
     const start = () => expect.fail("threads were started without a compiled circuit");
     const { message } = await expectRejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
     expect(message).to.include("npm run build");

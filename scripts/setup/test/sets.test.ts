@@ -25,7 +25,7 @@ describe("artifact sets", function () {
   slow(this, "keys, circuits and ceremonies are made");
   after(stopSnarkjs);
 
-  it("are the transcripts in the tree, by name", async () => {
+  it("are listed by name from the transcripts in the tree", async () => {
     const folder = join(mkdtempSync(join(tmpdir(), "sotto-sets-")), "ceremonies");
     expect(readCeremonies(join(folder, "none"))).to.deep.equal([]);
     const practice: Transcript = { ...transcript("practice"), set: "rehearsal/practice" };

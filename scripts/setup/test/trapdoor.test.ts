@@ -26,7 +26,7 @@ describe("trapdoor prover", function () {
   ] as const)
     it(`rejects ${what}`, () => expectRejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
 
-  it("says what to run if there is no trapdoor", async () => {
+  it("names the command to run if there is no trapdoor", async () => {
     const { message } = await expectRejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
     expect(message).to.include("npm run setup:dev");
   });

@@ -39,7 +39,7 @@ describe("development key of a small circuit", function () {
   const snarkjsVerifies = (key: Buffer): Promise<boolean> =>
     zKey.verifyFromR1cs(readFileSync(toy.paths.r1cs), readFileSync(ptau), key);
 
-  it("is checked with powers of tau that equal snarkjs's, byte for byte", async () => {
+  it("is checked with powers of tau that are byte-identical to snarkjs's", async () => {
     const ours = Buffer.concat(await makePtau(phase1Secrets("any"), 5, maker.pool));
     const theirs: { type: "mem"; data?: Uint8Array } = { type: "mem" };
     await powersOfTau.preparePhase2(ours, theirs);

@@ -29,8 +29,8 @@ export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET
 }
 
 /**
- * snarkjs's export of a zkey with our template, formatted like every other contract; undefined for a circuit whose proofs
- * no contract checks.
+ * A verifier exported by snarkjs with our template, formatted like every other contract; undefined for a circuit whose
+ * proofs no contract checks.
  */
 export async function renderVerifier(circuit: CircuitName, set: string, zkey: string): Promise<string | undefined> {
   const path = verifierPath(circuit, set);

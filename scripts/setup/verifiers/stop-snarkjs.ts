@@ -1,6 +1,6 @@
 import type { Curve } from "ffjavascript";
 
-/** The library's own field with its pool's threads. */
+/** The library's internal field that holds its pool's threads. */
 interface Pool {
   readonly workers?: readonly { terminate(): void }[];
 }
@@ -9,6 +9,6 @@ interface Pool {
 export async function stopSnarkjs(): Promise<void> {
   const { curve_bn128: curve } = globalThis as { curve_bn128?: (Curve & { readonly tm: Pool }) | null };
   await curve?.terminate();
-  // `terminate` only asks the threads to exit. On a busy machine, one did not, and the process never ended.
+  // `terminate` only asks the threads to exit. On a busy machine, one thread did not exit, and the process never ended.
   for (const worker of curve?.tm.workers ?? []) worker.terminate();
 }

@@ -1,4 +1,4 @@
-// turbo's cache in the checkout stays small, by the limits of turbo.json.
+// The limits in turbo.json keep turbo's cache in the checkout small.
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -52,14 +52,14 @@ describe("turbo's cache", () => {
     return join(cache, `${hash}.tar.zst`);
   }
 
-  it("loses entries that are too old, and keeps newer ones", () => {
+  it("evicts entries that are too old, and keeps newer ones", () => {
     const [old, recent] = [addEntry("a".repeat(16), 90), addEntry("b".repeat(16), 10)];
     expect(run()).to.include("cache hit");
     expect([existsSync(old), existsSync(recent)]).to.deep.equal([false, true]);
   });
 
-  it("loses the oldest entries if it is too large", () => {
-    // The file has holes: it needs no room on the disk.
+  it("evicts the oldest entries if it is too large", () => {
+    // The file is sparse, so it needs no space on disk.
     const [large, recent] = [addEntry("c".repeat(16), 5, 4e9), addEntry("d".repeat(16), 1)];
     expect(run()).to.include("cache hit");
     expect([existsSync(large), existsSync(recent)]).to.deep.equal([false, true]);

@@ -1,4 +1,4 @@
-// `.ci/run` with small commands in the place of the tests.
+// Runs `.ci/run` with small commands instead of the tests.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ describe(".ci/run", function () {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Runs a shell command by `.ci/run`, on a machine whose user has a home with an .npmrc. */
+  /** Runs a shell command with `.ci/run`, as a user whose home folder has an .npmrc. */
   const run = (command: string) => {
     const registry = /^(npm|pnpm)_config_(registry|userconfig)$/i;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !registry.test(name)));
@@ -49,7 +49,7 @@ describe(".ci/run", function () {
     expect(said[0]).to.equal("fresh machine: HOME, the npm cache and the pnpm store are empty folders of this run");
   });
 
-  it("hides the machine's /tmp if it says so, and only then", () => {
+  it("reports that it hides the machine's /tmp if and only if it does", () => {
     const marker = mkdtempSync("/tmp/sotto-ci-marker-");
     try {
       const { said, answer } = run(`test -e "${marker}" && echo seen || echo hidden`);
@@ -59,7 +59,7 @@ describe(".ci/run", function () {
     }
   });
 
-  it("runs without a mount namespace if none is permitted, and says so", () => {
+  it("runs without a mount namespace if none is permitted, and reports it", () => {
     writeFileSync(join(folder, "bin", "unshare"), "#!/bin/sh\nexit 1\n");
     chmodSync(join(folder, "bin", "unshare"), 0o755);
     const { status, said, answer } = run('ls -A "$TMPDIR"; echo "$TMPDIR"');
@@ -69,12 +69,12 @@ describe(".ci/run", function () {
     expect(answer[0]).to.match(/\/sotto-ci\.\w+\/tmp$/);
   });
 
-  it("keeps the machine's registry, for npm and pnpm", () => {
+  it("keeps the machine's registry setting for npm and pnpm", () => {
     const { answer } = run("npm config get registry; pnpm config get registry");
     expect(answer).to.deep.equal(["http://127.0.0.1:9/npm/", "http://127.0.0.1:9/npm/"]);
   });
 
-  it("ends with the command's last line and exit code, and removes all it has made", () => {
+  it("ends with the command's last line and exit code, and removes everything it created", () => {
     const locked = 'mkdir -p "$HOME/a/b" && chmod 500 "$HOME/a" && mkdir -p "$pnpm_config_store_dir/c"';
     const { status, stderr, answer } = run(`echo "$HOME"; ${locked}; echo "3 passed, 1 failed"; exit 7`);
     expect([status, stderr]).to.deep.equal([7, ""]);

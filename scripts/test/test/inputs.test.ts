@@ -6,7 +6,7 @@ import { slow } from "../../../test/kit/slow.ts";
 import { planOf, type TurboTask } from "../tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
-/** Lines that begin with a quotation mark are texts: a test may expect a program that the page shows. */
+/** Lines that begin with a quotation mark are strings: a test may contain a program that a page shows. */
 const IMPORT = /^(?!\s*['"`]).*?(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/gm;
 
 describe("the inputs of a suite", function () {

@@ -14,7 +14,7 @@ describe("npm test", function () {
     tasks = listTasks(root);
   });
 
-  it("refuses a suite it does not know, with a code and the names it knows", () => {
+  it("rejects an unknown suite, with a code and the known names", () => {
     const args = [join(root, "scripts", "test", "main.ts"), "nonsense"];
     const { status, stderr } = spawnSync("node", args, { encoding: "utf8", cwd: root });
     expect(status).to.equal(1);
@@ -54,13 +54,13 @@ describe("npm test", function () {
     return wanted.some(matches) && !ignored.some(matches);
   }
 
-  it("checks the types of every package, and what the root names as a check", () => {
+  it("checks the types of every package, and runs every check of the root", () => {
     const names = tasks.filter(({ kind }) => kind === "check").map(({ name }) => name);
     for (const name of ["protocol", "prover", "client"]) expect(names).to.include(`types of ${name}`);
     expect(names).to.include.members(["lint", "types", "direction", "generated", "licences", "tidiness"]);
   });
 
-  it("finds tasks by folder, by its last part, by check and by kind", () => {
+  it("finds tasks by folder, by the last part of the folder, by check and by kind", () => {
     const named = (name: string) => tasks.filter((task) => isNamed(task, name)).map((task) => task.name);
     expect(named("test/relayer")).to.deep.equal(["test/relayer"]);
     expect(named("client")).to.include.members(["packages/client", "test/client"]);

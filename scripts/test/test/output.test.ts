@@ -11,9 +11,9 @@ const outcome = (values: Partial<Outcome>): Outcome => ({
   ...values,
 });
 
-describe("what the test run prints", function () {
+describe("the output of the test run", function () {
   slow(this, "processes start and end");
-  it("prints a failed test with its reason and our frames", () => {
+  it("prints a failed test with its reason and this project's stack frames", () => {
     const error = [
       "AssertionError: 1 is not 2",
       "    at test (some.test.ts:5:1)",

@@ -40,7 +40,7 @@ describe("a suite of the test run", function () {
     return { passed: read.passed.length, failures: read.failed.map(({ title, error }) => `${title}\n${error}`) };
   };
 
-  it("reports passed and failed tests, with reasons, under the name of its script", () => {
+  it("reports passed and failed tests, with reasons, in files named after its script", () => {
     const { status } = runSuite(`
       describe("group", () => {
         it("passes", () => {});
@@ -140,7 +140,7 @@ describe("a suite of the test run", function () {
     expect(() => process.kill(pid, 0)).to.throw();
   });
 
-  describe("as the summary counts it", () => {
+  describe("in the summary", () => {
     const task: Task = { id: "p#test:2", name: "p 2", kind: "suite", folder: "", script: "test:2" };
     const ran = (exitCode: number) => ({
       tasks: [{ taskId: task.id, cache: { status: "MISS" as const }, execution: { exitCode } }],

@@ -5,8 +5,8 @@ import { compileCircuit } from "../../../circuits/compiler.ts";
 import { artifactPaths } from "../../../circuits/paths.ts";
 
 /**
- * A circuit with every case that a set-up distinguishes: an output, two public inputs (one constrained only by a square),
- * private wires, rows of several terms with large coefficients, and wires that are not in any B.
+ * A circuit that covers every case that a set-up distinguishes: an output, two public inputs (one constrained only by a
+ * square), private wires, rows of several terms with large coefficients, and wires that are not in any B.
  */
 const toySource = (output: string) => `pragma circom 2.2.0;
 
@@ -34,7 +34,10 @@ export interface Toy {
   remove(): void;
 }
 
-/** Compiles the toy into a folder of its own. @param output what it computes last: another one makes another circuit */
+/**
+ * Compiles the toy into a folder of its own.
+ * @param output the last expression; a different one makes a different circuit
+ */
 export async function compileToy(output = "sum * secret + a"): Promise<Toy> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-setup-"));
   const source = join(folder, "toy.circom");
