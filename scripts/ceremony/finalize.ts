@@ -38,7 +38,7 @@ export interface Finished {
 
 /**
  * Writes the artifacts of a finished ceremony into the folder `to`, one folder for each circuit, and checks all
- * contributions against the ceremony's initial keys. Only `verifyCeremony` makes those keys again from the circuits.
+ * contributions against the ceremony's initial keys. Only `verifyCeremony` recomputes those keys from the circuits.
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, PTAU_UNKNOWN
  */
 export async function finalize(context: FinalContext, ptau: string, to: string): Promise<Finished> {
@@ -102,9 +102,9 @@ async function assertMatchesLastRound(
 }
 
 /**
- * Checks a transcript and a folder of artifacts without trusting either. It compares phase 1 with the public list, makes
- * each circuit's initial key again, checks every contribution and the beacon, and compares the verification keys and the
- * Solidity verifiers. The caller must check that the r1cs files are those of this tree.
+ * Checks a transcript and a folder of artifacts without trusting either. It compares phase 1 with the public list,
+ * recomputes each circuit's initial key, checks every contribution and the beacon, and compares the verification keys
+ * and the Solidity verifiers. The caller must check that the r1cs files are those of this tree.
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, ARTIFACT_MISSING,
  *   PTAU_UNKNOWN
  */

@@ -1,4 +1,4 @@
-// Checks every file that git tracks or would track for notes to do something later, disabled tests, paths of one machine
+// Checks every file that git tracks or would track for unfinished-work notes, disabled tests, machine-specific paths
 // and excessive size; and checks that docs/architecture.md names every source folder.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";

@@ -25,7 +25,7 @@ export const eventsOf = (pool: string, receipt: TransactionReceipt): PoolEvent[]
     .map((log) => decodeEvent({ ...log, topics: log.topics, logIndex: log.index }))
     .filter((event) => event !== undefined);
 
-/** What these transactions show. */
+/** What an observer learns from these transactions. */
 export function observe(pool: string, receipts: readonly TransactionReceipt[]): string[] {
   const events = receipts.map((receipt) => eventsOf(pool, receipt));
   const settling = events.filter((found) => found.some(({ type }) => type === "settled"));
@@ -80,7 +80,7 @@ function describeEvent(event: PoolEvent): string[] {
   }
 }
 
-/** What these requests show to the service. */
+/** What the service learns from these requests. */
 export function seenInRequests(requests: readonly SeenRequest[]): string[] {
   const kinds = new Map<string, SeenRequest[]>();
   for (const request of requests) {

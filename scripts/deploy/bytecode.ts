@@ -5,7 +5,7 @@ import { getBytes, hexlify } from "ethers";
 import hre from "hardhat";
 import { verifierName } from "../../ignition/support/verifier-name.ts";
 
-/** The contract's name for each entry of a manifest, for a set of keys. */
+/** The name of the contract at each entry of a manifest, for a given set of keys. */
 export function contractNames(set: string): Record<DeploymentContract, string> {
   return {
     pool: "ShieldedPool",

@@ -16,7 +16,7 @@ export class LauncherError extends Error {
  * @returns its exit code; 130 after SIGINT, 143 after another signal. Ctrl-C reaches the child from the terminal, and the
  *   launcher waits for it to clean up. A SIGTERM reaches only the launcher, which forwards it.
  * @param quiet set for a build before a command: its output is shown only if it builds something or fails, and on
- * standard error, because standard output is for the command
+ *   standard error, because standard output is for the command
  * @param onOutput receives the output, which is shown on standard error only if the command fails
  */
 export function run(command, args, { cwd, env, stdio = "inherit", quiet = false, onOutput }) {

@@ -7,7 +7,7 @@ const APPEND_LEAVES = 64;
 
 /**
  * A node in memory that answers with recorded pool events: real, encoded logs, including the appends that move the notes
- * into the tree. There is no network, so the bench measures only the wallet.
+ * into the tree. It needs no network, so the bench measures only the wallet.
  */
 export class RecordedChain implements ChainSource {
   readonly chainIdValue = 31337n;

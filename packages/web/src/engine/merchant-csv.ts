@@ -3,7 +3,7 @@ import type { Received } from "@sotto/client";
 import { paymentsCsv, receivedEntry } from "@sotto/client/receipts";
 import { DECIMALS } from "../lib/amount.ts";
 
-/** Deposits are left out: the merchant made them. */
+/** Deposits are omitted, because the merchant made them. */
 export function receivedCsv(received: readonly Received[]): string {
   const payments = received.filter(({ origin }) => origin === "payment");
   return paymentsCsv(payments.map((payment) => receivedEntry(payment, DECIMALS)));

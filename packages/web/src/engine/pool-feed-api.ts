@@ -162,7 +162,7 @@ export interface SearchHit {
 export interface SearchResult {
   /** Newest first. */
   readonly hits: readonly SearchHit[];
-  /** Whether there are more hits than asked for. */
+  /** Whether there are more hits than requested. */
   readonly more: boolean;
 }
 

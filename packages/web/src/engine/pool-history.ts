@@ -42,7 +42,7 @@ export class PoolHistory {
   #spentBefore: number[] = [];
   /** Per leaf: the index of its event. */
   #leaves: number[] = [];
-  /** Index of each transaction's first event, in order, and by hash. */
+  /** Index of each transaction's first event: in order, and by transaction hash. */
   #transactions: number[] = [];
   #byHash = new Map<string, number>();
   #appends: number[] = [];

@@ -69,7 +69,7 @@ function OnChain({ payment, seen }: { readonly payment: Observation["payments"][
   );
 }
 
-/** What the protocol does not hide. */
+/** Explains what the protocol does not hide. */
 const Limits = () => (
   <section className="card stack" aria-labelledby="limits-title">
     <h2 id="limits-title">What is not hidden</h2>
