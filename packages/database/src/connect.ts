@@ -13,18 +13,18 @@ export interface Connection<Schema> {
   readonly kind: "sqlite" | "postgres";
   readonly db: Kysely<Schema>;
   /**
-   * Runs `action` in a transaction that excludes all others with one of these keys. Keys are locked in a fixed order, so
-   * that two transactions never wait for each other.
+   * Runs `action` in a transaction. Transactions that share a key never run concurrently. Keys are locked in a fixed
+   * order, so that two transactions never wait for each other.
    */
   transaction<T>(keys: readonly string[], action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
   /** Runs reads that all see the same state. On PostgreSQL they block nothing; on SQLite they block every other query. */
   snapshot<T>(action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** The time in ms by the database's clock (on SQLite by `clock`), which is the same for all replicas. */
+  /** The time in ms by the database's clock, which all replicas share; on SQLite by `clock`. */
   now(db?: Kysely<Schema>): Promise<number>;
   /**
-   * Truncates SQLite's write-ahead log, which keeps deleted and replaced rows until it is overwritten. With `secureDelete`
-   * no file contains them afterwards. While another process reads, it does nothing; the next call does it. On PostgreSQL it
-   * does nothing: vacuum removes such rows.
+   * Truncates SQLite's write-ahead log, which keeps deleted and replaced rows until it is overwritten. With
+   * `secureDelete`, no file contains these rows afterwards. It does nothing while another process reads; call it again
+   * later. On PostgreSQL it does nothing: vacuum removes such rows.
    */
   scrub(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Connection<Schema> {
 export interface ConnectOptions {
   /** `sqlite:PATH` (created if it does not exist, readable only by its owner), `sqlite::memory:`, or `postgres://..`. */
   url: string;
-  /** Connections to PostgreSQL; default 10. */
+  /** Maximum connections to PostgreSQL; default 10. */
   poolSize?: number | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
   onError?: ((error: Error) => void) | undefined;
@@ -64,7 +64,8 @@ function connectSqlite<Schema>(
 ): Connection<Schema> {
   const problem = checkNodeVersion(process.versions.node);
   if (problem !== undefined) throw new DatabaseError("NODE_TOO_OLD", problem);
-  // Not a static import: an older Node could then not load this module and would print a stack trace, not the message above.
+  // Not a static import: with one, an older Node could not load this module and would print a stack trace instead of
+  // the message above.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let file: DatabaseSync;
   try {
@@ -115,7 +116,8 @@ function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
     } as pg.CustomTypesConfig,
   });
   pool.on("error", onError);
-  // The pool listens to errors of idle clients only. Without this, a connection lost in a transaction would end the process.
+  // The pool handles errors of idle clients only. Without this, a connection lost in a transaction would end the
+  // process.
   pool.on("connect", (client) => client.on("error", onError));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), ...logger(onQuery) });
   return {

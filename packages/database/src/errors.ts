@@ -17,10 +17,11 @@ const NETWORK =
 const POSTGRES = /^(08|57P0|57014|53|25006|25P03|55P03|40)/;
 const SQLITE = /locked|busy|full|disk I\/O|unable to open|readonly/i;
 
-/** Whether an error means that the database cannot answer now, and not that a query is wrong. */
+/** Whether an error means that the database is unavailable, rather than that a query is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The patterns below are for drivers' errors. An error of our own may mention a network too (of a node, for example).
+  // The patterns below match drivers' errors. One of our own errors may also mention the network (to a node, for
+  // example).
   if (error instanceof SottoError) return error.code === "STORE_UNAVAILABLE";
   const code = "code" in error ? String(error.code) : "";
   if (POSTGRES.test(code) || error.message === "database is not open") return true;

@@ -3,8 +3,8 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DatabaseError } from "./errors.ts";
 
 /**
- * Migrations by name, applied in the order of their names. A released migration never changes; later ones correct it. Each
- * runs in a transaction, so that one that fails changes nothing.
+ * Migrations by name, applied in the order of their names. A released migration never changes; later ones correct it.
+ * Each runs in a transaction, so a failed migration changes nothing.
  */
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -13,7 +13,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * SQLite by its write lock.
  *
  * @param name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
- * @throws DatabaseError STORE_TOO_NEW if a migration was applied that this version does not know
+ * @throws DatabaseError STORE_TOO_NEW if the database has a migration that this version does not know
  */
 export async function migrate<Schema>(db: Kysely<Schema>, name: string, migrations: Migrations): Promise<void> {
   const { error } = await new Migrator({

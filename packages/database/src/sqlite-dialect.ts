@@ -36,8 +36,8 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * Kysely's dialect for the SQLite of Node. All queries and transactions share one connection and wait for each other: SQLite
- * allows one writer anyway, and its calls are synchronous.
+ * Kysely's dialect for Node's built-in SQLite. All queries and transactions share one connection and wait for each
+ * other: SQLite allows one writer anyway, and its calls are synchronous.
  */
 export class NodeSqliteDialect implements Dialect {
   readonly #database: DatabaseSync;
@@ -55,7 +55,7 @@ export class NodeSqliteDialect implements Dialect {
 class NodeSqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: DatabaseConnection;
-  /** Node 22.13 has no `isOpen` of DatabaseSync. */
+  /** Node 22.13 has no `DatabaseSync.isOpen`. */
   #isOpen = true;
   #busy: Promise<void> = Promise.resolve();
   #release: (() => void) | undefined;
@@ -82,7 +82,7 @@ class NodeSqliteDriver implements Driver {
     this.#release?.();
   }
 
-  /** Acquires the write lock before the first read, so that nothing that was read changes before the transaction writes. */
+  /** Acquires the write lock before the first read, so that the rows it reads cannot change before it writes. */
   beginTransaction(): Promise<void> {
     return whenFree(() => this.#database.exec("begin immediate"));
   }
@@ -95,7 +95,7 @@ class NodeSqliteDriver implements Driver {
     try {
       this.#database.exec("rollback");
     } catch (error) {
-      // A failed commit (a full disk) may have rolled back by itself. Node 22.13 has no `isTransaction` to ask.
+      // A failed commit (a full disk) may have rolled back by itself. Node 22.13 has no `isTransaction` to check.
       if (!(error instanceof Error) || !error.message.includes("no transaction is active")) throw error;
     }
   }
@@ -115,7 +115,8 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters as SQLInputValue[];
-    // Retrying is safe: within a transaction we have the lock, and elsewhere a statement that finds a lock does nothing.
+    // Retrying is safe: within a transaction we hold the lock, and outside one a statement that finds the database
+    // locked changes nothing.
     return whenFree(() => this.#run<R>(sql, values, query));
   }
 

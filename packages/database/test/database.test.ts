@@ -46,7 +46,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  /** Reads, waits and writes: loses counts if two of them run concurrently. */
+  /** Reads, waits and writes: an increment is lost if two of these run concurrently. */
   const increment = (database: Database<Schema>, key: string, counter = "a") =>
     database.transaction([key], async (db) => {
       const row = await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst();
@@ -58,13 +58,13 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
   const valueIn = async ({ db }: Database<Schema>, counter = "a") =>
     (await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst())?.value;
 
-  it("serializes transactions of one key over many connections", async () => {
+  it("serializes transactions with the same key across connections", async () => {
     const [one, two] = [await open(), await open()];
     await Promise.all(Array.from({ length: 24 }, (_, i) => increment(i % 2 ? one : two, "key")));
     expect(await valueIn(one)).to.equal(24);
   });
 
-  it("locks several keys in one order, so that no deadlock occurs", async () => {
+  it("locks several keys in a fixed order, so that no deadlock occurs", async () => {
     const [one, two] = [await open(), await open()];
     const pairs = [
       ["x", "y"],
@@ -201,7 +201,7 @@ describe("database URLs and names", () => {
       expect(await refusal(openDatabase({ ...options, name, url: "sqlite::memory:" }))).to.be.instanceOf(TypeError);
   });
 
-  it("of a file create one that only its owner can read, and its folder", async () => {
+  it("create a file that only its owner can read, and its folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
     const path = join(folder, "new", "sotto.db");
     await (await openDatabase({ ...options, url: `sqlite:${path}` })).close();
@@ -211,7 +211,7 @@ describe("database URLs and names", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("of a file can overwrite deleted rows", async () => {
+  it("can make SQLite overwrite deleted rows", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
     const remains = async (secureDelete: boolean): Promise<boolean> => {
       const path = join(folder, `${secureDelete}.db`);
@@ -233,7 +233,7 @@ describe("database URLs and names", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("that are unreachable differ from a wrong query, and hide the password", async () => {
+  it("fail differently from a wrong query if unreachable, and hide the password", async () => {
     const error = await refusal(openDatabase({ ...options, url: "postgres://postgres:secret@127.0.0.1:9/none" }));
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
     expect(`${error.message} ${error.stack}`).not.to.contain("secret");

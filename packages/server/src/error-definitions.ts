@@ -1,6 +1,6 @@
 import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
-/** The errors that every server of sotto has. */
+/** The errors that all of sotto's servers share. */
 export const SERVER_ERRORS = {
   INVALID_REQUEST: {
     means: "A field is missing, or has the wrong type or size, or the bytes are not an HTTP request.",

@@ -13,8 +13,8 @@ const NO_POOL =
 const readIfPresent = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /**
- * Adds the settings of a deployment manifest to the environment: of the one that SOTTO_DEPLOYMENT names or, if SOTTO_POOL
- * is not set either, of the one that `npm run deploy:local` wrote.
+ * Adds the settings of a deployment manifest to the environment. SOTTO_DEPLOYMENT names the manifest; if neither it nor
+ * SOTTO_POOL is set, the manifest is the one that `npm run deploy:local` wrote.
  * @param settingsOf the settings that a manifest determines
  * @param read returns the text of a file, or undefined if it does not exist
  * @throws ServerError INVALID_CONFIG if no pool is configured, the manifest is missing or invalid, or a setting contradicts it

@@ -21,7 +21,7 @@ export const integer =
 export const wholeNumber: Parse<bigint> = (text) =>
   /^(0|[1-9][0-9]{0,77})$/.test(text) ? BigInt(text) : wrong("a whole number without sign or leading zeros");
 
-/** An address: 0x and 40 hex digits. In mixed case its checksum must be correct. */
+/** An address: 0x and 40 hex digits. If it is in mixed case, its checksum must be correct. */
 export const address: Parse<Address> = (text) => {
   try {
     return parseAddress(text);
@@ -48,7 +48,7 @@ export const oneOf =
   (value) =>
     values.find((known) => known === value) ?? wrong(`one of ${values.join(", ")}`);
 
-/** A list that is separated by commas. Empty parts are left out. */
+/** A comma-separated list. Empty parts are left out. */
 export const list =
   <T>(item: Parse<T>): Parse<readonly T[]> =>
   (value) =>

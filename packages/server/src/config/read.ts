@@ -12,7 +12,7 @@ const FOREIGN = new Set(
   ),
 );
 
-/** The settings that were read, and what is wrong with them. */
+/** The settings that were read, and the problems found in them. */
 export interface ReadSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;
   /** Sentences that begin with a variable's name. Callers add their own and then call `assertNoProblems`. */

@@ -15,8 +15,8 @@ export interface Setting<T> {
  * Defines a setting.
  * @param variable its environment variable
  * @param fallback its default, written as in the environment
- * @param about its meaning, for the documents
- * @param secret whether its value is never shown
+ * @param about its meaning, for the documentation
+ * @param secret whether its value must never be shown
  */
 export function setting<T>(
   variable: string,

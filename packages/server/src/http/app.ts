@@ -30,13 +30,13 @@ const MINUTE_MS = 60_000;
 /** The settings of an HTTP server. */
 export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit" | "latestLoopMs">;
 
-/** What an HTTP server is made from. */
+/** The parts of an HTTP server. */
 export interface AppOptions extends ErrorHandlerOptions {
   readonly config: AppConfig;
   readonly log: ServiceLog;
   readonly metrics: HttpMetrics;
   readonly openapi: SwaggerOptions;
-  /** Additional headers that a script of a web page may send and read. */
+  /** Additional headers that a web page's script may send and read. */
   readonly cors?: { readonly allow?: readonly string[]; readonly expose?: readonly string[] };
   /** Defines the routes. */
   readonly routes: (app: App) => void | Promise<void>;
@@ -47,11 +47,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { config, log, metrics, routes } = options;
   const errorResponder = errorHandler(options);
   const app: App = Fastify({
-    // Every log of createLog is a pino logger.
+    // Every log that createLog returns is a pino logger.
     loggerInstance: log as ServiceLog & FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    // A client could write anything into the logs with an id of its own.
+    // If clients could choose the id, they could write anything into the logs.
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     bodyLimit: config.bodyLimit,
@@ -60,7 +60,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     http: { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
-    // `refuseWhileClosing` answers instead, with the same body as every error.
+    // `refuseWhileClosing` answers instead, in the format of all error bodies.
     return503OnClosing: false,
     // Nothing is converted or dropped silently: a number is not accepted as a string, and unknown fields stay.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
@@ -131,7 +131,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     allowedHeaders: [...ALLOWED_HEADERS, ...allow],
     exposedHeaders: [...EXPOSED_HEADERS, ...expose],
     maxAge: 86_400,
-    // OPTIONS requests that are not preflights get the same response, not an error body of the plugin.
+    // OPTIONS requests that are not preflights get the same response, not the plugin's error body.
     strictPreflight: false,
   });
   await app.register(rateLimit, {
@@ -155,7 +155,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
   });
 }
 
-/** Limits the larger IPv6 networks too: a /48, which one customer may have, contains 65,536 networks of size /64. */
+/** Limits the larger IPv6 networks too: one customer may have a /48, which contains 65,536 /64 networks. */
 function limitNetworks(app: App, { rateLimit }: AppConfig): void {
   const levels = NETWORK_GROWTH.map((growth, level) => {
     const max = rateLimit * growth;

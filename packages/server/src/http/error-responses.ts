@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import type { ServerErrorCode } from "../errors.ts";
 
-/** Seconds for `retry-after`, by the statuses that ask the client to retry. */
+/** Seconds for `retry-after`, by status, for the statuses that ask the client to retry. */
 export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
 
 /** The status of a code. A code that is not defined, or has no status, is a fault of the server: 500. */
@@ -13,7 +13,7 @@ export function statusOf(table: ErrorTable, code: string): number {
   return (Object.hasOwn(table, code) ? table[code]?.http : undefined) ?? 500;
 }
 
-/** The schema of the body of an error. */
+/** The schema of an error's body. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: "name of the HTTP status" }),
@@ -44,10 +44,10 @@ export function errorResponses<T extends ErrorTable>(
   return Object.fromEntries(responses);
 }
 
-/** Codes that any route responds with. */
+/** Codes that any route may respond with. */
 export const ROUTE_CODES = ["RATE_LIMITED", "OVERLOADED", "SHUTTING_DOWN"] as const;
 
-/** Codes of any route that accepts a body. */
+/** Codes that any route with a body may respond with. */
 export const BODY_CODES = [
   "INVALID_REQUEST",
   "INVALID_JSON",
@@ -70,7 +70,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is no route at this path"],
 };
 
-/** Which errors a server answers with their own code. */
+/** The errors that a server answers with their own code. */
 export interface ErrorHandlerOptions {
   /** The definitions of every code that a response may have. Any other code is a fault of the server: 500. */
   readonly errors: ErrorTable;
@@ -87,7 +87,7 @@ export interface ErrorHandler {
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
-/** Answers errors with the one body that all errors have. An error without an HTTP status gets 500 `INTERNAL`. */
+/** Answers errors with the body that all errors share. An error without an HTTP status gets 500 `INTERNAL`. */
 export function errorHandler({ errors: table, translate = () => undefined }: ErrorHandlerOptions): ErrorHandler {
   const bodyOf = (code: string, message: string): ErrorResponse => ({
     error: STATUS_CODES[statusOf(table, code)] ?? "Error",
@@ -110,7 +110,7 @@ export function errorHandler({ errors: table, translate = () => undefined }: Err
       if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
       const seconds = retryAfterOf(error) ?? RETRY_AFTER_SECONDS[status];
       if (seconds !== undefined) reply.header("retry-after", seconds);
-      // The error's message names the limit; this adds when it ends.
+      // The error's message names the limit; this adds the time until it ends.
       const when = status === 429 && seconds !== undefined ? `; retry in ${inWords(seconds)}` : "";
       return reply
         .code(status)

@@ -55,7 +55,7 @@ async function check(need: Need): Promise<Check> {
   }
 }
 
-/** What the endpoint of readiness checks and describes. */
+/** What the readiness endpoint checks and describes. */
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
   /** Description of `/readyz`. */

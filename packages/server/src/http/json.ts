@@ -2,7 +2,7 @@ import { ServerError } from "../errors.ts";
 
 /** Extensions of x402 nest JSON schemas about a dozen levels deep; our own bodies have 2 levels. */
 const MAX_DEPTH = 24;
-/** Keys with a meaning for JavaScript objects. No body needs them. */
+/** Keys that have a special meaning in JavaScript objects. No body needs them. */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 interface Level {

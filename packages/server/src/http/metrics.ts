@@ -26,7 +26,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** Options of routes for monitoring, which one address requests often. */
+/** Options of the monitoring routes, which a single address requests often. */
 export const UNLIMITED = { config: { rateLimit: false } } as const;
 
 /** `/metrics`, at the root only: a proxy that forwards the base path does not expose it. */

@@ -27,7 +27,10 @@ export function networkLimits(client: string, limit: number): { readonly network
   return client.split(",").map((network, index) => ({ network, limit: limit * growth(index) }));
 }
 
-/** Some proxies add the port of the connection to the client's address. The port must not make another client of it. */
+/**
+ * Some proxies add the port of the connection to the client's address. The same address with another port is the same
+ * client.
+ */
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
 /** The smallest network that a customer gets: an IPv4 address, or the /64 of an IPv6 address. */

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describeError, redact } from "./redact.ts";
 
-/** Receives log lines. An own type, so that users of this package need no types of pino. */
+/** Receives log lines. Declared here, so that users of this package do not need pino's types. */
 export interface LogSink {
   write(line: string): void;
 }
@@ -19,8 +19,8 @@ export interface ServiceLog {
 }
 
 /**
- * Writes one JSON object per line. Errors are logged by code and stack frames: their messages may quote requests to nodes
- * and databases, with proofs and with URLs that contain keys. Every text of several words is redacted.
+ * Writes one JSON object per line. Errors are logged by code and stack frames: their messages may quote requests to
+ * nodes and databases, with proofs and with URLs that contain keys. Every text of more than one word is redacted.
  */
 export function createLog(level: string, destination?: LogSink): ServiceLog {
   const options = {

@@ -5,10 +5,10 @@ import { redact } from "./redact.ts";
 
 /** A server as a program: it runs until a signal. */
 export interface Program {
-  /** A line for the operator, on standard error: standard output has one JSON object per line. */
+  /** A line for the operator, printed to standard error: standard output contains one JSON object per line. */
   readonly says: string;
   readonly log: ServiceLog;
-  /** Time that running requests have to finish at shutdown, ms. */
+  /** Time for running requests to finish at shutdown, ms. */
   readonly shutdownMs: number;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export function redact(text: string): string {
 const FRAMES = 8;
 /** A stack frame in a file, as V8 prints it. */
 const FRAME = /^\s+at ([\w$.<># [\]]* \()?((?:file:\/\/|node:|\/|[A-Z]:\\)[^()\s]*:\d+:\d+)\)?$/;
-/** A limit, because an error may be its own cause. */
+/** Limited, because an error may be its own cause. */
 const MAX_CAUSES = 5;
 
 /** An error's name, code and stack frames, and its message if it is one of our own errors. */
@@ -60,7 +60,7 @@ function framesOf({ stack = "", message }: Error): string[] {
   return frames.slice(0, FRAMES);
 }
 
-/** Folders that are shown of a path. */
+/** Number of a path's folders that are shown. */
 const SHOWN_FOLDERS = 3;
 
 const shortPath = (path: string): string =>

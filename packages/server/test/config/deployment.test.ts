@@ -68,7 +68,7 @@ describe("a deployment's manifest as settings", () => {
     expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("not a manifest");
     const contradiction = refused({ SOTTO_DEPLOYMENT: "good", SOTTO_CHAIN_ID: "1", SOTTO_ARTIFACT_SET: "development" });
     expect(contradiction).to.include("SOTTO_CHAIN_ID").and.include("SOTTO_ARTIFACT_SET");
-    // The same address in another spelling does not contradict.
+    // The same address in another spelling is not a contradiction.
     const shouted = { SOTTO_DEPLOYMENT: "good", SOTTO_POOL: POOL.toUpperCase().replace("0X", "0x") };
     expect(open(shouted)["SOTTO_POOL"]).to.equal(POOL);
   });

@@ -77,7 +77,7 @@ describe("a server", () => {
     }
   });
 
-  it("limits requests of an IPv6 client's /64, /56 and /48 each, but never of monitoring", async () => {
+  it("limits requests per /64, /56 and /48 of an IPv6 client, but never requests for monitoring", async () => {
     const strict = await open({ SOTTO_RATE_LIMIT: "1", SOTTO_TRUST_PROXY: "loopback" });
     try {
       const ask = async (address: string, path = "/nothing") =>
@@ -102,7 +102,7 @@ describe("a server", () => {
     }
   });
 
-  it("answers with its own request id, and uncached errors", async () => {
+  it("answers with its own request id, and forbids caching of errors", async () => {
     const answer = await post("/things/7", '{"name":"a"}', { "x-request-id": "chosen" });
     expect([answer.status, await answer.json()]).to.deep.equal([200, { name: "a" }]);
     expect(answer.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
@@ -169,7 +169,7 @@ describe("a server", () => {
       .and.include('"code":"INVALID_REQUEST"');
   });
 
-  it("closes idle connections, but none that waits for a settlement", () => {
+  it("closes idle connections, but not those that wait for a settlement", () => {
     expect(app.server.timeout).to.be.within(180_000, 600_000);
     expect(app.server.requestTimeout).to.be.within(1, 60_000);
     expect(app.server.keepAliveTimeout).to.be.within(1, 120_000);

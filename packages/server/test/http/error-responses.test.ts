@@ -37,7 +37,7 @@ describe("error responses", () => {
     });
   });
 
-  it("decides statuses nowhere but in the table", () => {
+  it("takes statuses from the table only", () => {
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const literal = /(\.code|statusCode:|status:)\s*\(?\s*(4|5)\d\d\b/;
     expect(files.filter((name) => literal.test(readFileSync(join(root, name), "utf8")))).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe("error responses", () => {
     expect(toResponse(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
   });
 
-  it("have Retry-After from the error's details", () => {
+  it("take Retry-After from the error's details", () => {
     const { handle } = errorHandler({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
     const told = (details: ErrorDetails, code = "LATER"): unknown => {
       const headers: Record<string, unknown> = {};
@@ -110,7 +110,7 @@ describe("error responses", () => {
     expect(told("OVERLOADED", { retryAfter: 3 })).to.equal("limit exceeded: 3 a day");
   });
 
-  it("map foreign errors as the server defines", () => {
+  it("map errors of libraries as the server defines", () => {
     expect(toResponse("store unavailable")).to.deep.equal({
       status: 503,
       body: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },

@@ -46,7 +46,7 @@ describe("client ids", () => {
     expect(new Set([link, house, site]).size).to.equal(3);
   });
 
-  it("allow a larger network more, but less than all its addresses", () => {
+  it("allow a larger network more requests, but fewer than all its addresses together", () => {
     expect(networkLimits("a,b,c", 10)).to.deep.equal([
       { network: "a", limit: 10 },
       { network: "b", limit: 20 },
