@@ -65,7 +65,8 @@ const SWEEP_MS = 60_000;
 /**
  * Starts the service.
  * @throws SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_DAMAGED, CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING,
- * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; everything that was opened is closed then
+ * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; before it throws, it closes everything
+ * that it has opened
  */
 export async function startService(config: Config, log: ServiceLog, parts: ServiceParts = {}): Promise<RunningService> {
   const closing = new Closing((error) => log.error({ err: error }, "closing failed"));

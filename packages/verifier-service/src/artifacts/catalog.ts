@@ -9,7 +9,7 @@ import { type CompressedFile, findCompressed } from "./compressed.ts";
 const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/** A file that was compared with the lock at the start. */
+/** A file that was checked against the lock at startup. */
 export interface ArtifactFile {
   readonly circuit: string;
   readonly kind: FileKind;
@@ -20,8 +20,8 @@ export interface ArtifactFile {
   readonly size: number;
   readonly contentType: string;
   /**
-   * Only for files that are large enough to compress: the file compressed with brotli, undefined if the build did not make it.
-   * It is compared with the lock when it is first requested, because decompressing all of them takes a second.
+   * Only for files that are large enough to compress: the brotli-compressed file; undefined if the build did not make
+   * it. It is checked against the lock at its first request, because decompressing all files takes a second.
    */
   readonly compressed?: (() => Promise<CompressedFile | undefined>) | undefined;
 }
@@ -52,7 +52,10 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   r1cs: "application/octet-stream",
 };
 
-/** Bytes read at once for hashing, all into one buffer: new ones for 90 MB of files keep the garbage collector busy. */
+/**
+ * Bytes read at once for hashing, always into the same buffer: new buffers for 90 MB of files would burden the garbage
+ * collector.
+ */
 const READ_BYTES = 1 << 20;
 
 /** Files that clients load, large enough to compress. */
@@ -61,7 +64,7 @@ const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 /**
  * Reads the artifacts and compares every file with the lock of the set, which is compiled in.
  * @param name of the set
- * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and others of loading
+ * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and other loading errors
  */
 export async function openCatalog(folder: string, name: string): Promise<Catalog> {
   const { lock, set }: Artifacts = await loadArtifacts({ folder, set: name });
@@ -130,7 +133,7 @@ async function checkFile(path: string, expected: string, buffer: Uint8Array): Pr
   });
 }
 
-/** Whether the files still exist with the same sizes. Their contents were compared at the start. */
+/** Whether the files still exist with the same sizes. Their contents were checked at startup. */
 export async function artifactsPresent({ byHash }: Catalog): Promise<boolean> {
   for (const { path, size } of byHash.values()) {
     try {

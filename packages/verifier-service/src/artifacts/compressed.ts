@@ -11,7 +11,9 @@ export interface CompressedFile {
   readonly size: number;
 }
 
-/** Decompressed at once. Small chunks of a file of 50 MB cost more than the decompression itself. */
+/**
+ * Bytes decompressed at once. With small chunks, handling the chunks of a 50 MB file costs more than decompressing it.
+ */
 const CHUNK_BYTES = 1 << 20;
 
 /**

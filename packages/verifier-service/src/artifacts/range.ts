@@ -22,7 +22,10 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Whether an If-None-Match header (a list of entity tags, or *) contains this one. Weak tags match their strong ones. */
+/**
+ * Whether an If-None-Match header (a list of entity tags, or *) contains this one. A weak tag matches the strong tag
+ * with the same value.
+ */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);

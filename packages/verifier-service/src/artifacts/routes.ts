@@ -144,7 +144,7 @@ async function sendFile(
   const etag = `"${file.sha256}"`;
   reply.header("etag", etag).header("cache-control", caching).header("accept-ranges", "bytes");
   if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  // The client must not append a range of another version to its part.
+  // The client must not append a range of another version to the part that it has.
   const ifRange = request.headers["if-range"];
   const header = ifRange === undefined || ifRange === etag ? request.headers.range : undefined;
   const range = parseRange(header, file.size);

@@ -32,7 +32,9 @@ export type Config = Required<WithFallback> &
     readonly phone: PhoneConfig | undefined;
   };
 
-/** Maximum time of a payment's confirmations, so that a payment that settles in time is still fresh when it is shown. */
+/**
+ * Maximum time for a payment's confirmations, so that a payment that settles in time is still fresh when it is shown.
+ */
 const MAX_CONFIRMATION_MS = 60_000;
 const MIN_RELAY_WAIT_MS = 10_000;
 /** The default of SOTTO_MAX_HEAD_AGE_MS: this many block times, at least MIN_HEAD_AGE_MS. */
@@ -42,7 +44,7 @@ const MIN_HEAD_AGE_MS = 60_000;
 const DISCOVERY_DELAY_HOURS = 24;
 
 /**
- * Reads the settings of the environment.
+ * Reads the settings from the environment.
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable. ServiceError CONFIRMATIONS_TOO_SLOW
  */
 export function readConfig(environment: Environment): Config {
@@ -88,7 +90,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     settleWaitMs: relayWaitMs = Math.max(MIN_RELAY_WAIT_MS, confirmed + 2 * blockTimeMs),
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
-    // A local chain makes blocks only while it is used.
+    // A local chain produces blocks only while it is used.
     discoveryDelayHours = local ? 0 : DISCOVERY_DELAY_HOURS,
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;

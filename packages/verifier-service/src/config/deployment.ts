@@ -8,7 +8,7 @@ export const deploymentSettings = ({ chainId, pool, deploymentBlock, set }: Depl
   SOTTO_ARTIFACT_SET: set,
 });
 
-/** The deployment that the service settles in. */
+/** The deployment in which the service settles payments. */
 export const deploymentOf = ({ chainId, pool }: { chainId: number; pool: string }): Deployment => ({
   chainId: BigInt(chainId),
   pool,

@@ -5,8 +5,8 @@ import { type Environment, LOCAL_DEPLOYMENT } from "@sotto/server";
 const LOCAL_RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 /**
- * Adds defaults for a local chain, where only the pool needs to be configured, and after `pnpm deploy:local` nothing. Variables
- * of the environment take precedence.
+ * Adds defaults for a local chain. Only the pool must be configured, and not even that after `pnpm deploy:local`.
+ * Variables of the environment take precedence.
  */
 export function withDevelopmentDefaults(environment: Environment): Environment {
   const merged: Record<string, string | undefined> = { ...environment };

@@ -1,5 +1,5 @@
-// The catalog of resources. A settled payment only names a resource; what the catalog shows is what the host of the
-// resource says, asked without a payment, a random time later. docs/x402.md has the reasons.
+// The catalog of resources. A settled payment only names a resource. The catalog shows what the resource's host answers
+// to a request without a payment, sent a random time later. docs/x402.md has the reasons.
 import { randomInt } from "node:crypto";
 import type { ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
@@ -43,7 +43,7 @@ export class Discovery {
     this.#parts = parts;
   }
 
-  /** Public listings. @param payTo only those of this recipient's wallet */
+  /** Public listings. @param payTo if defined, only listings of this recipient's wallet */
   page(payTo: string | undefined, limit: number, offset: number): ReturnType<Store["listings"]["page"]> {
     const { store, clock } = this.#parts;
     return store.listings.page({ payTo: payTo?.toLowerCase(), now: clock(), limit, offset });
@@ -91,7 +91,7 @@ export class Discovery {
     }
   }
 
-  /** Asks the hosts of listings that are due, some at a time. */
+  /** Asks the hosts of listings that are due, a few at a time. */
   async askDue(): Promise<void> {
     const { store, clock } = this.#parts;
     const now = clock();
@@ -104,7 +104,7 @@ export class Discovery {
   async #askOne(due: DueListing): Promise<void> {
     const { ask, store, log, clock } = this.#parts;
     const now = clock();
-    // A day later at a random time: when a host is asked has nothing to do with payments for it.
+    // A day later at a random time, so that requests to a host are unrelated to the times of payments.
     const dueAt = now + DAY_MS - 4 * HOUR_MS + randomUpTo(8 * HOUR_MS);
     const answer = await ask(due.url, due.method).catch(() => undefined);
     // Hosts have outages: a listing is kept until it expires.
@@ -121,7 +121,7 @@ export class Discovery {
     }
   }
 
-  /** The 402 has a template for the path: asks for that instead, so that the paid path is never shown. */
+  /** The 402 names a template for the path: lists the template instead, so that the paid path is never shown. */
   async #rename(due: DueListing, key: ListingKey): Promise<void> {
     const { store, config, clock } = this.#parts;
     await store.listings.remove(due);
@@ -141,7 +141,7 @@ export function setUpDiscovery({
 
 const randomUpTo = (ms: number): number => (ms === 0 ? 0 : randomInt(ms));
 
-/** Adds the day of the last change, which is that of the previous item if nothing else changed. */
+/** Adds the day of the last change: the previous item's day if nothing else changed. */
 function withDay(item: Omit<ListedResource, "lastUpdated">, previous: string, now: number): string {
   const day = new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString();
   const before = previous === "" ? undefined : (JSON.parse(previous) as ListedResource);

@@ -1,5 +1,5 @@
-// Asks a host for the 402 of a resource. The URL comes from payments of strangers, so a request may reach only public
-// addresses, carries no data, follows no redirect, and nothing but status and headers of the response is read.
+// Asks a host for the 402 of a resource. The URL comes from payments of strangers, so the request reaches only public
+// addresses, carries no data and follows no redirect, and only the response's status and headers are read.
 import { lookup as dnsLookup, type LookupAddress } from "node:dns";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
@@ -16,7 +16,7 @@ export interface HostAnswer {
 export type AskHost = (url: string, method: string) => Promise<HostAnswer>;
 
 const TIMEOUT_MS = 5_000;
-/** A listing of the maximum size and its terms take some 9,000 characters. */
+/** A listing of the maximum size and its terms take about 9,000 characters. */
 const MAX_HEADER_BYTES = 32 * 1024;
 
 /** Networks that are not public: private, local, multicast, documentation and translation networks. */
@@ -48,7 +48,10 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && publicIpv6.check(address, "ipv6") && !reservedIpv6.check(address, "ipv6");
 }
 
-/** Resolves names like Node, and fails if one of the addresses is not public. The connection goes to the address that was checked. */
+/**
+ * Resolves names as Node does, and fails if one of the addresses is not public. The connection goes to the address that
+ * was checked.
+ */
 export function publicLookup(resolve: typeof dnsLookup = dnsLookup): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
@@ -62,8 +65,8 @@ export function publicLookup(resolve: typeof dnsLookup = dnsLookup): LookupFunct
 }
 
 /**
- * @param local whether the chain is local; then every host may be asked, also without TLS
- * @returns why a URL is never asked; undefined if it may be
+ * @param local whether the chain is local; if so, every host may be asked, even without TLS
+ * @returns why a URL must not be requested; undefined if it may be
  */
 export function checkHostUrl(
   { protocol, hostname, port, username, password }: URL,
@@ -72,12 +75,12 @@ export function checkHostUrl(
   if (local) return /^https?:$/.test(protocol) ? undefined : "the resource must be http or https";
   if (protocol !== "https:" || port !== "") return "the resource must be https, on the default port";
   if (username !== "" || password !== "") return "the resource must not have a user";
-  // The URL standard writes every IPv4 address with dots, and IPv6 addresses in brackets.
+  // The URL parser writes every IPv4 address with dots, and IPv6 addresses in brackets.
   if (isIP(hostname) !== 0 || hostname.startsWith("[")) return "the host of the resource must have a name";
   return undefined;
 }
 
-/** @param local as of `checkHostUrl` */
+/** @param local as for `checkHostUrl` */
 export function hostAsker(local: boolean): AskHost {
   return (url, method) =>
     new Promise((resolve, reject) => {

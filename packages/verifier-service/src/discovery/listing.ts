@@ -38,8 +38,9 @@ const objectOf = (value: unknown): Json | undefined =>
 const bazaarOf = (extensions: unknown): Json | undefined => objectOf(objectOf(extensions)?.[X402_BAZAAR]);
 
 /**
- * The resource of a settled payment, if its payload has the extension `bazaar`. The URL is the one that the proof binds,
- * not that of the payload's `resource`; query and fragment are left out, because they can say who pays for what.
+ * The resource of a settled payment, if its payload has the extension `bazaar`. The URL is the one that the proof
+ * binds, not the one in the payload's `resource`. Query and fragment are left out, because they can reveal the payer
+ * and the purchase.
  * @param resource `extra.resource` of the payment's requirements
  * @throws NotListed
  */
@@ -100,7 +101,7 @@ function decodeRequired({ status, required = "" }: HostAnswer): Json {
     const parsed = objectOf(parseStrictJson(Buffer.from(required, "base64")));
     if (parsed?.["x402Version"] === X402_VERSION) return parsed;
   } catch {
-    // Not JSON: the same as JSON of another format.
+    // Text that is not JSON is treated like JSON of another format.
   }
   throw new NotListed(`the 402 has no PAYMENT-REQUIRED of version ${X402_VERSION}`);
 }
@@ -128,7 +129,7 @@ function refersOutside(schema: unknown): boolean {
   });
 }
 
-/** Keywords that are not evaluated: patterns and recursive references can take very long. */
+/** Keywords that are not evaluated, because patterns and recursive references can take very long. */
 const SKIPPED = new Set(["pattern", "patternProperties", "$ref", "$dynamicRef"]);
 
 function matches(schema: unknown, value: unknown): boolean {
@@ -140,7 +141,7 @@ function matches(schema: unknown, value: unknown): boolean {
   }
 }
 
-/** A property may have the name of a keyword; its schema is then an object. */
+/** A property may be named like a keyword; its schema is then an object. */
 const skipped = (key: string, part: unknown): boolean =>
   SKIPPED.has(key) && (typeof part === "string" || key === "patternProperties");
 
@@ -167,7 +168,7 @@ function termsOf(requirements: unknown): X402Terms | undefined {
   }
 }
 
-/** The requirements without challenge and recipient's signature, which only the resource's own 402 states. */
+/** The requirements without the challenge and the recipient's signature, which only the resource's own 402 contains. */
 function requirementsOf(terms: X402Terms): ListedResource["accepts"][number] {
   const { chainId, asset, amount, wallet, maxTimeoutSeconds, pool, decimals, resource, service } = terms;
   return {

@@ -85,7 +85,9 @@ export class Batch {
     this.#curve.mcl._mclBnG1_mulEach(this.#a, this.#scalars, count);
   }
 
-  /** Whether all proofs from `first` to before `end` are valid; the product of their Miller loops is in gt[0]. */
+  /**
+   * Whether all proofs from `first` up to but excluding `end` are valid; the product of their Miller loops is in gt[0].
+   */
   #productIsOne(first: number, end: number): boolean {
     const { mcl } = this.#curve;
     const [loops, product, fixed] = this.#gt;

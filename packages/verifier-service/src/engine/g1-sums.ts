@@ -8,7 +8,7 @@ interface Sum {
 
 export class G1Sums {
   readonly #curve: Curve;
-  /** By the line functions of the fixed point. */
+  /** Keyed by the line functions of the fixed point. */
   readonly #sums = new Map<Pointer, Sum>();
 
   constructor(curve: Curve) {

@@ -11,7 +11,7 @@ export interface Job {
 }
 
 interface Listener {
-  /** The worker can accept jobs: it has started, or has answered this many. */
+  /** The worker can accept jobs: it has started (0), or it has answered this many jobs. */
   idle(answered: number): void;
   /** The worker ended. `jobs` are its unanswered jobs; `started` says whether it was ever ready. */
   died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void;

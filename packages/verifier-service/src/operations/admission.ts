@@ -48,7 +48,10 @@ export interface Outlook {
 
 type Limits = Pick<Config, "gasBudget" | "leastBalance" | "maxHeadAgeMs" | "blockTimeMs">;
 
-/** A relayer that completed no round for this long is stuck, ms. It is twice the shortest time a payment may have left. */
+/**
+ * A relayer that has not completed a round for this long is stuck, ms. It is twice the shortest time a payment may have
+ * left.
+ */
 export const MAX_SILENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const RETRY_SECONDS = 30;
@@ -196,7 +199,8 @@ export class Admission {
       store.commitments(),
       store.sinceLastRound(),
     ]);
-    // A service that has just started may still be reading the chain, so silence counts from the start.
+    // A service that has just started may still be reading the chain, so the time without a round counts from its
+    // start.
     const running = now - this.#startedAt;
     return {
       fees: price,

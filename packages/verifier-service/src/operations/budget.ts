@@ -27,7 +27,7 @@ export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "dataF
 
 /** Quotas on a local chain, and the maximum that is derived from a budget. */
 export const MAX_QUOTAS: Quotas = { clientQuota: 10_000, sponsorQuota: 100 };
-/** One client's payments may cost this part of a day's budget, and so may its sponsored operations. */
+/** One client's payments may cost this part of a day's budget; its sponsored operations may cost as much again. */
 const PARTS = 8n;
 /** The service warns if one client's quotas together may cost more than this part of the budget. */
 const WARN_PARTS = 4n;

@@ -15,7 +15,7 @@ import { ServiceError } from "../errors.ts";
 export interface Caller {
   /** The id under which quotas count the client. */
   readonly client: string;
-  /** It accepts `pending` after this time, ms; undefined if it did not ask for that. */
+  /** The client accepts `pending` after this time, ms; undefined if it did not ask for that. */
   readonly asyncAfterMs: number | undefined;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
@@ -40,7 +40,7 @@ export interface HoldOptions {
 export const MAX_HOLD_MS = 280_000;
 /** The outcome is known once a block after the payment's deadline is mined, confirmed and read. */
 const SPARE_BLOCKS = 2;
-/** Waiting requests for one payment: a client sends one, and another if its connection breaks. */
+/** Maximum waiting requests for one payment: a client sends one, and another if its connection breaks. */
 const MAX_PER_PAYMENT = 8;
 const TOTAL = "total";
 

@@ -41,8 +41,8 @@ export interface PaidAddress {
 }
 
 /**
- * The quota of a queued payment: that of its recipient. Payments that are only verified cost no gas and do not count, so that
- * nobody can exhaust a recipient's quota with them.
+ * The quota that a queued payment counts for: its recipient's. Payments that are only verified cost no gas and do not
+ * count, so that nobody can exhaust a recipient's quota with them.
  */
 export function recipientQuota(
   { recipientQuota: limit }: Pick<Config, "recipientQuota">,

@@ -75,7 +75,7 @@ export async function queueReserved(
   return queued.kind === "gone" ? undefined : queued.operation;
 }
 
-/** Fields of settle with a different name than in the bundle. */
+/** Fields of a settle request whose names differ from the bundle's. */
 const ALIASES: Readonly<Record<string, keyof WireBundle>> = { resource: "resourceUrl" };
 
 const FIELDS = [

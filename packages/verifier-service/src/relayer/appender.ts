@@ -56,7 +56,7 @@ export class Appender {
         this.#pausedUntil = this.#context.clock() + PAUSE_MS;
         throw error;
       });
-      // The gas price or the budget refuses it now, so the proof is kept.
+      // The gas price or the budget does not allow it now, so the proof is kept.
       if (result === "later") this.#proved = proved;
       if (result !== "stale") return result === "sent";
     }

@@ -14,7 +14,9 @@ const MAX_SEARCHES = 1_000;
 interface Progress {
   /** The newest block that was not searched; undefined at the start. */
   next: number | undefined;
-  /** Whether earlier blocks can contain the authorization: not before the pool, and not too old. */
+  /**
+   * Whether earlier blocks can contain the authorization: blocks before the pool and blocks that are too old cannot.
+   */
   hasMore: boolean;
   txHash?: string | undefined;
 }

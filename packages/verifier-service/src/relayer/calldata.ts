@@ -59,7 +59,7 @@ export function revertReason(data: string): string {
     if (error && !["Error", "Panic"].includes(error.name))
       return `REVERTED_${error.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
   } catch {
-    // Not an error of the pool, but of the token, or no error at all.
+    // The data is an error of the token, not of the pool, or is not an error at all.
   }
   return "REVERTED";
 }

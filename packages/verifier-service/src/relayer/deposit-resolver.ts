@@ -11,9 +11,9 @@ import { checkFailure, type FinalOutcome, Rotation } from "./final-outcome.ts";
 type Resolved = [Operation, FinalOutcome];
 
 /**
- * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only deposits
- * that are in a transaction or about to end are checked on chain: anyone can sign worthless authorizations, and a round must
- * not wait for a request about each.
+ * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only
+ * deposits that are in a transaction or about to fail or expire are checked on chain: anyone can sign worthless
+ * authorizations, and a round must not wait for a request about each.
  */
 export class DepositResolver {
   readonly #context: RelayerContext;

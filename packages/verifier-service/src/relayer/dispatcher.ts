@@ -20,7 +20,7 @@ const FIRST_RETRY_MS = 500;
 const RETRY_LATER_MS = 1_000;
 /** An exhausted quota is available again on the next day, so retries are rare. */
 const QUOTA_RETRY_MS = 600_000;
-/** Pause of deposits and withdrawals after the gas price or the budget stopped one. */
+/** Pause for deposits and withdrawals after the gas price or the budget stopped one. */
 const PAUSE_MS = 5_000;
 /** Pause after gas could not be estimated, doubled each time. */
 const FIRST_PAUSE_MS = 1_000;
@@ -70,7 +70,7 @@ export class Dispatcher {
   }
 
   /**
-   * Sends queued deposits and withdrawals by turn, each in its own transaction.
+   * Sends queued deposits and withdrawals in turn, each in its own transaction.
    * @returns whether anything was sent
    */
   async dispatchOthers(round: Round): Promise<boolean> {
@@ -262,8 +262,8 @@ export class Dispatcher {
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
         const count = reverts ? operation.reverts + 1 : 0;
-        // Before its deadline only a payment that was never in a transaction can be ended here. For deposits and withdrawals
-        // the resolver checks the chain first.
+        // Before its deadline, only a payment that was never in a transaction can be marked as failed here. For
+        // deposits and withdrawals the resolver checks the chain first.
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (cannotLand) await operations.ended(operation.id, "failed", reason);
         else await operations.deferred(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
@@ -287,13 +287,13 @@ export class Dispatcher {
 const isEarly = ({ kind, call }: Operation, { head }: Round): boolean =>
   kind === "deposit" && Number((call as DepositCall).validAfter) >= head.timestamp;
 
-/** A spent note is not a revert of its own: the events show whether this same withdrawal spent it. */
+/** A spent note does not count as a revert: the events show whether this same withdrawal spent it. */
 function refusal(operation: Operation, data: string): Deferred {
   const reason = revertReason(data);
   return { operation, reason, reverts: reason !== "REVERTED_NULLIFIER_ALREADY_SPENT" };
 }
 
-/** Reasons by the contract's outcome of a payment that it skips. */
+/** The reason for each outcome with which the contract skips a payment. */
 const SKIPPED: Readonly<Record<string, string>> = {
   NullifierSpent: "NULLIFIER_SPENT",
   Expired: "EXPIRED",

@@ -18,9 +18,9 @@ const CAPS_MS = 3_600_000;
 /** Derived caps, in multiples of the usual price. */
 const FEE_FACTOR = 10n;
 const TIP_FACTOR = 3n;
-/** If the day's budget pays for this many payments at a price, a derived cap does not refuse that price. */
+/** A derived cap allows every price at which the day's budget pays for this many payments. */
 const CHEAP_PAYMENTS = 1_000n;
-/** Used if neither the node nor the last blocks give a priority fee. */
+/** Used if neither the node nor the last blocks provide a priority fee. */
 const DEFAULT_TIP = 1_000_000_000n;
 
 export interface FeeMarketOptions {

@@ -20,8 +20,8 @@ const MAX_CHECKED_OPERATIONS = 128;
 const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
 
 /**
- * How an operation failed that has no event on chain: it reverted too often, or its deadline has passed. Undefined while it
- * may still succeed.
+ * How an operation without an event on chain failed: it reverted too often, or its deadline has passed. Undefined while
+ * it may still succeed.
  */
 export function checkFailure(
   context: RelayerContext,

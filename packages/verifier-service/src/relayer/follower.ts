@@ -12,8 +12,8 @@ export interface FollowerOptions {
 }
 
 /**
- * Keeps the store's ledger in step with the pool's events. Everything that the relayer says about payments rests on these
- * events, not on receipts of its own transactions: it does not matter who sent a transaction.
+ * Keeps the store's ledger in step with the pool's events. Everything that the relayer reports about payments is based
+ * on these events, not on receipts of its own transactions, so it does not matter who sent a transaction.
  */
 export class Follower {
   readonly #options: FollowerOptions;

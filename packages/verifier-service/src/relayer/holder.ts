@@ -11,8 +11,8 @@ export function holderName(): string {
 }
 
 /**
- * Whether the process with this name has ended. Only for a store in a file, whose users are all on one machine: a killed
- * service is then replaced at once, and not when its lease expires.
+ * Whether the process with this name has ended. Only for a store in a file, whose users are all on one machine: a
+ * killed service is then replaced at once instead of after its lease expires.
  */
 export function isGone(holder: string): boolean {
   const [host, pid] = holder.split("/");

@@ -30,7 +30,7 @@ export interface Relayer {
 }
 
 const LEASE = "relayer";
-/** Payments handled per round. Their deadlines are minutes away. */
+/** Payments handled per round; the rest can wait, because deadlines are minutes away. */
 const MAX_PAYMENTS = 5_000;
 /** Queued deposits and withdrawals that a round checks; the next round checks the next ones. */
 const OTHERS_PER_ROUND = 128;
@@ -121,7 +121,7 @@ export class RelayerLoop implements Relayer {
     const { config } = this.#context;
     while (!this.#stopping) {
       const busy = await this.#round().catch((error: unknown) => this.#failed(error));
-      // After a transaction was sent the chain may change at once. Otherwise the next block is early enough.
+      // After a transaction was sent the chain may change at once. Otherwise the next block is soon enough.
       if (!this.#stopping)
         await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
     }

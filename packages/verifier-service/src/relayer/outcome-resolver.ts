@@ -21,7 +21,7 @@ export class OutcomeResolver {
 
   /**
    * @param operations open operations
-   * @returns their nullifiers that are spent on chain
+   * @returns those of their nullifiers that are spent on chain
    */
   async resolve(round: Round, operations: readonly Operation[]): Promise<Set<string>> {
     const { store } = this.#context;

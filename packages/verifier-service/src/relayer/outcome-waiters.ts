@@ -42,7 +42,7 @@ export class OutcomeWaiters {
   }
 
   /**
-   * @param signal ends the wait within a poll interval: the client has disconnected
+   * @param signal aborted when the client disconnects; ends the wait within a poll interval
    * @throws RelayerError UNKNOWN_OPERATION
    */
   async waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {

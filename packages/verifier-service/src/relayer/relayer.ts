@@ -15,7 +15,7 @@ import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
 import type { AppendProver, PoolDeployment, RelayerConfig, RelayerSigner } from "./types.ts";
 
-/** What a relayer works with. */
+/** The dependencies of a relayer. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
   store: Store;
   chain: Chain;

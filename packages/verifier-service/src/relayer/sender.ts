@@ -89,7 +89,7 @@ export class Sender {
     return this.send({ kind: "cancel", to: address, data: "0x", gasLimit: TRANSFER_GAS, operationIds: [] }, round);
   }
 
-  /** The lowest nonce, from the account's count on, that no live transaction of the store has. */
+  /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */
   async nextNonce(): Promise<number> {
     const { chain, store, address } = this.#context;
     let nonce = await chain.transactionCount(address);

@@ -33,7 +33,10 @@ export class Tracker {
     await this.#fillGap(open, round);
   }
 
-  /** Queues operations again whose transaction is no longer tracked (after a reorganization removed another sender's). */
+  /**
+   * Queues operations again if their transaction is no longer tracked (after a reorganization removed another
+   * sender's).
+   */
   async #adoptOrphans(open: readonly OutboxTransaction[], operations: readonly Operation[], { lease }: Round) {
     const { store, clock } = this.#context;
     const followed = new Set(open.map(({ id }) => id));
@@ -62,9 +65,10 @@ export class Tracker {
     const final = blockNumber <= confirmedNumber;
     const spends = await store.ledger.spends(carried.flatMap(({ nullifiers }) => nullifiers));
     const isSpent = ({ nullifiers }: Operation) => nullifiers.some((nullifier) => spends.has(nullifier));
-    // A payment that the contract skipped, or that reverted with its batch, is sent again. If a reorganization executes the
-    // first transaction after all, the nullifier still ensures that it happens once. A deposit or withdrawal is not sent
-    // again, because each try costs gas. Once its revert is final, the resolver marks it as failed.
+    // A payment that the contract skipped, or that reverted with its batch, is sent again. If a reorganization executes
+    // the first transaction after all, the nullifier still ensures that the payment happens only once. A deposit or
+    // withdrawal is not sent again, because each try costs gas. Once its revert is final, the resolver marks it as
+    // failed.
     const undone = carried.filter((operation) =>
       operation.kind === "payment" ? !isSpent(operation) : final && !succeeded && !isSpent(operation),
     );

@@ -40,7 +40,7 @@ export interface RelayerConfig {
   maxBatch: number;
   /** How long a payment waits for others to share its transaction, ms. */
   batchDelay: number;
-  /** Maximum transactions that are sent and not mined. */
+  /** Maximum transactions that are sent but not mined. */
   maxInFlight: number;
   /** Maximum gas of one transaction. */
   maxGas: bigint;
@@ -50,9 +50,9 @@ export interface RelayerConfig {
   maxPriorityFeePerGas: bigint | undefined;
   /** Wei that the relayer may spend per day (UTC). */
   gasBudgetPerDay: bigint;
-  /** A transaction that is not mined after this is replaced by one with higher fees, ms. */
+  /** Time after which an unmined transaction is replaced by one with higher fees, ms. */
   stuckAfter: number;
-  /** A transaction that is not mined is sent again after this, ms. */
+  /** Time after which an unmined transaction is sent again, ms. */
   rebroadcastAfter: number;
   /** Whether the relayer appends queued notes to the tree. */
   append: boolean;

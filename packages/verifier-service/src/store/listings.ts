@@ -8,7 +8,7 @@ export interface ListingKey {
 }
 
 export interface ListingLimits {
-  /** Maximum listings of one host, and of all; both count listings that are not public yet. */
+  /** Maximum listings of one host, and of all hosts; both count listings that are not public yet. */
   readonly perHost: number;
   readonly inAll: number;
 }
@@ -41,7 +41,10 @@ export function listingRepository({ db, transaction }: Database) {
   const at = ({ url, method }: ListingKey) =>
     db.updateTable("listings").where("url", "=", url).where("method", "=", method);
   return {
-    /** Remembers a resource that was paid for. A known one stays as it is, so that nothing shows further payments. */
+    /**
+     * Remembers a resource that was paid for. A known resource stays as it is, so that nothing reveals further
+     * payments.
+     */
     async note(
       { url, method }: ListingKey,
       { dueAt, expiresAt }: ListingTimes,
@@ -70,8 +73,8 @@ export function listingRepository({ db, transaction }: Database) {
     },
 
     /**
-     * Takes listings whose host is to be asked, the most overdue first, and sets when they are due again, so that no other
-     * replica takes them before.
+     * Takes listings whose hosts are due to be asked, the most overdue first, and sets their next due time, so that no
+     * other replica takes them until then.
      */
     takeDue: (now: number, again: number, limit: number): Promise<DueListing[]> =>
       transaction(LOCKS, async (within) => {
@@ -97,7 +100,7 @@ export function listingRepository({ db, transaction }: Database) {
       await db.deleteFrom("listings").where("url", "=", url).where("method", "=", method).execute();
     },
 
-    /** Public listings in the order of their URLs, which says nothing about when they were paid for. */
+    /** Public listings in the order of their URLs, which reveals nothing about when they were paid for. */
     async page(filter: {
       payTo?: string | undefined;
       now: number;

@@ -136,7 +136,7 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     await db.schema.createIndex(`${name}_block`).on(name).column("block_number").execute();
 }
 
-/** Adds turns per account, amounts of deposits, and quotas of repeated sendings. */
+/** Adds turns per account, amounts of deposits, and quotas for resends. */
 const turns: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     // SQLite adds one column at a time.

@@ -20,7 +20,7 @@ export function openOperations<Operation>(
       return (await query.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
-    /** Operations in a transaction. The number of open transactions limits them. */
+    /** Operations in a transaction; the limit on open transactions limits their number. */
     async broadcast(): Promise<Operation[]> {
       const query = rows().where(PARTS.broadcastOperations).orderBy("created_at").orderBy("id");
       return (await query.execute()).map(toOperation);
@@ -41,7 +41,7 @@ export function openOperations<Operation>(
         .where("valid_until", ">=", validUntil)
         .where("reverts", "<", maxReverts);
       const ordered = query.orderBy("reverts").orderBy("turn").orderBy("created_at").orderBy("id").limit(limit);
-      // Loads the texts in a second query: the first one would sort them too.
+      // Loads the texts in a second query, because the first query would sort them too.
       const ids = (await ordered.execute()).map(({ id }) => id);
       if (ids.length === 0) return [];
       const found = new Map((await rows().where("id", "in", ids).execute()).map((row) => [row.id, row]));

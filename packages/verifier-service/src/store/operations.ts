@@ -80,7 +80,7 @@ export function operationRepository(database: Database, clock: () => number) {
   return {
     /**
      * Queues the payment of a reservation, once. `call` turns the reserved bundle into the contract's arguments.
-     * @param quotas counted now and with each further sending; @param again counted with each further sending only
+     * @param quotas counted now and with each resend; @param again counted with each resend only
      */
     async enqueuePayment(
       id: string,

@@ -55,7 +55,10 @@ export function outboxReads(db: Db) {
     /** Transactions that are not final, by nonce. */
     open: () => load(db),
     get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, id))[0],
-    /** The nonces from `from` on of all transactions that were not dropped. Final ones are included: a node may lag behind. */
+    /**
+     * The nonces, starting at `from`, of all transactions that were not dropped. Final ones are included: a node may
+     * lag behind.
+     */
     async nonces(sender: string, from: number): Promise<Set<number>> {
       const query = db
         .selectFrom("transactions")
@@ -152,7 +155,10 @@ export function outboxWrites(db: Db, clock: () => number) {
       return undefined;
     },
 
-    /** Records another signed version with the same nonce, before it is sent. @param as set if it does something else */
+    /**
+     * Records another signed version with the same nonce, before it is sent. @param as the new content, if it does
+     * something else
+     */
     async replace(id: string, attempt: NewAttempt, as?: Pick<NewTransaction, "kind" | "to" | "data" | "gasLimit">) {
       const old = await db
         .selectFrom("transactions")

@@ -45,7 +45,7 @@ export async function takeUses(db: Db, quotas: readonly Quota[], now: number): P
 
 /** Counts one use of every quota, even beyond its limit. */
 export async function chargeUses(db: Db, quotas: readonly Quota[], now: number): Promise<void> {
-  // In one order, so that two transactions never wait for each other's rows.
+  // In a fixed order, so that two transactions never wait for each other's rows.
   for (const quota of quotas.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
     const row = db.insertInto("quotas").values({ key: quota.key, window_start: windowOf(quota, now).start, used: 1 });
     await row

@@ -53,7 +53,7 @@ export interface OperationTable {
   account: string;
   /** Base units that a deposit transfers from its account, else 0. */
   amount: string;
-  /** Quotas that each further sending counts for, JSON array. */
+  /** Quotas that each resend counts for, JSON array. */
   quotas: string;
   /** Number of transactions that contained it. */
   sendings: number;
@@ -165,7 +165,7 @@ export interface RoundTable {
   ended_at: number;
 }
 
-/** A resource of the discovery catalog. Nothing in it comes from a payment but its URL and method. */
+/** A resource of the discovery catalog. Only its URL and method come from a payment. */
 export interface ListingTable {
   url: string;
   method: string;

@@ -34,8 +34,8 @@ export class TokenIssuer {
   }
 
   /**
-   * Checks a token's signature. An expired token is returned, not refused, because a payment that was queued in time is
-   * answered afterwards too.
+   * Checks a token's signature. An expired token is returned, not refused, because a payment that was queued in time
+   * must still be answered.
    * @throws ServiceError INVALID_TOKEN
    */
   async read(token: string): Promise<{ claims: PaymentTokenClaims; expired: boolean }> {

@@ -62,8 +62,8 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
 }
 
 /**
- * Queues a deposit if the balance covers it and all other open deposits of the account, because signatures are free. A deposit
- * that someone submitted before transfers nothing more; it is queued so that its outcome is found.
+ * Queues a deposit if the balance covers it and all other open deposits of the account, because signatures are free. A
+ * deposit that was already submitted transfers nothing more; it is queued so that its outcome is found.
  */
 async function queueCovered(
   next: Omit<NewDeposit, "account" | "amount" | "balance">,
@@ -115,7 +115,7 @@ function assertAmounts(amounts: readonly bigint[], smallest: bigint): void {
   throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
 }
 
-/** Accepts only the spelling that the token gets. ethers would also accept 0X, and read v = 91 as 27. */
+/** Accepts only the encoding that the token receives. ethers would also accept 0X, and read v = 91 as 27. */
 function assertSpelling({ v, r, s }: DepositRequest): void {
   hexToBytes(r, 32, "r");
   hexToBytes(s, 32, "s");

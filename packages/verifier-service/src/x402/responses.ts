@@ -4,7 +4,7 @@ import type { Operation } from "../store/index.ts";
 import type { X402Settled, X402Verified } from "./schemas.ts";
 import type { Refused } from "./verify.ts";
 
-/** Responses never have x402's `payer`: nobody learns who pays. */
+/** Responses never have x402's field `payer`, because the payer stays private. */
 export function x402Verified(result: { readonly id: string } | Refused): X402Verified {
   if (!("refused" in result)) return { isValid: true };
   const { reason, message } = result.refused;

@@ -54,7 +54,7 @@ function x402Handler(
 ): X402Handler {
   return async (request, reply) => {
     if (!isX402(request)) return undefined;
-    // All responses from here on, also those of the error handler, have the fields of x402.
+    // From here on, all responses, including those of the error handler, have x402's fields.
     reply.serializer((value: unknown) =>
       JSON.stringify(isErrorResponse(value) ? responseErrors(value as never) : value),
     );
