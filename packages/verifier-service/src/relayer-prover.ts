@@ -42,7 +42,7 @@ const schedule: Schedule = (action, ms) => {
 };
 
 /**
- * Starts the child with the first proof, and again with the first proof after it ended. A child that misses a deadline is
+ * Starts the child for the first proof, and again for the first proof after it ended. A child that misses a deadline is
  * killed: its unfinished proofs fail with PROVER_TIMED_OUT or PROVER_ENDED.
  * @param folder of the artifacts; @param set their name; @param startTimer for tests
  */

@@ -137,7 +137,7 @@ export function errorHandler({ errors: table, translate = () => undefined }: Err
   };
 }
 
-/** Reads when to retry from an error's details: `resetAt` is a time in ms, `retryAfter` a number of seconds. */
+/** Reads the time to retry from an error's details: `resetAt` is a time in ms, `retryAfter` a number of seconds. */
 function retryAfterOf(error: unknown): number | undefined {
   const { resetAt, retryAfter } = error instanceof SottoError ? error.details : {};
   if (typeof resetAt === "number") return Math.max(1, Math.ceil((resetAt - Date.now()) / 1000));

@@ -59,7 +59,8 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
         const message = `No verification key for circuit ${JSON.stringify(circuit)}; the known circuits are ${known}.`;
         throw new EngineError("CIRCUIT_UNKNOWN", message, { circuit, known });
       }
-      // The worker trusts these checks. It checks the subgroup of B itself, because that would delay every request here.
+      // The worker trusts these checks. It checks the subgroup of B itself, because this check would delay every
+      // request here.
       const numbers = decodeSignals(signals, keys[key]!.nPublic);
       const result = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers });
       if (result === PROOF_RESULT.notInSubgroup) throw notInSubgroup("b");

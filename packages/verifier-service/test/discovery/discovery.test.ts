@@ -10,7 +10,7 @@ import { encoded, LISTING, required, SERVED, WALLET } from "./support/required.t
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 type Listed = Readonly<Record<"resource" | "description" | "lastUpdated", string>>;
-/** Listings of one host that somebody pays to fill the catalog. */
+/** Listings of one host, each paid for to fill the catalog. */
 const MANY = process.env["SOTTO_LONG"] === "1" ? 10_000 : 300;
 const START = Date.UTC(2026, 10, 22, 12, 34, 56);
 
@@ -76,7 +76,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect(await items(discovery, SERVED.config.pool)).to.deep.equal([]);
   });
 
-  it("shows no further payments: not in the order, not in the day, not in the expiry", async () => {
+  it("reveals no further payments by the order, the day or the expiry of listings", async () => {
     const discovery = open();
     for (const path of ["/b", "/a"]) await discovery.note(extensions, origin + path);
     await discovery.askDue();
@@ -150,7 +150,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect(statuses).to.deep.equal([yes, yes, no, yes, no, yes]);
   });
 
-  it("takes listings up to the limit, and asks some hosts at a time", async () => {
+  it("accepts listings up to the limit, and asks a few hosts at a time", async () => {
     const discovery = open({ perHost: MANY / 2, inAll: MANY / 2 });
     let noted = 0;
     for (let i = 0; i < MANY; i += 1)
@@ -183,7 +183,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect((await items(discovery)).map(({ resource }) => resource)).to.deep.equal([`${origin}/users/:id`]);
   });
 
-  it("settles without it if the store does not answer", async () => {
+  it("skips the listing without an error if the store does not answer", async () => {
     const discovery = open();
     await store.close();
     expect(await discovery.note(extensions, `${origin}/a`)).to.equal(undefined);

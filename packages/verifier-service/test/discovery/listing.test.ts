@@ -25,7 +25,7 @@ describe("the resource of a payment", () => {
     expect(listingKeyOf("bazaar", URL_, false)).to.equal(undefined);
   });
 
-  it("ignores a template that is no path", () => {
+  it("ignores a template that is not a path", () => {
     for (const routeTemplate of ["users/:id", "//evil.example/", "/../admin", "/a/%2e%2e/b", "https://evil.example", 7])
       expect(keyOf(URL_, { routeTemplate }), String(routeTemplate)).to.deep.equal(KEY);
   });
@@ -53,7 +53,7 @@ describe("the resource of a payment", () => {
 });
 
 describe("the listing of a 402", () => {
-  it("has the host's texts, and the requirements without challenge and signature", () => {
+  it("contains the host's texts, and the requirements without challenge and signature", () => {
     const { key, payTo, item } = read();
     expect([key, payTo]).to.deep.equal([KEY, WALLET]);
     expect(item).to.deep.include({ resource: URL_, description: "The weather", tags: ["weather"] });
@@ -157,7 +157,7 @@ describe("the listing of a 402", () => {
     expect(read({ resource: { iconUrl: "https://data.example/a.png" } }).item).to.have.property("iconUrl");
   });
 
-  it("says where its path has parameters", () => {
+  it("uses the template of its path as the key", () => {
     const { key } = read(bazaar({ routeTemplate: "/weather/:city" }));
     expect(key).to.deep.equal({ url: "https://data.example/weather/:city", method: "GET" });
   });

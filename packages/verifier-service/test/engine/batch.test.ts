@@ -21,7 +21,7 @@ describe("a batch of proofs", function () {
     assert.deepEqual(batch.verify(statements), expected);
   };
 
-  it("is valid if all are, of one circuit or several", () => {
+  it("is valid if all its proofs are, for one circuit or several", () => {
     expectFalse(good, []);
     for (const circuit of CIRCUITS)
       expectFalse(
@@ -32,14 +32,14 @@ describe("a batch of proofs", function () {
     assert.deepEqual(batch.verify([]), []);
   });
 
-  it("finds the invalid one at any position", () => {
+  it("finds an invalid proof at any position", () => {
     for (const place of [0, 1, 15, 16, 31]) expectFalse(good.with(place, bad[place]!), [place]);
     for (let count = 1; count <= 4; count++) {
       for (let place = 0; place < count; place++) expectFalse(good.slice(0, count).with(place, bad[place]!), [place]);
     }
   });
 
-  it("finds several, also all, invalid ones", () => {
+  it("finds several invalid proofs, even if all are invalid", () => {
     const wrong = [3, 4, 11, 30];
     expectFalse(
       good.map((each, index) => (wrong.includes(index) ? bad[index]! : each)),

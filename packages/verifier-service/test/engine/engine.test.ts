@@ -74,7 +74,7 @@ describe("the verify engine", function () {
     }
   });
 
-  it("agrees also on all of them at once", async () => {
+  it("agrees with them on all claims at once", async () => {
     const all = decodable();
     const results = await Promise.all(all.map(([, each]) => verify(each)));
     assert.deepEqual(

@@ -46,7 +46,7 @@ describe("the engine's workers", function () {
     assert.equal(started.length, 2);
   });
 
-  it("fail only a proof that two of them died with", async () => {
+  it("fail a proof only after two of them died while verifying it", async () => {
     // The first two workers end when they receive proofs: the batch of three, then its first proof alone.
     const engine = await engineOf([DEADLY, DEADLY, OWN]);
     const results = await Promise.allSettled(claims(3).map((each) => verify(engine, each)));
@@ -60,7 +60,7 @@ describe("the engine's workers", function () {
     assert.equal((await rejection(engineOf([BROKEN]))).code, "ENGINE_FAILED");
   });
 
-  it("fail waiting proofs if they cannot be restarted, and are retried", async () => {
+  it("fail waiting proofs while they cannot be restarted, and restart later", async () => {
     const engine = await engineOf([DEADLY, BROKEN, OWN]);
     assert.equal((await rejection(verify(engine, claim("payment")))).code, "ENGINE_FAILED");
     for (;;) {
@@ -95,7 +95,7 @@ describe("the engine's workers", function () {
     assert.equal((await rejection(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
   });
 
-  it("end immediately if nothing waits", async () => {
+  it("end immediately if no proof is waiting", async () => {
     const engine = await engineOf([OWN]);
     await engine.close();
     await engine.close();

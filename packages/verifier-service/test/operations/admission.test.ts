@@ -66,12 +66,12 @@ describe("obstacles to settlement", () => {
     expect(codes({ gasToday }, "sponsored")).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
-  it("include a relayer without a finished round for a minute", () => {
+  it("include a relayer that has not completed a round for a minute", () => {
     expect(codes({ silence: MAX_SILENCE_MS })).to.deep.equal([]);
     expect(codes({ silence: MAX_SILENCE_MS + 1 })).to.deep.equal(["RELAYER_STUCK"]);
   });
 
-  it("say when to retry; for the budget on the next day", () => {
+  it("say when to retry: for the budget, on the next day", () => {
     const { budget, leader } = findObstacles({ ...good, gasToday: ETHER, silence: 10 ** 9 }, limits);
     expect(budget?.retryAfter).to.equal(10 * 3_600);
     expect(leader?.retryAfter).to.equal(30);
@@ -120,7 +120,7 @@ describe("admission", () => {
     expect(await admission.needs().relayer()).to.equal(undefined);
   });
 
-  it("checks once in two seconds, and counts admissions since", async () => {
+  it("checks once every two seconds, and counts admissions in between", async () => {
     const admission = open();
     outlook.gasToday = ETHER - 2n * payment;
     await admission.admit("payment");
@@ -132,7 +132,7 @@ describe("admission", () => {
     expect(asked).to.equal(2);
   });
 
-  it("reuses the place of a payment that was rejected later", async () => {
+  it("releases the promise for a payment that is rejected later", async () => {
     const admission = open();
     outlook.gasToday = ETHER - payment;
     const release = await admission.admit("payment");
@@ -141,7 +141,7 @@ describe("admission", () => {
     await admission.admit("payment");
   });
 
-  it("treats a just started service as healthy, and one whose first round never ends as stuck", async () => {
+  it("treats a service that just started as healthy, and one whose first round never ends as stuck", async () => {
     outlook.silence = 10 ** 9;
     const admission = open();
     await admission.admit("payment");

@@ -32,7 +32,7 @@ describe("a request for a settlement", () => {
     expect(MAX_HOLD_MS).to.be.below(300_000);
   });
 
-  it("is held at most as long as its client and the operator want", () => {
+  it("is held no longer than its client and the operator allow", () => {
     for (const [settleWaitMs, asked, expected] of [
       [undefined, 0, 0],
       [undefined, 20_000, 20_000],
@@ -47,7 +47,7 @@ describe("a request for a settlement", () => {
     }
   });
 
-  it("takes one of a limited number of places: in total, per address and per payment", () => {
+  it("takes one of a limited number of slots: in total, per address and per payment", () => {
     const { enter, held } = open({ maxHeld: 20 });
     const refused = (payment: string, client: string) =>
       expect(() => enter(payment, client))
@@ -69,7 +69,7 @@ describe("a request for a settlement", () => {
     refused("late", "d");
   });
 
-  it("is answered immediately without a place if its client accepts pending", () => {
+  it("is answered immediately if no slot is free and its client accepts pending", () => {
     const { enter, held } = open({ maxHeld: 1 });
     enter("1", "a");
     const late = enter("2", "b", 20_000);

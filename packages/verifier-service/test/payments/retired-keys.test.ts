@@ -19,7 +19,7 @@ describe("keys of retired sets", () => {
       expect(await accepted(code)).to.equal(code);
   });
 
-  it("are asked in turn if the proof does not fit one of them", async () => {
+  it("are tried in turn if the proof is not valid under one of them", async () => {
     expect(await accepted("CIRCUIT_UNKNOWN")).to.equal(true);
   });
 });

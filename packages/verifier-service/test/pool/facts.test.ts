@@ -31,7 +31,7 @@ describe("the check of the pool", () => {
     }
   });
 
-  it("does not blame the pool for a node that is down", async () => {
+  it("reports an unreachable node as such, not as a wrong pool", async () => {
     const error = await refusal("0x60", new ChainError("NODE_UNREACHABLE", "no answer"));
     expect(error.code).to.equal("CHAIN_UNAVAILABLE");
   });

@@ -23,14 +23,14 @@ describe("fees", () => {
       }
   });
 
-  it("of a replacement are both at least an eighth higher, or the current fees if higher", () => {
+  it("are both at least an eighth higher for a replacement, or the current fees if those are higher", () => {
     const old = { maxFee: 20n * GWEI, maxPriority: 1n };
     expect(replacementFees(old, undefined, caps)).to.deep.equal({ maxFee: (45n * GWEI) / 2n + 1n, maxPriority: 2n });
     const now = { maxFee: 60n * GWEI, maxPriority: 2n * GWEI };
     expect(replacementFees(old, now, caps)).to.deep.equal(now);
   });
 
-  it("of a replacement stop at the cap", () => {
+  it("never exceed the cap for a replacement", () => {
     const old = { maxFee: 95n * GWEI, maxPriority: GWEI };
     expect(replacementFees(old, undefined, caps)).to.equal(undefined);
   });

@@ -75,7 +75,7 @@ describe("the service's pool follower", () => {
     return (await store.ledger.blocks()).map(({ number }) => number);
   };
 
-  it("discards nothing because of a syncing node", async () => {
+  it("discards nothing if a node is syncing", async () => {
     const synced = await nodeAt(500);
     const blocks = await follow(synced);
     expect(blocks[0]).to.equal(500);

@@ -24,7 +24,7 @@ describe("relayer options", () => {
 });
 
 describe("a relayer's name", () => {
-  it("shows on the same machine whether its process ended", () => {
+  it("shows other processes on the machine whether its process ended", () => {
     const name = holderName();
     expect(isGone(name)).to.equal(false);
     const [host, pid] = name.split("/") as [string, string];
@@ -38,7 +38,7 @@ describe("a relayer's name", () => {
 });
 
 describe("a sleep", () => {
-  it("ends early when woken, also by an earlier wake", async () => {
+  it("ends early when woken, even if woken before it began", async () => {
     const wakeSignal = new WakeSignal();
     const long = wakeSignal.sleep(60_000);
     wakeSignal.wake();

@@ -76,7 +76,7 @@ describe("the daily gas budget", () => {
     const attempts = [{ maxFee: 20n * GWEI, maxPriority: GWEI }];
     const stuck = { ...plan, id: "1", kind: "settle", nonce: 0, attempts } as unknown as OutboxTransaction;
     const dear = { head: { baseFee: 30n * GWEI } } as Round;
-    // 60 gwei instead of 20 costs 40% of the budget more.
+    // At 60 gwei instead of 20 it costs another 40% of the budget.
     spent = part(60n);
     expect(await sender.replace(stuck, dear, false)).to.equal(true);
     spent = part(61n);

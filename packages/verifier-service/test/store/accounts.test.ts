@@ -1,4 +1,4 @@
-// The account's balance covers its deposits; accounts are served by turns; each sending counts for the quotas.
+// The account's balance covers its deposits; accounts are served in turn; each send counts for the quotas.
 import { expect } from "chai";
 import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
@@ -45,7 +45,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     return store.asRelayer(lease, action);
   };
 
-  /** Puts operations into a transaction of this id. */
+  /** Puts operations into a transaction with this id. */
   function send(id: string, operationIds: readonly string[], kind: "settle" | "deposit" = "deposit") {
     nonce += 1;
     const sent = { id, kind, sender: "0x0f", nonce, to: "0x02", data: "0x", gasLimit: 1n, day: "2026-09-21" };
@@ -138,7 +138,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.quotas.take(again("x")[0]!)).allowed).to.equal(false);
   });
 
-  it("counts a transaction again whenever its replacements doubled its cost", async () => {
+  it("counts a transaction again whenever its replacements have doubled its cost", async () => {
     const quota = { key: "depositor:0x01", limit: 100, window: DAY_MS };
     await store.operations.enqueueDeposit(deposit("a"), [quota]);
     await send("t", ["a"]);
@@ -156,7 +156,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.quotas.take(quota)).remaining).to.equal(100 - 5 - 6);
   });
 
-  it("serves each account once before any account twice", async () => {
+  it("serves every account once before it serves one twice", async () => {
     const served = async () => (await store.operations.ready(0, 3, 100)).map(({ id }) => id);
     for (let i = 0; i < 5; i += 1) {
       time += 1;

@@ -30,7 +30,7 @@ describe("the store's queries", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Each step of the plans of all queries since the last call. */
+  /** All steps of the plans of all queries since the last call. */
   function plans(): { sql: string; detail: string }[] {
     const file = new DatabaseSync(path);
     const found = [...asked].flatMap((sql) =>
@@ -52,7 +52,7 @@ describe("the store's queries", () => {
     expect(scans()).to.have.lengthOf(1);
   });
 
-  it("use indexes for a round's and a minute's queries", async () => {
+  it("use indexes in each relayer round and each minute's sweep", async () => {
     const lease = (await store.leases.acquire("relayer", "me", 60_000))!;
     const seconds = NOW / 1000 + 600;
     const one = { id: "one", digest: "0x01", call: {}, client: "c", validUntil: seconds };

@@ -135,7 +135,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.get("a")).to.include({ id: "a" });
   });
 
-  it("deletes the bundle of a long finished payment, but keeps its outcome", async () => {
+  it("deletes the bundle of a payment that ended long ago, but keeps its outcome", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.reservations.reserve(reservation("b", { nullifier: "12" }));
     for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
@@ -172,7 +172,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(same).to.deep.nested.include({ kind: "same", "operation.id": "d" });
   });
 
-  it("grants a nullifier to one of many concurrent requests", async () => {
+  it("grants a nullifier to only one of many concurrent requests", async () => {
     const others = await Promise.all([open(), open()]);
     const bids = [store, ...others].flatMap((one, i) =>
       Array.from({ length: 4 }, (_, n) => {
@@ -308,7 +308,7 @@ describe("the store's URL", () => {
     expect(error.message).not.to.contain("secret");
   });
 
-  it("of a file creates one that only its owner can read", async () => {
+  it("creates a file that only its owner can read", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
     const path = join(folder, "sotto.db");
     const store = await openStore({ url: `sqlite:${path}` });

@@ -71,7 +71,7 @@ describe("payment tokens", () => {
     expect((await issuer.read(token)).claims).to.deep.include({ jti: largest.jti });
   });
 
-  it("of another issuer are rejected, even under the same key", async () => {
+  it("are rejected if another issuer signed them, even with the same key", async () => {
     await addKey(folder);
     const token = await new TokenIssuer(await ring(), "other", clock).issue(CLAIMS, 120);
     const error = await rejection(new TokenIssuer(await ring(), "issuer", clock).read(token));
@@ -95,7 +95,7 @@ describe("payment tokens", () => {
     expect((await issuer.read(after)).claims.jti).to.equal("one");
   });
 
-  it("of a replica with a newer key are accepted immediately", async () => {
+  it("are accepted immediately if another replica signed them with a newer key", async () => {
     await addKey(folder, new Date(2026, 1, 1));
     const behind = new TokenIssuer(await ring(), "issuer", clock);
     await addKey(folder, new Date(2026, 1, 2));
