@@ -9,7 +9,10 @@ import type { Fees } from "../relayer/fees.ts";
 import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
 import type { Commitments, Store } from "../store/index.ts";
 
-/** payment: with or without a token. sponsored: a deposit or withdrawal; these may use half of a day's budget. */
+/**
+ * payment: with or without a token. sponsored: a deposit or withdrawal; together they may use at most half of a day's
+ * budget.
+ */
 export type AdmissionKind = "payment" | "sponsored";
 
 export type ObstacleCode =

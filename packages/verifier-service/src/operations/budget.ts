@@ -1,5 +1,5 @@
-// A payer can pay itself again and again and lose nothing, while the relayer pays the gas. So quotas limit what one client can
-// make the relayer spend of the day's budget, which all clients share.
+// A payer can pay itself again and again and lose nothing, while the relayer pays the gas. All clients share the day's
+// budget, so quotas limit how much of it one client can make the relayer spend.
 import { NETWORK_GROWTH, type ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 
-/** Minimum time that the relayer needs to settle, ms. It broadcasts nothing with less time left. */
+/** Minimum time that the relayer needs to settle, ms. With less time left, it broadcasts nothing. */
 export function minSettleTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
   return Math.max(30_000, 2 * blockTimeMs);
 }

@@ -30,8 +30,8 @@ export function assertQueued(result: EnqueueResult): Operation {
 }
 
 /**
- * Waits for a deposit or withdrawal, at most `config.relayWaitMs` unless its client chose another time. It may be mined a day
- * later, and every client of deposits and withdrawals understands `pending`.
+ * Waits for a deposit or withdrawal, at most `config.relayWaitMs` unless its client chose another time. The operation
+ * may be mined a day later, and every client that deposits or withdraws understands `pending`.
  */
 export async function waitForRelayed(
   operation: Operation,

@@ -51,7 +51,7 @@ export interface Reserved {
 
 /**
  * Checks a payment and reserves its nullifier. The proofs are verified last, because all other checks are faster. Each
- * verification of proofs counts for the client's quota, also if it fails.
+ * verification of proofs counts for the client's quota, even if it fails.
  * @param artifactSet the set of keys that the payer claims to have used
  * @param client the id under which quotas count the client
  * @throws SottoError PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of Admission.admit

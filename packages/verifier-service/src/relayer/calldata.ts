@@ -50,7 +50,7 @@ export function decodeOutcomes(result: string): string[] {
   return [...outcomes].map((outcome: bigint) => OUTCOMES[Number(outcome)] ?? "Unknown");
 }
 
-/** The reason of a revert: REVERTED_ and the name of the contract's error, if it is known. */
+/** The reason for a revert: REVERTED_ and the name of the contract's error, if it is known. */
 export function revertReason(data: string): string {
   if (data === "0x") return "REVERTED";
   try {

@@ -121,7 +121,7 @@ export class RelayerLoop implements Relayer {
     const { config } = this.#context;
     while (!this.#stopping) {
       const busy = await this.#round().catch((error: unknown) => this.#failed(error));
-      // After a transaction was sent the chain may change at once. Otherwise the next block is soon enough.
+      // After a transaction was sent, the chain may change at once. Otherwise the next block is soon enough.
       if (!this.#stopping)
         await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
     }

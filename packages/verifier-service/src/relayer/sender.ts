@@ -18,7 +18,10 @@ export interface Plan {
 export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED";
 
 const TRANSFER_GAS = 21_000n;
-/** Depositing and merging the same funds again and again is free for a client, so these may use half of a day's budget. */
+/**
+ * Depositing and merging the same funds again and again is free for a client, so deposits and withdrawals may use at
+ * most half of a day's budget.
+ */
 const FREE: readonly TransactionKind[] = ["deposit", "withdraw"];
 
 /** Signs, stores and sends transactions in this order, so that after a crash the store knows everything that may be sent. */

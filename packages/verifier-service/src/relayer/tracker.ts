@@ -110,8 +110,8 @@ export class Tracker {
   }
 
   /**
-   * Creates a function that checks whether a confirmed block contains another transaction with a nonce. Call it only
-   * for nonces whose transactions in the outbox are all unmined.
+   * Creates a function that checks whether a confirmed block contains another transaction with a given nonce. Call it
+   * only for nonces whose transactions in the outbox are all unmined.
    * @param count how many transactions of the account are mined, as of the newest block
    */
   #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {

@@ -5,7 +5,7 @@ export interface LedgerPage {
   leaves: readonly Row<"leaves">[];
   appends: readonly Row<"appends">[];
   spends: readonly Row<"spends">[];
-  /** Blocks at the end of the range, by which reorganizations are noticed. */
+  /** Blocks at the end of the range, used to detect reorganizations. */
   blocks: readonly Row<"blocks">[];
 }
 

@@ -20,7 +20,7 @@ export function openOperations<Operation>(
       return (await query.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
-    /** Operations in a transaction; the limit on open transactions limits their number. */
+    /** Operations in a transaction; their number is bounded by the limit on open transactions. */
     async broadcast(): Promise<Operation[]> {
       const query = rows().where(PARTS.broadcastOperations).orderBy("created_at").orderBy("id");
       return (await query.execute()).map(toOperation);

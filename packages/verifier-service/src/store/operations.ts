@@ -46,7 +46,10 @@ export interface NewDeposit extends NewOperation {
   account: string;
   /** Base units that the deposit transfers. */
   amount: bigint;
-  /** The depositor's balance in base units; undefined if the authorization was used before, so that it transfers nothing. */
+  /**
+   * The depositor's balance in base units; undefined if the authorization was used before, because the deposit then
+   * transfers nothing.
+   */
   balance: bigint | undefined;
 }
 
@@ -203,8 +206,8 @@ async function openDeposits(db: Db, account: string): Promise<{ deposits: number
 }
 
 /**
- * The turn of an account's next operation: after the turn that was sent last, and after the account's own queued operations.
- * So between two operations of one account, each other account is served at most once.
+ * The turn of an account's next operation: after the turn that was sent last, and after the account's own queued
+ * operations. So between two operations of one account, every other account is served at most once.
  */
 async function turnOf(db: Db, account: string): Promise<{ account: string; turn: number }> {
   const rows = () => db.selectFrom("operations").select("turn").orderBy("turn", "desc").limit(1);

@@ -121,7 +121,7 @@ export interface LeaseTable {
   expires_at: number;
 }
 
-/** The newest blocks that were read, by which reorganizations are noticed. */
+/** The newest blocks that were read, used to detect reorganizations. */
 export interface BlockTable {
   number: number;
   hash: string;

@@ -133,7 +133,7 @@ describe("configuration", () => {
     assertKeysAllowed("ceremony/first", readConfig(LEAST));
   });
 
-  it("describes every setting once, under a name of its own", () => {
+  it("describes every setting once, under a unique name", () => {
     const variables = Object.values(SETTINGS).map(({ variable }) => variable);
     expect(new Set(variables).size).to.equal(variables.length);
     for (const { variable, about } of Object.values(SETTINGS)) {

@@ -89,7 +89,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect(await items(discovery)).to.deep.equal([]);
   });
 
-  it("asks the host every day, and changes the day only if the listing has changed", async () => {
+  it("asks the host every day, and updates the shown day only if the listing has changed", async () => {
     const discovery = open();
     await discovery.note(extensions, `${origin}/a`);
     await discovery.askDue();

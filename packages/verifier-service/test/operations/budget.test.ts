@@ -47,7 +47,7 @@ describe("quotas and the day's budget", () => {
     expect(quotasFor(settings, with_).clientQuota).to.be.lessThan(quotasFor(settings, without).clientQuota / 5);
   });
 
-  it("fail the start if one client could consume the budget, unless a setting allows it", async () => {
+  it("prevent the start if one client could consume the budget, unless a setting allows it", async () => {
     const wide = { ...settings, clientQuota: 10_000, sponsorQuota: 100 };
     const now = await price(GWEI);
     expect(() => startingQuotas(wide, now, log))

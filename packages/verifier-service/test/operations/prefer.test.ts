@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { parsePreferences } from "../../src/operations/prefer.ts";
 
 describe("the header Prefer", () => {
-  it("asks for a response without a wait, alone, with seconds, and among others", () => {
+  it("is parsed with and without a wait, alone and among other preferences", () => {
     for (const [header, respondAsync, wait] of [
       [undefined, false, undefined],
       ["", false, undefined],

@@ -84,7 +84,7 @@ describe("the service's pool follower", () => {
     expect(await follow(syncing, synced)).to.deep.equal(blocks);
   });
 
-  it("halves a range that every node refuses, with any message", async () => {
+  it("halves a range that every node refuses, regardless of the message", async () => {
     ranges.splice(0);
     expect((await follow(await nodeAt(500, EMPTY, 100), await nodeAt(500, EMPTY, 300)))[0]).to.equal(500);
     // Both nodes refuse 500 blocks, and the second one returns 250.

@@ -201,7 +201,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
   });
 
-  it("has one leader, and rejects writes of an older one", async () => {
+  it("has one leader, and rejects writes of an earlier leader", async () => {
     const other = await open();
     const mine = (await store.leases.acquire("relayer", "me", 60_000))!;
     expect(await other.leases.acquire("relayer", "you", 60_000)).to.equal(undefined);
