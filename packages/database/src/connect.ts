@@ -71,7 +71,7 @@ function connectSqlite<Schema>(
   try {
     if (path !== ":memory:") {
       mkdirSync(dirname(resolve(path)), { recursive: true });
-      // Payment data shows who deals with whom, so only the owner may read the file.
+      // Payment data reveals business relations, so only the owner may read the file.
       closeSync(openSync(path, "a", 0o600));
       chmodSync(path, 0o600);
     }

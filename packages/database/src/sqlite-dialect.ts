@@ -15,7 +15,7 @@ import {
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_POLL_MS = 10;
 
-/** Waits for the lock of another process. SQLite's own timeout would block this process's event loop meanwhile. */
+/** Waits for the lock of another process. SQLite's own timeout would block this process's event loop while it waits. */
 async function whenFree<T>(action: () => T): Promise<T> {
   const end = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
@@ -28,7 +28,10 @@ async function whenFree<T>(action: () => T): Promise<T> {
   }
 }
 
-/** SQLite can change tables in transactions. With `begin immediate`, migrations of several processes exclude each other. */
+/**
+ * SQLite can change tables in transactions. With `begin immediate`, migrations of several processes never run
+ * concurrently.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;

@@ -8,7 +8,7 @@ export interface HttpMetrics {
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** Other methods get the label OTHER: a client can send any text as method. */
+/** Other methods get the label OTHER: a client can send any text as the method. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Response times by method, route and status. No label contains text that a client chose. */

@@ -33,7 +33,7 @@ export function networkLimits(client: string, limit: number): { readonly network
  */
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-/** The smallest network that a customer gets: an IPv4 address, or the /64 of an IPv6 address. */
+/** The smallest network that a provider assigns to a customer: an IPv4 address, or the /64 of an IPv6 address. */
 export const networkOf = (address: string): string => networksOf(address)[0]!;
 
 /** The networks of an address: the IPv4 address itself (also if mapped into IPv6), or the /64, /56 and /48 of IPv6. */

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Parses a Range header (RFC 9110, 14.2) with one range of bytes. Several ranges, other units and malformed headers are
- * ignored, as the RFC allows.
+ * Parses a Range header (RFC 9110, 14.2) with one range of bytes. Headers with several ranges, other units or malformed
+ * values are ignored, as the RFC allows.
  * @returns undefined for the whole file, `unsatisfiable` for status 416
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {

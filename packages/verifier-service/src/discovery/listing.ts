@@ -1,4 +1,4 @@
-// Reads listings: which resource a payment is for, and what the 402 of the resource says about it. All of it is untrusted.
+// Reads listings: which resource a payment is for, and how the resource's 402 describes it. All of it is untrusted.
 import {
   isX402NestedAtMost,
   isX402RouteTemplate,
@@ -60,7 +60,8 @@ export function listingKeyOf(extensions: unknown, resource: string, local: boole
 }
 
 /**
- * What the 402 of a resource says about it. If its path has variable parts, `key` is the template of the path.
+ * The content of a resource's 402 that describes the resource. If its path has variable parts, `key` is the template of
+ * the path.
  * @param answer the host's response to a request without a payment
  * @throws NotListed if the response is not a 402 that lists this resource
  */

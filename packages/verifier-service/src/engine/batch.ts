@@ -15,7 +15,7 @@ import { Subgroup } from "./subgroup.ts";
 const R = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const WEIGHT_BYTES = 16;
 
-/** Maximum proofs per batch. Larger batches gain little and take long. */
+/** Maximum proofs per batch. Larger batches gain little and delay the results. */
 export const BATCH_SIZE = 32;
 
 export class Batch {

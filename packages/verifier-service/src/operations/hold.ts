@@ -1,14 +1,15 @@
 // How long a request for a settlement waits, and how many requests wait at once. A payment that is queued may still be
 // settled, so the response `pending` is for clients that can ask again. Three values decide:
 //
-// - `Prefer: respond-async, wait=S` (the client's): answer `pending` after S seconds, or at once without `wait`. Without
-//   `respond-async` a client gets the outcome of its payment, even if that takes until its deadline is confirmed.
+// - `Prefer: respond-async, wait=S` (the client's): answer `pending` after S seconds, or at once without `wait`.
+//   Without `respond-async`, a client gets the outcome of its payment, even if it must wait until the deadline is
+//   confirmed.
 // - SOTTO_SETTLE_WAIT_MS (the operator's): answer `pending` after this time, even if the client would wait
 //   longer. Deposits and withdrawals have a default for it (`relayWaitMs`), payments do not.
 // - SOTTO_MAX_HELD (the operator's): how many requests wait at once. Beyond it, clients that accept `pending` get it at
 //   once; the others get OVERLOADED, and nothing is queued for them.
 //
-// The shortest of these times counts, and none is longer than MAX_HOLD_MS.
+// The shortest of these times applies, but no wait is longer than MAX_HOLD_MS.
 import { ServiceError } from "../errors.ts";
 
 /** The client that requests a settlement, and how long it waits. */
@@ -100,7 +101,7 @@ export class Holds {
     };
   }
 
-  /** When the chain shows whether an operation was mined before its deadline, ms. */
+  /** The time at which the chain shows whether an operation was mined before its deadline, ms. */
   #decidedAt(validUntil: number): number {
     const { confirmations, blockTimeMs } = this.#options;
     return validUntil * 1000 + (confirmations + SPARE_BLOCKS) * blockTimeMs;

@@ -14,7 +14,9 @@ const PREFERENCE =
 /** A longer header is ignored. */
 const MAX_LENGTH = 256;
 
-/** Parses `Prefer`. Of two equal preferences the first counts, and unknown ones are ignored, as the RFC requires. */
+/**
+ * Parses `Prefer`. If a preference occurs twice, the first one applies; unknown ones are ignored, as the RFC requires.
+ */
 export function parsePreferences(header: string | readonly string[] | undefined): Preferences {
   const text = [header ?? ""].flat().join(",");
   const found = new Map<string, string>();

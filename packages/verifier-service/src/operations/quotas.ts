@@ -32,8 +32,8 @@ export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, clien
   networkQuotas("client", client, clientQuota);
 
 /**
- * The shielded address that is paid, in decimal: x of its encryption key, and its owner tag. Not the wallet, because a payer
- * can combine any wallet with a key of its own.
+ * The shielded address that is paid, in decimal: x of its encryption key, and its owner tag. Quotas do not use the
+ * wallet, because a payer can combine any wallet with a key of its own.
  */
 export interface PaidAddress {
   readonly keyX: string;

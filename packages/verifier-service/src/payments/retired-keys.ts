@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ServiceError } from "../errors.ts";
 import type { ProofVerifier } from "../ports.ts";
 
-/** Codes with which the engine cannot verify now. Any other error means that the proof does not belong to the key. */
+/** Codes that mean the engine cannot verify now. Any other error means that the proof does not belong to the key. */
 const UNAVAILABLE: readonly unknown[] = ["ENGINE_OVERLOADED", "ENGINE_FAILED", "ENGINE_CLOSED"];
 
 /** Distinguishes proofs made with the keys of a retired set from invalid proofs. */

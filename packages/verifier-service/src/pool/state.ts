@@ -10,7 +10,7 @@ const MAX_ROOTS = 1_024;
 
 /** @throws ServiceError CHAIN_UNAVAILABLE */
 export function poolState(chain: Chain, pool: string, token: string, clock: () => number): PoolState {
-  /** Known roots, and until when they are cached. */
+  /** Known roots, with the time until which each is cached. */
   const roots = new Map<bigint, number>();
   const views = poolViews(chain, parseAddress(pool));
   const askToken = (name: string, ...values: readonly unknown[]) => chain.read(tokenInterface, token, name, values);

@@ -7,7 +7,7 @@ import type { RelayerContext, Round } from "./context.ts";
 
 /** Block ranges searched per call. */
 const RANGES_AT_ONCE = 4;
-/** Maximum number of searches whose progress is kept. */
+/** Maximum number of searches to keep progress for. */
 const MAX_SEARCHES = 1_000;
 
 /** The progress of a search. */

@@ -134,7 +134,7 @@ export class Dispatcher {
     return !isEarly(operation, round) && !nullifiers.some((nullifier) => spent.has(nullifier));
   }
 
-  /** Defers deposits whose validAfter the chain has not reached, so that they do not delay others. */
+  /** Defers deposits that are not valid yet (validAfter), so that they do not delay others. */
   async #postponeEarly(operations: readonly Operation[], round: Round): Promise<void> {
     const { store, clock } = this.#context;
     const early = operations.filter((operation) => isEarly(operation, round)).map(({ id }) => id);
@@ -293,7 +293,7 @@ function refusal(operation: Operation, data: string): Deferred {
   return { operation, reason, reverts: reason !== "REVERTED_NULLIFIER_ALREADY_SPENT" };
 }
 
-/** The reason for each outcome with which the contract skips a payment. */
+/** The reason code for each outcome of a payment that the contract skips. */
 const SKIPPED: Readonly<Record<string, string>> = {
   NullifierSpent: "NULLIFIER_SPENT",
   Expired: "EXPIRED",

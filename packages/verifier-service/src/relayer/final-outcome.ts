@@ -39,7 +39,7 @@ export function checkFailure(
   return { state: "expired", reason: "EXPIRED" };
 }
 
-/** Takes at most `MAX_CHECKED_OPERATIONS` entries of a list, different ones each time, so that every entry gets its turn. */
+/** Takes at most `MAX_CHECKED_OPERATIONS` entries of a list, in rotation, so that every entry gets its turn. */
 export class Rotation {
   #start = 0;
 

@@ -72,7 +72,7 @@ export class Sender {
     const fees = await market.replacement(dearest(old), round.head);
     if (fees === undefined) return false;
     const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
-    // A cancellation costs little and frees the nonce, for which all later transactions wait.
+    // A cancellation costs little and consumes the nonce, which all later transactions wait for.
     if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
     const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
     const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
@@ -86,7 +86,7 @@ export class Sender {
     return true;
   }
 
-  /** Consumes a nonce for which later transactions wait. */
+  /** Consumes a nonce that later transactions wait for. */
   fill(round: Round): Promise<SendResult> {
     const { address } = this.#context;
     return this.send({ kind: "cancel", to: address, data: "0x", gasLimit: TRANSFER_GAS, operationIds: [] }, round);

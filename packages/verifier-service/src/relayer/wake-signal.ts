@@ -3,7 +3,7 @@ export class WakeSignal {
   readonly #sleepers = new Set<() => void>();
   #woken = false;
 
-  /** Ends all current sleeps or, if there is none, the next one. */
+  /** Ends all current sleeps or, if there are none, the next sleep. */
   wake(): void {
     if (this.#sleepers.size === 0) this.#woken = true;
     for (const end of this.#sleepers) end();

@@ -36,7 +36,8 @@ export function leaseRepository(database: Database) {
         }
         const mine = row.holder === holder;
         if (!mine && row.expires_at > now && !isGone(row.holder)) return undefined;
-        // After an expiry even the last holder gets a new token: another holder may have acted in between.
+        // After the lease expires, even its last holder gets a new token, because another holder may have acted in
+        // between.
         const token = mine && row.expires_at > now ? row.token : row.token + 1;
         await db.updateTable("leases").set({ holder, token, expires_at }).where("name", "=", name).execute();
         return { name, holder, token };

@@ -193,7 +193,10 @@ function rowOf(next: NewOperation, nullifiers: readonly string[]) {
   return { id, digest, client, valid_until, ...texts };
 }
 
-/** What an account's open deposits will still transfer. Mined deposits are not counted: the balance shows them. */
+/**
+ * What an account's open deposits will still transfer. Mined deposits are not counted, because the balance already
+ * reflects them.
+ */
 async function openDeposits(db: Db, account: string): Promise<{ deposits: number; open: bigint }> {
   const rows = db.selectFrom("operations").select("amount").where(PARTS.openOthers);
   const own = rows.where("account", "=", account).where("kind", "=", "deposit");

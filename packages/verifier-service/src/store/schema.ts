@@ -48,8 +48,7 @@ export interface OperationTable {
   /** Arguments of the contract's function, JSON. */
   call: string;
   client: string;
-  /** The account that the operation counts for when accounts take turns: a deposit's depositor, a withdrawal's client; empty for a
-   * payment. */
+  /** The account whose turn the operation uses: a deposit's depositor, a withdrawal's client; empty for a payment. */
   account: string;
   /** Base units that a deposit transfers from its account, else 0. */
   amount: string;

@@ -168,7 +168,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect(asked.toSorted()).to.deep.equal(["/a", "/b", "/c"]);
   });
 
-  it("asks for the template if the path has parameters, and forgets the path", async () => {
+  it("lists the template if the path has parameters, and forgets the path", async () => {
     respond = (path) => ({
       status: 402,
       required: required(origin + path, {

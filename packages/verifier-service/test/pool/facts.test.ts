@@ -6,7 +6,7 @@ import { assertPool } from "../../src/pool/facts.ts";
 const POOL = `0x${"11".repeat(20)}`;
 
 describe("the check of the pool", () => {
-  /** The refusal of a chain whose contract answers every call with `answer`. */
+  /** The error for a chain whose contract answers every call with `answer`. */
   const refusal = (code: string, answer: string | Error) => {
     const node = {
       code: async () => code,
@@ -18,7 +18,7 @@ describe("the check of the pool", () => {
     return rejection(assertPool(node as unknown as Chain, POOL, {}));
   };
 
-  it("says what is at the address instead", async () => {
+  it("says what it found at the address instead", async () => {
     const cases: [string, string, RegExp][] = [
       ["0x", "0x", /^there is no contract at 0x1+; locally: /],
       ["0x60", "0x", /^the contract at 0x1+ is not a ShieldedPool$/],

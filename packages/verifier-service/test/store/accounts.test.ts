@@ -85,7 +85,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueueDeposit(last)).kind).to.equal("queued");
   });
 
-  it("queues a deposit whose authorization is already used, because it takes no more tokens", async () => {
+  it("queues a deposit whose authorization is already used, because it transfers no more tokens", async () => {
     await store.operations.enqueueDeposit(deposit("a", { amount: 10n }));
     const used = deposit("b", { balance: undefined });
     expect((await store.operations.enqueueDeposit(used)).kind).to.equal("queued");

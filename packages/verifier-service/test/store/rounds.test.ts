@@ -14,14 +14,14 @@ describe("the leader's state in the store", () => {
 
   const lease = async () => (await store.leases.acquire("relayer", "me", 600_000))!;
 
-  it("shows the age of its last round, and nothing before the first", async () => {
+  it("contains the age of its last round, or undefined before the first", async () => {
     expect(await store.sinceLastRound()).to.equal(undefined);
     await store.asRelayer(await lease(), ({ rounds }) => rounds.ended());
     await store.asRelayer(await lease(), ({ rounds }) => rounds.ended());
     expect(await store.sinceLastRound()).to.be.within(0, 600_000);
   });
 
-  it("shows promises: valid tokens, queued payments and unmined transactions", async () => {
+  it("counts promises: valid tokens, queued payments and unmined transactions", async () => {
     const reserve = (id: string) =>
       store.reservations.reserve({
         id,

@@ -64,7 +64,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.get("b")).to.equal(undefined);
   });
 
-  it("lets another bundle of the note replace an unqueued one, whose id becomes invalid", async () => {
+  it("lets another bundle of the same note replace an unqueued bundle, whose id becomes invalid", async () => {
     await store.reservations.reserve(reservation("a"));
     const other = reservation("b", { digest: "0xbb", bundle: "{}" });
     expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
