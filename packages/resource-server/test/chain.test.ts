@@ -75,7 +75,7 @@ describe("nodes", () => {
     }
   });
 
-  it("are skipped if they answer with errors of their own", async () => {
+  it("are skipped if they answer with errors that do not come from the chain", async () => {
     const node = await start();
     for (const message of ["Unauthorized", "daily request count exceeded", "internal error", "state is pruned"]) {
       const error = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"${message}"}}`;
@@ -99,7 +99,7 @@ describe("nodes", () => {
     const faulty = await start({ eth_getCode: "0x60", eth_call: error("Unauthorized") });
     expect(await code(faulty.url, healthy.url)).to.equal(6);
     expect(await code(faulty.url)).to.equal("CHAIN_UNAVAILABLE");
-    // The chain's own answer: another contract.
+    // This error comes from the chain itself: another contract.
     const other = await start({ eth_getCode: "0x60", eth_call: error("execution reverted") });
     expect(await code(other.url, healthy.url)).to.equal("POOL_MISMATCH");
     // A node that is behind may not have the contract yet, but if no node has it, there is none.
@@ -115,7 +115,7 @@ describe("nodes", () => {
     expect(await code(short.url, healthy.url)).to.equal(6);
   });
 
-  it("that are all unreachable or faulty leave a payment undecided", async () => {
+  it("leave a payment undecided if all are unreachable or faulty", async () => {
     const long = `{"jsonrpc":"2.0","id":1,"result":"${DIGEST}"}${" ".repeat(5_000_000)}`;
     const wrong = [
       ...[
@@ -143,14 +143,14 @@ describe("nodes", () => {
     expect(await found([foreign.url, (await start()).url])).to.equal("elsewhere");
   });
 
-  it("that lag do not invalidate a payment: all are asked before it counts as missing", async () => {
+  it("are all asked before a payment counts as missing, because some may lag", async () => {
     const lagging = await start({ eth_call: ZERO });
     expect(await found([lagging.url, (await start()).url])).to.equal("elsewhere");
     expect(await found([lagging.url, gone])).to.equal("CHAIN_UNAVAILABLE 5");
     expect(await found([lagging.url])).to.equal("NOT_SETTLED 1");
   });
 
-  it("without a payment are final once no future block can contain it", async () => {
+  it("report a missing payment as final once no future block can contain it", async () => {
     const empty = await start({ eth_call: ZERO });
     const validUntil = now / 1000;
     expect(await found([empty.url], 1, validUntil)).to.equal("NOT_SETTLED 1");
@@ -202,7 +202,7 @@ describe("nodes", () => {
     expect(new Set(await Promise.all(missing))).to.deep.equal(new Set(["NOT_SETTLED"]));
   });
 
-  it("show a payment only by the pool's own event in the named transaction", async () => {
+  it("confirm a payment only by the pool's own event in the named transaction", async () => {
     const shown = async (changes?: object, confirmations = 1) => {
       const answers = { eth_getTransactionReceipt: receipt(changes), eth_call: ZERO };
       return found([(await start(answers)).url], confirmations);
@@ -222,7 +222,7 @@ describe("nodes", () => {
     expect(await shown({}, 2)).to.equal("NOT_SETTLED 1");
   });
 
-  it("are queried at the confirmed block, not a younger one", async () => {
+  it("are queried at the confirmed block, not at a newer one", async () => {
     const node = await start();
     expect(await found([node.url], 3)).to.equal("elsewhere");
     const call = node.params.find(([, block]) => block !== undefined && block !== "latest");

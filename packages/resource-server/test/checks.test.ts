@@ -124,7 +124,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, fresh.header)).to.equal("passes");
   });
 
-  it("need neither chain nor proof verification for what is visible without them", async () => {
+  it("reject what the header alone shows without querying the chain or verifying proofs", async () => {
     const checks = await open();
     const { header } = paid();
     for (let i = 0; i < 20; i++) await shown(checks, { ...header, paymentToken: "a.b.c" });
@@ -141,7 +141,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, paid({ amount: PRICE - 1n }).header)).to.equal("AMOUNT");
   });
 
-  it("without a store accept nothing from before the start", async () => {
+  it("accept no payment from before the start without a persistent store", async () => {
     const checks = await open({ inMemory: true });
     expect(await shown(checks, paid({ timestamp: now - 1 }).header)).to.equal("BEFORE_START");
     const early = paid({ timestamp: now + 900 });
@@ -150,7 +150,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, early.header)).to.equal("passes");
   });
 
-  it("identify a payment by its note, and accept one of two", async () => {
+  it("identify a payment by its note, and accept only one of two payments from it", async () => {
     const checks = await open();
     const { header } = paid();
     const id = claimId(DEPLOYMENT, paymentSignals(header.publicSignals).nullifier);

@@ -32,7 +32,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       }
     });
 
-    it("are released after a failure, three times in all", async () => {
+    it("are released after a failure, three times in total", async () => {
       const request = payment();
       for (const outcome of [500, "aborted", 503] as const) {
         expect(await server.store.isUsed(request.id)).to.equal(false);
@@ -78,7 +78,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(await acquire(request, server)).to.equal("USED");
     });
 
-    it("are kept while the younger of two headers of one note is fresh", async () => {
+    it("are kept while the newer of two headers of one note is fresh", async () => {
       const early = payment({ expiresAt: Date.now() + MINUTE, digest: "0x02" });
       expect(await server.store.claim(early, "liar")).to.equal("claimed");
       await server.store.releaseUncounted(early.id, "liar");

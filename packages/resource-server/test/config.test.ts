@@ -129,7 +129,7 @@ describe("a paywall's options", () => {
     expect(refusal({ recipient: undefined })).to.match(/^recipient/);
   });
 
-  it("have a page only if asked, with a safe wallet and a short name", () => {
+  it("enable the page only if set, with a safe wallet URL and a short name", () => {
     expect([parseConfig(options).page, parseConfig({ ...options, page: false }).page]).to.deep.equal([
       undefined,
       undefined,

@@ -9,7 +9,7 @@ const of = (routes: readonly ListedRoute[] | undefined, target: string, method =
   new Listings(routes).of(method, parseTarget(ORIGIN, target)!, ORIGIN + target);
 
 describe("the option discovery", () => {
-  it("adds nothing without it, and to other routes", () => {
+  it("adds nothing if it is not set, or to other routes", () => {
     for (const fields of [of(undefined, "/weather"), of([ROUTE], "/other"), of([ROUTE], "/weather", "POST")])
       expect(fields).to.deep.equal({});
   });
@@ -24,7 +24,7 @@ describe("the option discovery", () => {
     expect(extensions!.bazaar).to.not.have.property("routeTemplate");
   });
 
-  it("lists a path with parameters as it is written in the option", () => {
+  it("lists a path with parameters as written in the option", () => {
     const { extensions } = of([{ ...ROUTE, path: "/users/:id" }], "/users/alice");
     expect(extensions!.bazaar.routeTemplate).to.equal("/users/:id");
     expect(JSON.stringify(extensions)).to.not.include("alice");

@@ -49,7 +49,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       }
     });
 
-    it("of a killed server are free after the lease, and count as attempts", async () => {
+    it("of a killed server expire, and count as attempts", async () => {
       const request = payment();
       const program = join(import.meta.dirname, "support", "claim-process.ts");
       for (let round = 0; round < 3; round++) {

@@ -62,7 +62,7 @@ describe("proofs", () => {
       ({ failure: found }: CheckFailed) => found,
     );
 
-  it("are both verified, each for its own signals, the payment's first", async () => {
+  it("are both verified, each against its own signals, the payment proof first", async () => {
     const seen: string[] = [];
     expect(await failure(held({ payment: true, elgamal_range: true }, seen))).to.equal("passes");
     expect(seen).to.deep.equal(["payment 12345678 10", "elgamal_range 87654321 6"]);
@@ -72,7 +72,7 @@ describe("proofs", () => {
     expect(await failure(held({ payment: true, elgamal_range: new Error("no points") }))).to.equal("AMOUNT_PROOF");
   });
 
-  it("are checked by a warm verifier, and by one that could not be warmed", async () => {
+  it("are verified whether or not the verifier could be warmed up", async () => {
     const warmed: string[] = [];
     const proofs = new Proofs({
       verify: async () => true,

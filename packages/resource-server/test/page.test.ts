@@ -1,4 +1,4 @@
-// The page of a 402: what it says, that no text in it becomes markup, and the colors of its texts.
+// The page of a 402: its content, the escaping of its texts, and their colors.
 import { createHash } from "node:crypto";
 import { buildInstructions, encodeShieldedAddress, type PaymentInstructions } from "@sotto/protocol";
 import { expect } from "chai";
@@ -34,7 +34,7 @@ const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39);
 const tags = (page: string): string[] => page.match(/<[!/]?[a-z][^>]*>/gi) ?? [];
 
 describe("the page of a 402", () => {
-  it("says what it costs, for what and to whom, and links the wallet", () => {
+  it("shows the price, the resource and the recipient, and links to the wallet", () => {
     const page = render("/report?a=1&b=2");
     const text = unescaped(page.replace(/<style>[^<]*<\/style>|<script[^<]*<\/script>|<[^>]*>/g, ""));
     for (const part of ["0.012345 USDC", "https://data.example/report?a=1&b=2", "Harbour Data", "+14155550142"])
@@ -51,7 +51,7 @@ describe("the page of a 402", () => {
     ]);
   });
 
-  it("has no link without a wallet, and names the host without a name", () => {
+  it("has no link without a wallet, and shows the host if no name is set", () => {
     const page = render("/report", { wallet: undefined, name: undefined });
     expect(page).not.to.include("Open in wallet");
     expect(page).to.include('<p class="merchant">data.example</p>');
@@ -64,7 +64,7 @@ describe("the page of a 402", () => {
     expect(JSON.parse(embedded(page))).to.deep.equal(instructions);
   });
 
-  it("shows three lines of code that pay this URL, and no more than its price", () => {
+  it("shows three lines of code that pay for this URL, at most its price", () => {
     const target = `/it's?q="+alert(1)+"&x=\${process.env}`;
     const [, code = ""] = /<pre [^>]*><code>([^<]*)<\/code>/.exec(render(target)) ?? [];
     expect(unescaped(code).split("\n")).to.deep.equal([
@@ -110,7 +110,7 @@ describe("the page of a 402", () => {
     expect(page.match(/<script[^>]*>/g)).to.deep.equal(['<script type="application/json" id="payment-instructions">']);
   });
 
-  it("has texts with a contrast of at least 4.5 in light and dark", () => {
+  it("has texts with a contrast of at least 4.5 in light and dark mode", () => {
     const texts = [
       ["text", "ground"],
       ["text", "card"],
@@ -145,7 +145,7 @@ describe("a navigation", () => {
   });
 });
 
-/** A color of the style, red, green and blue from 0 to 255. */
+/** A color from the style: red, green and blue, each 0 to 255. */
 function color(theme: string, name: string): number[] {
   const [, digits = ""] = new RegExp(`--${name}: #([0-9a-f]+);`).exec(theme) ?? [];
   const long = digits.length === 3 ? [...digits].map((digit) => digit + digit).join("") : digits;

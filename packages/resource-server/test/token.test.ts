@@ -44,7 +44,7 @@ describe("a payment token", () => {
       (error: { failure?: string }) => error.failure,
     );
 
-  it("of the service is accepted long after it expired for settle", async () => {
+  it("from the service is accepted long after it expired for settle", async () => {
     expect(await read(issue(signer))).to.deep.equal(claims);
   });
 
@@ -127,7 +127,7 @@ describe("token keys", () => {
       (error: { code?: string }) => error.code,
     );
 
-  it("are missed with the status of the response, never with its words", async () => {
+  it("that cannot be read cause an error with the response's status, never its text", async () => {
     const message = () =>
       open().then(
         () => "none",

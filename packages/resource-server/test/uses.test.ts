@@ -95,7 +95,7 @@ describe("payment uses across formats", () => {
     expect(await store.isUsed(idOf(under.nullifier))).to.equal(true);
   });
 
-  it("are released if nothing was settled, without counting", async () => {
+  it("are released if nothing was settled, and then do not count as attempts", async () => {
     const use = payment();
     for (let i = 0; i < 8; i += 1) {
       expect(await uses.claim(use)).to.equal("claimed");
@@ -120,7 +120,7 @@ describe("payment uses across formats", () => {
     expect([await uses.claim(forged), await uses.claim(honest)]).to.deep.equal(["used", "claimed"]);
   });
 
-  it("are restored after failed handlers, three times in all", async () => {
+  it("are restored after failed handlers, three times in total", async () => {
     const use = payment();
     for (let i = 0; i < 3; i += 1) {
       expect(await uses.claim(use)).to.equal("claimed");
@@ -167,7 +167,7 @@ describe("payment uses across formats", () => {
     expect(await other.claim(use)).to.equal("used");
   });
 
-  it("of a dead server are free after its lease", async () => {
+  it("of a crashed server are free after its lease expires", async () => {
     const use = payment();
     await uses.claim(use);
     uses.close();
@@ -178,7 +178,7 @@ describe("payment uses across formats", () => {
     other.close();
   });
 
-  it("are rejected if a store without memory cannot know them", async () => {
+  it("are rejected if an in-memory store cannot know whether they were used", async () => {
     const inMemory = open(now);
     expect(await inMemory.claim(payment({ timestamp: now - 1 }))).to.equal("early");
     expect(await inMemory.claim(payment({ timestamp: now + 1 }))).to.equal("early");

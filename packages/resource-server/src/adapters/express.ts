@@ -20,7 +20,7 @@ export interface PaidRequest extends IncomingMessage {
   payment?: PaidProof;
 }
 
-/** Middleware of Express that charges for every request that reaches it. */
+/** Express middleware that charges for every request that reaches it. */
 export interface PaywallMiddleware {
   (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void): void;
   /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
@@ -72,7 +72,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   };
   return Object.assign(
     (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-      // `next` must not throw into the promise: errors of later handlers are not the paywall's.
+      // `next` must not reject this promise: errors of later handlers are not the paywall's.
       admit(request, response).then(
         (admitted) => admitted && next(),
         () => response.destroy(),

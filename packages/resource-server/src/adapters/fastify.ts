@@ -20,7 +20,7 @@ function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string
   }
 }
 
-/** Names the constraint of the routes that the paywall adds: the request is a preflight. */
+/** Name of the constraint on the routes that the paywall adds: they match preflights only. */
 const PREFLIGHT = "sottoPreflight";
 
 type Storage = ReturnType<Parameters<FastifyInstance["addConstraintStrategy"]>[0]["storage"]>;
@@ -37,9 +37,9 @@ function createStorage(): Storage {
 }
 
 /**
- * Adds an OPTIONS route beside each later route, because Fastify answers 404 to a preflight without one. The routes match
- * preflights only, so the application can have its own OPTIONS routes, and every other OPTIONS request is routed as without
- * the paywall.
+ * Adds an OPTIONS route beside each later route, because Fastify answers 404 to a preflight without one. The routes
+ * match preflights only, so the application can have its own OPTIONS routes, and every other OPTIONS request is routed
+ * as it would be without the paywall.
  */
 function addPreflightRoutes(app: FastifyInstance): void {
   if (!app.hasConstraintStrategy(PREFLIGHT))
@@ -74,7 +74,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   app.addHook("onClose", () => paywall.close());
   if (await paywall.answersPreflights()) addPreflightRoutes(app);
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
-  // The earliest hook: Fastify reads no body before the request is paid.
+  // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = nodeRequest(request.raw, request.originalUrl);
     const decision = await paywall.decide(asked);
@@ -106,8 +106,8 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
 };
 
 /**
- * Charges for every request of the instance it is registered on, and of that instance's plugins. Register it on a
- * plugin with the paid routes: on the application itself it also charges for missing pages.
+ * Charges for every request to the instance on which it is registered, nested plugins included. Register it inside a
+ * plugin that has only the paid routes: on the application itself it also charges for missing pages.
  *
  *     await paid.register(sotto, options);
  *

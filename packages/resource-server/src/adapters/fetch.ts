@@ -20,8 +20,8 @@ export interface PaywalledHandler<Rest extends readonly unknown[]> {
 }
 
 /**
- * Reads a Request. Its creator has normalized the URL already, and the handler sees that same URL. `Headers` has joined
- * the values of a repeated header: two joined proofs are not JSON and get 400.
+ * Reads a Request. The URL was normalized when the Request was created, and the handler sees that same URL. `Headers`
+ * has joined the values of a repeated header: two joined proofs are not JSON and get 400.
  */
 export function fetchRequest(request: Request): PaywallRequest {
   const { url, method, headers } = request;
@@ -30,7 +30,7 @@ export function fetchRequest(request: Request): PaywallRequest {
   return { method, target: target.startsWith("/") ? target : `/${target}`, header: values };
 }
 
-/** The paywall's headers that the application's response does not set itself; list headers are merged. */
+/** Adds the paywall's headers that the application's response does not set itself; merges list headers. */
 export function additions(response: Response, headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers)
     .map(([name, value]) => [name, response.headers.get(name) ?? undefined, value] as const)

@@ -14,7 +14,7 @@ declare module "hono" {
   }
 }
 
-/** Middleware of Hono that charges for every request that reaches it. */
+/** Hono middleware that charges for every request that reaches it. */
 export interface PaywallMiddleware extends MiddlewareHandler {
   /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
   readonly ready: Promise<void>;
@@ -30,7 +30,7 @@ interface NodeBindings {
 
 const bindings = (c: Context): NodeBindings => (typeof c.env === "object" && c.env !== null ? c.env : {});
 
-/** The target is the one that Hono routes by. On node-server, a repeated header keeps its separate values. */
+/** The target is the one that Hono uses for routing. On node-server, a repeated header keeps its separate values. */
 function honoRequest(c: Context): PaywallRequest {
   const request = fetchRequest(c.req.raw);
   const { incoming } = bindings(c);

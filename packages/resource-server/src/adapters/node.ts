@@ -7,7 +7,7 @@ export type Paid = Extract<Decision, { kind: "paid" }>;
 
 /** @param target as the client sent it; frameworks that mount or rewrite change `request.url` */
 export function nodeRequest(request: IncomingMessage, target: string): PaywallRequest {
-  // Not `headers`: Node joins repeated headers with ", ", which would make one proof of two halves.
+  // Not `headers`: Node joins repeated headers with ", ", which would combine two halves into one proof.
   const values = (name: string): string[] => {
     const { rawHeaders } = request;
     return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
@@ -48,7 +48,7 @@ export function reportOutcome(response: ServerResponse, { finish }: Paid): void 
     if (status >= 200) report(status);
     return written;
   }) as typeof response.writeHead;
-  // HTTP/2 responses can start without writeHead, and emit "finish" if they are cut off.
+  // HTTP/2 responses can start without writeHead, and emit "finish" even if they are cut off.
   for (const event of ["finish", "close"])
     response.once(event, () => report(response.headersSent ? response.statusCode : "aborted"));
 }

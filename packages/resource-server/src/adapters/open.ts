@@ -8,7 +8,7 @@ export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> & Partial<Pick<Pa
 /** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
 export type PaywallSource = PaywallOptions | AdaptedPaywall;
 
-/** Maximum wait for the first attempt to reach chain and service, ms. */
+/** Maximum wait for the first attempt to reach the chain and the service, ms. */
 const MAX_START_MS = 5_000;
 
 /** A paywall for adapters, which are created synchronously, before their paywall is open. */
@@ -28,8 +28,8 @@ export class OpeningPaywall {
   }
 
   /**
-   * Resolves once the paywall can check payments. If nothing handles its rejection, the process ends with that error
-   * instead of running on with a paywall that can never accept a payment.
+   * Resolves once the paywall can check payments. If nothing handles its rejection, the process ends with that error;
+   * otherwise it would keep running with a paywall that can never accept a payment.
    */
   ready(): Promise<void> {
     return this.#paywall.then(({ ready }) => ready);

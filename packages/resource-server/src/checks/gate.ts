@@ -8,8 +8,8 @@ export class Gate {
   #busy = 0;
 
   /**
-   * @param limit maximum of concurrent actions
-   * @param queueSize maximum of waiting actions
+   * @param limit maximum number of concurrent actions
+   * @param queueSize maximum number of waiting actions
    */
   constructor(limit: number, queueSize: number) {
     this.#limit = limit;
@@ -20,7 +20,7 @@ export class Gate {
   async run<T>(action: () => Promise<T>): Promise<T> {
     if (this.#busy >= this.#limit) {
       if (this.#waiting.length >= this.#queueSize) throw new CheckUnavailable("OVERLOADED", 2);
-      // An action that ends passes its slot to the first waiting one, so #busy stays.
+      // A finished action passes its slot to the first waiting one, so #busy does not change.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#busy += 1;
     try {

@@ -40,15 +40,15 @@ export class Proofs {
     try {
       return await this.#verifier.verify(circuit, words(proof), words(signals));
     } catch {
-      // The eight numbers are not points of the curve.
+      // The eight numbers are not points on the curve.
       return false;
     }
   }
 }
 
-/** Failed checks per payment: one payment must not buy an unlimited number of expensive checks. */
+/** Failed checks per payment: one payment must not cause an unlimited number of expensive checks. */
 const MAX_FAILURES = 64;
-/** Payments whose failures are counted. */
+/** Maximum number of payments whose failures are counted. */
 const MAX_PAYMENTS = 10_000;
 
 /** Counts how often a payment with a valid token failed the expensive checks. */
@@ -62,7 +62,7 @@ export class Failures {
 
   add(digest: Bytes32): void {
     const count = this.#counts.get(digest) ?? 0;
-    // Reinserting moves the payment to the end: the one whose last failure is oldest is dropped first.
+    // Reinserting moves the payment to the end, so the payment whose last failure is oldest is dropped first.
     this.#counts.delete(digest);
     this.#counts.set(digest, count + 1);
     const oldest = this.#counts.keys().next();

@@ -1,18 +1,18 @@
-// Asks the chain whether the pool settled a payment. This check does not rely on the root in the proof, which may be
-// invented, nor on the service, which may lie.
+// Asks the chain whether the pool settled a payment. This check relies neither on the root in the proof, which may be
+// made up, nor on the service, which may lie.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Chain, type ChainNode, poolViews, showsSettled } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { Gate } from "./gate.ts";
 
-/** A payment as it is looked up on the chain. */
+/** What is needed to look up a payment on the chain. */
 export interface Payment {
   readonly nullifier: bigint;
   readonly digest: Bytes32;
   /** The transaction that settled it, according to the payer. */
   readonly txSignature: Bytes32;
-  /** The pool settles it until this time, Unix seconds. */
+  /** The pool refuses to settle it after this time, Unix seconds. */
   readonly validUntil: bigint;
 }
 
@@ -29,16 +29,16 @@ export interface SettlementOptions {
 }
 
 const POLL_MS = 250;
-/** Concurrent lookups; each makes a few requests to a node. */
+/** Maximum number of concurrent lookups; each makes a few requests to a node. */
 const MAX_LOOKUPS = 64;
 const MAX_QUEUED_LOOKUPS = 256;
-/** Payments awaited at the same time. Beyond that, a missing payment fails at its first lookup. */
+/** Maximum number of payments awaited at the same time; any other missing payment fails at its first lookup. */
 const MAX_AWAITED = 64;
 
 type Found = "named" | "elsewhere" | "missing";
 
 export interface Settlement {
-  /** Whether the transaction that the payer named settled it. */
+  /** Whether the transaction that the payer named settled the payment. */
   readonly settledThere: boolean;
 }
 
@@ -60,7 +60,7 @@ export class Settlements {
   async find(payment: Payment): Promise<Settlement> {
     const { digest } = payment;
     const before = this.#looking.get(digest);
-    // Only one request waits for a payment, however often its header is sent: a missing one must not block others.
+    // Only one request waits for a payment, however often its header is sent: a missing payment must not block others.
     if (before !== undefined) {
       await before;
       return this.#look(payment, 0);
@@ -90,8 +90,9 @@ export class Settlements {
   }
 
   /**
-   * Asks every node before it reports a payment as missing, because a node may lag behind the service's. Only these
-   * requests occupy the gate, not the waits between them: payments that never settled must not block those that did.
+   * Asks every node before it reports a payment as missing, because a node may lag behind the service's node. Only
+   * these requests occupy the gate, not the waits between them: payments that never settled must not block those that
+   * did.
    */
   #ask(payment: Payment): Promise<Found> {
     return this.#gate.run(async () => {

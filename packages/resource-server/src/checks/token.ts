@@ -17,7 +17,7 @@ export class Tokens {
 
   /**
    * Verifies a token and returns its claims. Expired tokens pass: the expiry limits `settle`, and a header's age is
-   * checked by the payment's timestamp.
+   * checked against the payment's timestamp.
    *
    * @throws CheckFailed TOKEN; CheckUnavailable
    */

@@ -84,7 +84,7 @@ export class Claims {
     this.#renewals.delete(renewal);
   }
 
-  /** Always true: if this fails, the lease expires. */
+  /** Always true: if the store fails, the lease expires anyway. */
   async #release(id: string, holder: string): Promise<true> {
     await this.#store.release(id, holder).catch(this.#onError);
     return true;

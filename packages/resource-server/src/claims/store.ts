@@ -9,7 +9,7 @@ import { CLAIM_MIGRATIONS, type ClaimSchema } from "./schema.ts";
  * lease.
  */
 const LEASE_MS = 30_000;
-/** Handlers that one payment may start. */
+/** Maximum number of handlers that one payment may start. */
 const MAX_HANDLERS = 3;
 /** How long a row outlives its header, ms: correcting a clock that was hours ahead must not reopen a used payment. */
 const RETENTION_MS = 86_400_000;
@@ -86,8 +86,8 @@ export class ClaimStore {
       }
       if (row.state === "used") return "used";
       if (row.state === "held" && row.lease_until > now) return "held";
-      // A row without a started handler may come from an invalid payment: it must not block a valid one of the same
-      // note.
+      // A row without a started handler may come from an invalid payment: it must not block a valid payment that spends
+      // the same note.
       const other = row.tries > 0 && (row.digest !== digest || row.resource !== resource);
       if (row.tries >= MAX_HANDLERS || other) return "used";
       const expires_at = Math.max(row.expires_at, expiresAt);
@@ -120,7 +120,7 @@ export class ClaimStore {
       .execute();
   }
 
-  /** Deletes the claim of an invalid payment, so that it does not block a valid one of the same note. */
+  /** Deletes the claim of an invalid payment, so that it does not block a valid payment that spends the same note. */
   async reject(id: string, holder: string): Promise<void> {
     const { db } = this.#database;
     const firstAttempt = db.deleteFrom("payment_claim").where("id", "=", id).where("holder", "=", holder);

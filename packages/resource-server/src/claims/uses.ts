@@ -1,4 +1,4 @@
-// Lets another payment format on the same route share the claims of the paywall: a payment is accepted once, in either
+// Lets another payment format on the same route share the paywall's claims: a payment is accepted once, in either
 // format.
 import { randomUUID } from "node:crypto";
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
@@ -36,7 +36,7 @@ export class StoredUses implements PaymentUses {
   async claim({ digest, nullifier, resource, timestamp }: PaymentUse): Promise<PaymentClaim> {
     const { store, idOf, rememberedMs, memoryStartedAt, clock } = this.#options;
     this.#dropExpired();
-    // A payment from the future, used now, could be used again after a restart before its timestamp.
+    // A payment dated in the future, used now, could be used again if the server restarted before that date.
     if (memoryStartedAt !== undefined && (timestamp < memoryStartedAt || timestamp > clock())) return "early";
     const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + rememberedMs];
     const claimed = await store.claim({ id, digest, resource, expiresAt }, holder);
@@ -81,7 +81,8 @@ export class StoredUses implements PaymentUses {
   }
 
   /**
-   * If the store is unavailable, the payment stays held and the next renewal retries, so that nobody else acquires it.
+   * If the store is unavailable, the payment stays held and the next renewal retries, so that no other request acquires
+   * it.
    */
   async #consume(held: Held): Promise<void> {
     await this.#options.store.consume(held.id);

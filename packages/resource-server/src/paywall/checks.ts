@@ -1,5 +1,5 @@
-// The checks of a header, cheapest first, so that invalid headers need no pairing. Interface 4.6.1 lists the proofs
-// first, but the response is the same for every failed check.
+// The checks of a header, cheapest first, so that most invalid headers are rejected before any pairing. Interface 4.6.1
+// lists the proofs first, but the response is the same for every failed check.
 import {
   amountBounds,
   type Deployment,
@@ -40,7 +40,7 @@ export interface CheckParts {
   readonly settlements: Settlements;
   readonly claims: Claims;
   readonly clock: () => number;
-  /** When the store was opened, ms. A store in memory knows every use since then. */
+  /** When the store was opened, ms. An in-memory store knows every use since then. */
   readonly startedAt: number;
 }
 
@@ -81,8 +81,8 @@ export class Checks {
   }
 
   /**
-   * Refuses headers that a store in memory cannot know: those from before its start, and those from the future, which
-   * could be used now and again after a restart before their timestamp.
+   * Refuses headers whose use an in-memory store may not know: those from before its start, and those dated in the
+   * future, which could be used now, and again if the server restarted before that date.
    */
   #assertRemembered({ timestamp }: ProofHeader): void {
     const aheadMs = timestamp - this.#parts.clock();

@@ -34,14 +34,14 @@ export interface Config {
   readonly confirmations: number;
   readonly blockTimeMs: number;
   readonly settleWaitMs: number;
-  /** The store is in memory: payments made before the start may have been used. */
+  /** Whether the store is in memory; it does not know whether payments made before the start were used. */
   readonly inMemory: boolean;
   /** For @sotto/database. */
   readonly storeUrl: string;
   /** Undefined if the paywall leaves CORS to the application. */
   readonly cors: Cors | undefined;
   readonly listings: Listings;
-  /** Undefined if browsers get JSON like every client. */
+  /** Undefined if browsers get JSON like every other client. */
   readonly page: Page | undefined;
 }
 
@@ -124,8 +124,8 @@ function isViewingKeyOf(viewingKey: unknown, keyX: bigint): boolean {
 const MEMORY = "sqlite::memory:";
 
 /**
- * Servers without a shared store would each accept the same payment. So outside of local chains the operator must name
- * the store, and must write "memory" to choose a store in memory.
+ * Servers without a shared store would each accept the same payment. So on chains that are not local the operator must
+ * name the store, and must write "memory" to choose an in-memory one.
  */
 function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "storeUrl"> {
   const local = LOCAL_CHAIN_IDS.includes(chainId);

@@ -1,4 +1,4 @@
-// CORS: lets scripts of web pages on other origins request and pay.
+// CORS: lets scripts on web pages of other origins send requests and pay.
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import { assertFields, isOrigin, parseInteger } from "./option-values.ts";
@@ -8,7 +8,7 @@ import { PROOF_HEADER } from "./responses.ts";
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const FIELDS = ["origins", "methods", "allowedHeaders", "exposedHeaders", "maxAge", "privateNetwork"];
 const TOKEN = /^[!#$%&'+.^_`|~0-9A-Za-z-]+$/;
-/** Chromium caps longer values to this, seconds. */
+/** Chromium caps longer values at this, seconds. */
 const MAX_AGE = 7_200;
 
 export interface Cors {
@@ -20,7 +20,7 @@ export interface Cors {
   readonly exposedHeaders: string;
 }
 
-/** Tokens of HTTP, without duplicates; "*" is refused, because it does not cover every header. */
+/** HTTP tokens, without duplicates; "*" is refused, because it does not cover every header. */
 function parseTokens(value: unknown, name: string): string[] {
   if (!Array.isArray(value) || !value.every((one) => typeof one === "string" && TOKEN.test(one)))
     throw invalidOption(`${name} must be a list of names, without *`);
@@ -63,13 +63,13 @@ export function parseCors(options: CorsOptions | undefined): Cors | undefined {
   };
 }
 
-/** Whether a browser asks if a script may send a request; the request itself follows. */
+/** Whether this is a preflight: a browser asks if a script may send a request, and then sends the request itself. */
 export const isPreflight = (request: PaywallRequest): boolean =>
   request.method === "OPTIONS" &&
   request.header("origin").length > 0 &&
   request.header("access-control-request-method").length > 0;
 
-/** The origin to allow; undefined if the request's is not allowed. */
+/** The origin to allow; undefined if the request's origin is not allowed. */
 function allowedOrigin({ origins }: Cors, request: PaywallRequest): string | undefined {
   if (origins === "*") return "*";
   const [origin = "", ...more] = request.header("origin");
@@ -80,7 +80,7 @@ function allowedOrigin({ origins }: Cors, request: PaywallRequest): string | und
 function readable(cors: Cors, allowed: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
   if (allowed !== undefined) headers["access-control-allow-origin"] = allowed;
-  // The response to one origin must not be served to another from a cache.
+  // A cache must not serve one origin's response to another origin.
   if (cors.origins !== "*") headers["vary"] = "Origin";
   return headers;
 }

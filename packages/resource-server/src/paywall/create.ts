@@ -120,7 +120,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
  * @throws the errors of `createPaywall` that need no request to chain or service
  */
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
-  // First: with this Node no options are right.
+  // Checked first: on an older Node, no options can work.
   const problem = checkNodeVersion(process.versions.node);
   if (problem !== undefined) throw new PaywallError("NODE_TOO_OLD", problem);
   const config = parseConfig(options);

@@ -1,4 +1,4 @@
-// Listings of routes, which the 402 of a listed route contains for clients and facilitators.
+// Listings of routes: a listed route's 402 contains its listing, for clients and facilitators.
 import { SottoError } from "@sotto/protocol";
 import { createX402Listing, type X402Listing, type X402ListingOptions } from "@sotto/protocol/x402";
 import { invalidOption } from "../errors.ts";
@@ -6,7 +6,10 @@ import { matchesLoosely, type Pattern, parsePattern } from "../routes/pattern.ts
 import type { Target } from "../routes/target.ts";
 import { assertFields } from "./option-values.ts";
 
-/** A route for clients to find. Its listing has a path with parameters as it is written here, never the requested one. */
+/**
+ * A route for clients to find. If its path has parameters, the listing contains the path as written here, never the
+ * requested path.
+ */
 export interface ListedRoute extends Omit<X402ListingOptions, "routeTemplate"> {
   /** Like the path of a priced route, but without `*`. */
   readonly path: string;

@@ -12,9 +12,9 @@ const MAX_PAUSE_MS = 30_000;
 const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE"];
 
 export interface OpeningParts {
-  /** Reads from the chain what a 402 needs. */
+  /** Reads the values that a 402 needs from the chain. */
   readonly readToken: () => Promise<PoolToken>;
-  /** Reads from the service what the checks need. */
+  /** Reads the keys that the checks need from the service. */
   readonly openChecks: () => Promise<Checks>;
   readonly report: (event: PaywallEvent) => void;
   /** Resolves after `ms`, or early if the signal is aborted. */
@@ -38,7 +38,7 @@ export class Opening {
   #resolveChainAsked = () => {};
   #token: PoolToken | undefined;
   #checks: Checks | undefined;
-  /** Code of the last failure; undefined once an attempt succeeded. */
+  /** Code of the last failure; undefined once an attempt has succeeded. */
   #failure: string | undefined;
 
   constructor(parts: OpeningParts) {
@@ -54,7 +54,7 @@ export class Opening {
   }
 
   /**
-   * The pool's token, after the first request to the chain. Undefined if the chain is not reached, or on a permanent
+   * The pool's token, after the first request to the chain. Undefined if the chain was not reached, or on a permanent
    * error.
    */
   async token(): Promise<PoolToken | undefined> {
@@ -62,7 +62,7 @@ export class Opening {
     return this.#failedPermanently ? undefined : this.#token;
   }
 
-  /** The checks, after the first attempt. Undefined if the service is not reached yet. */
+  /** The checks, after the first attempt. Undefined until the service is reached. */
   async checks(): Promise<Checks | undefined> {
     await this.attempted.catch(() => undefined);
     return this.#checks;

@@ -16,7 +16,8 @@ export interface PaywallRecipient {
   /** E.164. Default: none. */
   readonly phone?: string;
   /**
-   * Lets the paywall read the amount of each payment (`PaidProof.amount`). It could decrypt every payment to the wallet.
+   * Lets the paywall read the amount of each payment (`PaidProof.amount`). The key can decrypt every payment to the
+   * wallet.
    */
   readonly viewingKey?: bigint;
 }
@@ -99,11 +100,11 @@ export interface PaywallOptions extends PriceOptions {
   /** Answers a browser's navigation with a page instead of JSON. Default: false. */
   readonly page?: boolean | PageOptions;
   /**
-   * Routes for clients to find: their 402 says what they are and take, in x402's extensions `bazaar` and `privacy`.
+   * Routes for clients to find: their 402 describes them and their inputs in x402's extensions `bazaar` and `privacy`.
    * Default: none, and no 402 has these fields.
    */
   readonly discovery?: readonly ListedRoute[];
-  /** Lets scripts of web pages on other origins request and pay. Default: no CORS headers. */
+  /** Lets scripts on web pages of other origins send requests and pay. Default: no CORS headers. */
   readonly cors?: CorsOptions;
   /** Now, ms. */
   readonly clock?: () => number;
@@ -117,7 +118,7 @@ export interface PageOptions {
   readonly name?: string;
 }
 
-/** Which web pages of other origins may request and pay. Credentials (cookies) are never allowed. */
+/** Which web pages of other origins may send requests and pay. Credentials (cookies) are never allowed. */
 export interface CorsOptions {
   /** Origins such as https://wallet.example; "*" for all. */
   readonly origins: readonly string[] | "*";

@@ -33,13 +33,13 @@ export function parsePage(options: boolean | PageOptions | undefined, chainId: b
   return { wallet: address, name };
 }
 
-/** Whether a browser loads the response as a page of its own. Scripts, frames and programs get JSON. */
+/** Whether a browser will show the response as a page. Scripts, frames and programs get JSON. */
 export function isNavigation(request: PaywallRequest): boolean {
   const destinations = request.header("sec-fetch-dest");
   return ["GET", "HEAD"].includes(request.method) && destinations.length === 1 && destinations[0] === "document";
 }
 
-/** Headers of the page. It has no script, loads nothing, and tells the wallet's host nothing of where it was opened. */
+/** Headers of the page. It has no script, loads nothing, and does not tell the wallet's host where it was opened. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     `default-src 'none'; style-src 'sha256-${base64(sha256(new TextEncoder().encode(PAGE_STYLE)))}'; ` +
@@ -52,7 +52,7 @@ function base64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 interface Markup {
   readonly markup: string;
 }
@@ -75,7 +75,7 @@ function html(parts: TemplateStringsArray, ...values: readonly (string | Markup)
 
 const NOTHING = html``;
 
-/** JSON that no HTML parser takes for the end of its script element or for a comment. */
+/** JSON that an HTML parser cannot mistake for the end of the script element or for a comment. */
 const embedded = (value: object): Markup => ({
   markup: JSON.stringify(value).replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
 });

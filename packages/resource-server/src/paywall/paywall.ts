@@ -66,7 +66,7 @@ export class CorePaywall implements Paywall {
       return { kind: "preflight", headers: preflightHeaders(cors, request) };
     }
     let decision = await this.#decideOrRefuse(request);
-    // Every 402 says so, also the JSON ones: a cache must not serve one kind of client what the other got.
+    // On JSON responses too: a cache must not serve the page to programs, or JSON to browsers.
     if (page !== undefined && decision.kind === "refused" && decision.status === 402)
       decision = withHeaders(decision, { vary: "Sec-Fetch-Dest" });
     return cors === undefined ? decision : withHeaders(decision, responseHeaders(cors, request));
@@ -193,7 +193,7 @@ interface ParsedHeader {
   readonly value?: ProofHeader;
 }
 
-/** @returns the header, or why it is not JSON */
+/** @returns the header, or the reason why it is not JSON */
 function parseHeader(values: readonly string[]): ParsedHeader | string {
   const [value = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;

@@ -2,7 +2,7 @@
 import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
 import type { Decision } from "./types.ts";
 
-/** Lower case, as `PaywallRequest.header` wants it. */
+/** Lower case, as `PaywallRequest.header` expects. */
 export const PROOF_HEADER = "x-payment-proof";
 
 export type Refused = Extract<Decision, { kind: "refused" }>;

@@ -35,7 +35,7 @@ export interface PaidProof {
  * it.
  */
 export type Decision =
-  /** No payment is needed. The headers, if there are any, are to be set on the response. */
+  /** No payment is needed. If there are headers, set them on the response. */
   | { readonly kind: "free"; readonly headers?: Record<string, string> | undefined }
   /** A CORS preflight, only with the option `cors`: respond 204 with these headers and no body. */
   | { readonly kind: "preflight"; readonly headers: Record<string, string> }
@@ -55,13 +55,13 @@ export type Decision =
       /**
        * Call it once, as soon as the outcome is known, and before the response is complete. A status of 500 or above,
        * or "aborted" (the client got no response), releases the payment, three times in total; any other status
-       * consumes it. Never rejects. If it is never called, after a crash for example, the payment is released when its
+       * consumes it. Never rejects. If it is never called, for example after a crash, the payment is released when its
        * lease expires.
        */
       finish(outcome: number | "aborted"): Promise<void>;
     };
 
-/** Decides about requests, without a framework. */
+/** Decides on requests, independently of any framework. */
 export interface Paywall {
   /** Never rejects. */
   decide(request: PaywallRequest): Promise<Decision>;
@@ -71,12 +71,12 @@ export interface Paywall {
    * verification key that is not pinned. If nothing handles that rejection, it ends the process.
    */
   readonly ready: Promise<void>;
-  /** Whether the option `cors` is set, so that the server has to pass preflights (OPTIONS) to the paywall. */
+  /** Whether the option `cors` is set, in which case the server has to pass preflights (OPTIONS) to the paywall. */
   readonly answersPreflights: boolean;
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
   /**
-   * Closes the store and stops the timers. Close the server first: a payment whose handler still runs is released
+   * Closes the store and stops the timers. Close the server first: a payment whose handler is still running is released
    * later.
    */
   close(): Promise<void>;

@@ -16,7 +16,7 @@ export type PriceOf = (request: PricedRequest) => Price | "free" | Promise<Price
 
 /** A request with its decoded path and query. */
 export interface PricedRequest extends PaywallRequest {
-  /** Decoded path of the target. Ambiguous targets are refused before. */
+  /** Decoded path of the target. Ambiguous targets are refused earlier. */
   readonly path: string;
   readonly query: URLSearchParams;
 }

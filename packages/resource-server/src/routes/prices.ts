@@ -15,7 +15,7 @@ function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
 }
 
 /**
- * Converts a price to base units. The 402 body has it as a JSON number, so one must represent it exactly.
+ * Converts a price to base units. The 402 body contains it as a JSON number, so it must be exact as one.
  *
  * @throws SottoError INVALID_AMOUNT
  */
@@ -68,7 +68,7 @@ export class Prices {
     return this.#free.some((pattern) => matchesExactly(pattern, method, target));
   }
 
-  /** The price from the options, or from the function there. @throws the function's errors */
+  /** The price from the options, or from their price function. @throws the function's errors */
   async of(request: PaywallRequest, target: Target): Promise<Price | "free"> {
     const route = this.#routes.find(({ pattern }) => matchesLoosely(pattern, request.method, target));
     const price = route?.price ?? this.#defaultPrice;

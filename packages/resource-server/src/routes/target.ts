@@ -20,7 +20,7 @@ const ORIGIN_FORM = /^\/[!"$-[\]-~]*$/;
 
 /**
  * Encodings that only some servers decode before routing: of letters, digits and "-._", which need no encoding, of
- * slashes, of control characters, and of another encoding.
+ * slashes, of control characters, and of other encodings.
  */
 const AMBIGUOUS = /%(?:[01][0-9A-F]|2[DEF]|3[0-9]|4[1-9A-F]|5[0-9ACF]|6[1-9A-F]|7[0-9AF]|25[0-9A-F]{2})/i;
 
@@ -34,7 +34,8 @@ function decodeSegment(segment: string): string | undefined {
 
 /**
  * Parses a request target, without normalizing it. Returns undefined if two servers could route it to different paths
- * (dot segments, empty segments, encoded slashes and the like): it might be free by one path and paid by the other.
+ * (dot segments, empty segments, encoded slashes and the like): it might be free under one path and paid under the
+ * other.
  *
  * @param origin of the resource server; origin and target together must fit into a bundle
  */

@@ -72,7 +72,7 @@ export class TokenKeys {
 
   /**
    * @returns undefined if the service has no such key
-   * @throws CheckUnavailable if the service cannot be asked
+   * @throws CheckUnavailable if the service cannot be reached
    */
   async find(kid: string): Promise<CryptoKey | undefined> {
     if (this.#url === undefined) return this.#keys.get(kid);

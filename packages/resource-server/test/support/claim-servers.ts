@@ -79,7 +79,7 @@ export class Servers {
     await claims.close();
   }
 
-  /** Closes all servers, and expects that no background work failed. */
+  /** Closes all servers, and asserts that no background work failed. */
   async close(): Promise<void> {
     for (const claims of this.#opened) await claims.close();
     expect(this.errors).to.deep.equal([]);
