@@ -7,9 +7,9 @@ import { TEMPLATES, type Template } from "./templates.ts";
 const PACKAGE = join(import.meta.dirname, "..");
 /** Where `npm run release` serves the packages. They are not on the public registry. */
 const REGISTRY = "http://127.0.0.1:4873";
-/** npm packs files of these names differently, so the templates have them with an underscore in place of the dot. */
+/** npm treats files with these names specially when packing, so the templates use an underscore instead of the dot. */
 const DOT_FILES = ["gitignore", "dockerignore", "env.example", "mcp.json"];
-/** What npm accepts as a package's name, without a scope. */
+/** Package names that npm accepts, without a scope. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,213}$/;
 
 /** The project to create. */
@@ -23,7 +23,7 @@ export interface NewProject {
 /**
  * Creates a project.
  * @param folder path of the new project; it must be empty or not exist. Its last part is the package's name
- * @param registry of the packages of sotto; default: the one of `npm run release`
+ * @param registry of the packages of sotto; default: that of `npm run release`
  * @throws CreateError TEMPLATE_UNKNOWN, NAME_INVALID, FOLDER_NOT_EMPTY, FOLDER_NOT_WRITABLE; nothing was written then
  */
 export function createProject(templateName: string, folder: string, registry: string = REGISTRY): NewProject {

@@ -12,7 +12,7 @@ const USAGE = `npm run new -- [TEMPLATE] [FOLDER]: creates a project from a temp
 ${list}
 `;
 
-/** npm starts its scripts in the root of the checkout, and says from where the user called it. */
+/** npm runs its scripts in the root of the checkout; INIT_CWD names the folder from which the user called it. */
 const whereUserIs = process.env["INIT_CWD"] ?? process.cwd();
 
 interface Arguments {
@@ -56,7 +56,7 @@ async function complete({ template, folder }: Arguments): Promise<{ template: st
   }
 }
 
-/** What to do next. Both commands of the checkout have to run: one serves the packages, the other one the chain. */
+/** What to do next. Both commands of the checkout have to run: one serves the packages, the other runs the chain. */
 function nextSteps({ template, folder }: NewProject): string {
   const near = relative(whereUserIs, folder) || ".";
   const path = near.length < folder.length ? near : folder;

@@ -3,7 +3,10 @@ export interface Template {
   readonly name: string;
   /** For people. */
   readonly what: string;
-  /** Folders below templates/ whose files make up the project; a file of a later one replaces an earlier one's. */
+  /**
+   * Folders below templates/ whose files make up the project; a file from a later folder replaces one from an earlier
+   * folder.
+   */
   readonly folders: readonly string[];
   /** Commands that show the result, in the new folder. */
   readonly commands: readonly string[];
@@ -15,7 +18,7 @@ const server = (framework: string): Template => {
   return { name, what, folders: ["node", "resource-server", name], commands: ["npm install", "npm start"] };
 };
 
-/** All templates, in the order of the choice. */
+/** All templates, in the order in which they are offered. */
 export const TEMPLATES: readonly Template[] = [
   server("Express"),
   server("Fastify"),

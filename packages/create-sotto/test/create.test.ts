@@ -66,7 +66,7 @@ describe("createProject", () => {
         expect(declared.filter((name) => !imported.includes(name) && !others.includes(name))).to.deep.equal([]);
       });
 
-      it("installs sotto's packages from the registry of npm run release, all others from the usual one", () => {
+      it("installs sotto's packages from the registry of npm run release, all others from the default registry", () => {
         const lines = read(join(folder, ".npmrc"))
           .split("\n")
           .filter((line) => line !== "" && !line.startsWith(";"));
@@ -99,7 +99,7 @@ describe("createProject", () => {
         }
       });
 
-      it("has a Dockerfile of two stages that runs without root's rights and contains no secret", () => {
+      it("has a two-stage Dockerfile that does not run as root and contains no secret", () => {
         const lines = read(join(folder, "Dockerfile"))
           .split("\n")
           .filter((line) => line !== "" && !line.startsWith("#"));
@@ -121,14 +121,14 @@ describe("createProject", () => {
       });
     });
 
-  it("fills an empty folder, also one that is a git repository", () => {
+  it("fills an empty folder, even one that is a git repository", () => {
     const folder = join(parent, "empty");
     mkdirSync(join(folder, ".git"), { recursive: true });
     createProject("client", folder);
     expect(readManifest(folder).name).to.equal("empty");
   });
 
-  it("refuses a folder that has files, and a file", () => {
+  it("refuses a folder that contains files, and a path that is a file", () => {
     writeFileSync(join(parent, "note"), "mine");
     for (const folder of [parent, join(parent, "note")]) {
       const error = thrown(() => createProject("client", folder));

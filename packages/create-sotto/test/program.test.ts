@@ -16,7 +16,7 @@ describe("npm run new", function () {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** npm starts its scripts elsewhere, and names the user's folder in INIT_CWD. */
+  /** npm runs its scripts elsewhere, and INIT_CWD names the user's folder. */
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [MAIN, ...args], {
       cwd: tmpdir(),
@@ -40,7 +40,7 @@ describe("npm run new", function () {
     for (const { name, what } of TEMPLATES) expect(stdout).to.include(name).and.include(what);
   });
 
-  it("ends with one line and a code if it cannot create the project", () => {
+  it("prints one line and exits with a code if it cannot create the project", () => {
     const cases = [
       [["nothing", "payer"], "TEMPLATE_UNKNOWN"],
       [["client", "Payer"], "NAME_INVALID"],

@@ -17,12 +17,12 @@ import {
   toolUrl,
 } from "./paid/x402.ts";
 
-/** As for `wrapFetch`: services, limits, and who confirms what. The host of the limits is that of `server`. */
+/** The options of `wrapFetch`: services, limits and confirmations. The host of the limits is that of `server`. */
 export interface PayingClientOptions extends Omit<WrapOptions, "bodyLimit"> {
   readonly wallet: Wallet;
   /**
    * Origin of the MCP server, such as https://tools.example. Payments for another origin are refused, limits per host count
-   * against it, and the wallet that it is paid under is pinned to it.
+   * against it, and the wallet that it is paid at is pinned to it.
    */
   readonly server: string;
 }
@@ -37,9 +37,9 @@ export interface PayingClient {
 }
 
 /**
- * Wraps a connected client of the MCP SDK so that paid tools are paid. The payment survives crashes as purchases of `wrapFetch`
- * do: the next equal call (tool and arguments) resumes it. A tool that asks for payments of another scheme or network is not
- * paid, and its result is returned as it is.
+ * Wraps a connected client of the MCP SDK so that it pays for paid tools. The payment survives crashes as purchases of
+ * `wrapFetch` do: the next equal call (tool and arguments) resumes it. A tool that asks for payments of another scheme
+ * or network is not paid, and its result is returned as it is.
  * @throws AgentError MCP_OPTION_INVALID; the errors of `wrapFetch`
  */
 export function createPayingClient(client: Client, { wallet, server, ...options }: PayingClientOptions): PayingClient {
@@ -72,7 +72,8 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
         signal: requestOptions.signal ?? null,
         sotto: {
           key,
-          // The resource is no part of it, because a server that names another one each time would be paid each time.
+          // It does not include the resource, because a server that names another one each time would be paid each
+          // time.
           request: `tool ${asked}`,
           onProgress: (progress) => {
             transaction = progress.txSignature ?? transaction;
@@ -99,7 +100,7 @@ function acceptedBy({ x402Version, accepts }: PaymentRequired, { pool }: Wallet)
     .find((one) => one["scheme"] === X402_SCHEME && one["network"] === network);
 }
 
-/** A call of a paid tool, as the paying fetch sees it: a request that is answered by 402 and then with the tool's result. */
+/** A call of a paid tool, as the paying fetch sees it: a request that gets a 402 first, and then the tool's result. */
 class ToolCall {
   /** What is paid for. */
   readonly resource: string;

@@ -1,5 +1,5 @@
-// Makes a tool of any MCP server a paid one. A payment is bound to the server, the tool and its arguments, is checked by the
-// resource server's paywall, and runs the handler once.
+// Turns a tool of any MCP server into a paid tool. A payment is bound to the server, the tool and its arguments, is
+// checked by the resource server's paywall, and runs the handler once.
 import type { McpServer, RegisteredTool } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type {
   AnySchema,
@@ -67,7 +67,7 @@ class Tools implements ToolPaywall {
 
   /**
    * The proof header for a payload. A payer that settled the payment itself says so with token and transaction; for any other
-   * the service settles it now, which has the same outcome however often it is asked.
+   * the service settles it now, which has the same outcome however often it is requested.
    * @returns undefined if the payload is not for this call
    * @throws ServiceClientError
    */
@@ -83,7 +83,7 @@ class Tools implements ToolPaywall {
       return text.length <= MAX_PROOF_HEADER_LENGTH ? text : undefined;
     }
     const { wire: bundle } = parsePayment(payload);
-    // Otherwise it would be settled and then refused.
+    // Otherwise the payment would be settled and then refused.
     if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
     if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
     const verified = await this.#service.verify(bundle, { signal });
@@ -100,8 +100,8 @@ class Tools implements ToolPaywall {
 const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(value) as Record<string, unknown>;
 
 /**
- * Opens a paywall for the tools of an MCP server. `origin` names the server, also one that runs over stdio: payments are bound to
- * it, and clients pay only the origin they expect.
+ * Opens a paywall for the tools of an MCP server. `origin` names the server, even one that runs over stdio: payments
+ * are bound to it, and clients pay only the origin they expect.
  * @throws the errors of `createPaywall`
  */
 export async function createToolPaywall(options: ToolPaywallOptions): Promise<ToolPaywall> {
@@ -124,7 +124,7 @@ type Parsed<In extends Input> = In extends ZodRawShapeCompat
     ? SchemaOutput<In>
     : Record<string, never>;
 
-/** A paid tool: its price, and what an unpaid tool declares too. */
+/** A paid tool: its price, and everything that an unpaid tool declares. */
 export interface PaidToolConfig<In extends Input> {
   readonly paywall: ToolPaywall;
   /** Whole tokens as decimal text, base units as a bigint, or a function of the arguments. */
@@ -136,7 +136,7 @@ export interface PaidToolConfig<In extends Input> {
   readonly annotations?: ToolAnnotations;
 }
 
-/** Runs a paid tool. @param payment undefined if the price function said "free" */
+/** Runs a paid tool. @param payment undefined if the price function returned "free" */
 export type PaidToolHandler<In extends Input> = (
   args: Parsed<In>,
   extra: Extra,

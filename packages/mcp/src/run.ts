@@ -44,7 +44,7 @@ const OPTIONS = {
 
 /** How long the wallet stays open after a call, ms. The command line waits two seconds for it. */
 const IDLE_MS = 1_000;
-/** How often another program that uses the wallet is waited for; each wait takes two seconds and more. */
+/** Maximum attempts to open a wallet that another program has open; each takes at least two seconds. */
 const BUSY_TRIES = 5;
 const BUSY_PAUSE_MS = 500;
 
@@ -75,7 +75,7 @@ export async function run(args: readonly string[], { environment, signal }: RunO
     privateNetworks: values["private-networks"],
     onError: logError,
   });
-  // A wallet that cannot be opened is reported now, and not only by the first call.
+  // Reports a wallet that cannot be opened now, not only at the first call.
   await shared.use(async () => undefined);
   try {
     if (http === undefined) await serveStdio(create, signal);
@@ -90,7 +90,7 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   }
 }
 
-/** Opens the wallet, after another program has closed it. @throws WalletError WALLET_BUSY */
+/** Opens the wallet; retries while another program has it open. @throws WalletError WALLET_BUSY */
 async function whenFree(open: () => Promise<Wallet>): Promise<Wallet> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -16,7 +16,7 @@ const INSTRUCTIONS = [
   "text says so.",
 ].join(" ");
 
-/** Makes servers for one wallet: one for each session, with one memory of calls. */
+/** Creates the servers of one wallet: one for each session; all share one memory of calls. */
 export function createServers(options: AgentOptions): () => McpServer {
   const agent: Agent = parseAgent(options);
   const sizeOf = ({ content, structuredContent }: CallToolResult) =>

@@ -1,4 +1,4 @@
-// Bodies of responses, as results contain them.
+// Response bodies, as results contain them.
 import { expect } from "chai";
 import { asText, readPart } from "../src/network/body.ts";
 
@@ -36,7 +36,7 @@ describe("the body of a response", () => {
     expect((await readPart(new Response(broken), 100, never)).bytes.toString()).to.equal("part");
   });
 
-  it("is text by its type and its bytes; a character that was cut is dropped", async () => {
+  it("is text if its type and its bytes say so; drops a character that was cut in half", async () => {
     const body = await read("aé", 2);
     expect(asText(body, "text/plain; charset=utf-8")).to.equal("a");
     expect(asText(await read("{}", 9), "application/problem+json")).to.equal("{}");

@@ -33,7 +33,7 @@ describe("a repeated call", () => {
       .with.property("code", "CALL_MISMATCH");
   });
 
-  it("is forgotten when too many came after it", async () => {
+  it("is forgotten after too many later calls", async () => {
     const once = make();
     const calls = Array.from({ length: 300 }, (_, i) => once.run(`k${i}`, "a", async () => `${i}`));
     await Promise.all(calls);

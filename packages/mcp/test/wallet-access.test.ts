@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { SharedWallet } from "../src/agent/wallet-access.ts";
 
 describe("a shared wallet", () => {
-  it("that cannot be closed is reported, and opened again for the next call", async () => {
+  it("is reported if it cannot be closed, and opened again for the next call", async () => {
     const failure = new Error("the disk is full");
     const wallet = { close: () => Promise.reject(failure) } as Wallet;
     const errors: unknown[] = [];

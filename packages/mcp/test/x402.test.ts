@@ -23,7 +23,7 @@ describe("x402 over MCP", () => {
     expect(paymentRequiredOf(failed({ ...required, error: "other" }, required))).to.deep.equal(required);
   });
 
-  it("finds none in results that are no errors, or have other texts", () => {
+  it("finds none in results that are not errors, or that have other texts", () => {
     expect(paymentRequiredOf({ ...failed(required), isError: false })).to.equal(undefined);
     for (const text of ["", "{", "null", "[]", '"text"', { x402Version: "2", accepts: [] }, { "x402/error": null }])
       expect(paymentRequiredOf(failed(text)), JSON.stringify(text)).to.equal(undefined);
@@ -51,7 +51,7 @@ describe("x402 over MCP", () => {
       expectCode("MCP_OPTION_INVALID", () => canonicalJson(value));
   });
 
-  it("accepts names that a URL keeps as they are", () => {
+  it("accepts only names that a URL leaves unchanged", () => {
     expect(["a", "A-1_b.c", "x".repeat(128)].every(isToolName)).to.equal(true);
     expect(["", ".", "..", "a b", "a/b", "é", "x".repeat(129)].some(isToolName)).to.equal(false);
   });

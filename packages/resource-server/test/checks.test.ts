@@ -124,7 +124,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, fresh.header)).to.equal("passes");
   });
 
-  it("reject what the header alone shows without querying the chain or verifying proofs", async () => {
+  it("reject what the header alone disproves, without querying the chain or verifying proofs", async () => {
     const checks = await open();
     const { header } = paid();
     for (let i = 0; i < 20; i++) await shown(checks, { ...header, paymentToken: "a.b.c" });

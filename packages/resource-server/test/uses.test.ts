@@ -47,7 +47,7 @@ describe("payment uses across formats", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("are acquired by one of many, in either format", async () => {
+  it("are acquired by one of many requests, in either format", async () => {
     const use = payment();
     const answers = await Promise.all(Array.from({ length: 5 }, () => uses.claim(use)));
     expect(answers.sort()).to.deep.equal(["busy", "busy", "busy", "busy", "claimed"]);

@@ -21,7 +21,7 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 /** Options of the scheme's client. */
 export interface SottoClientOptions {
   readonly wallet: Wallet;
-  /** Base URLs of the services that may see payments. Requirements that name another service are refused. */
+  /** Base URLs of the services that may see payments. The client refuses requirements that name another service. */
   readonly services: readonly string[];
   /** Maximum wait for a note that is being appended or that another payment has reserved, ms. Default: 60,000. */
   readonly fundsTimeoutMs?: number;

@@ -1,4 +1,5 @@
-// The scheme for your own facilitator, to be passed to x402Facilitator.register. It forwards to sotto's service.
+// The scheme for your own facilitator, to be passed to x402Facilitator.register. It forwards requests to sotto's
+// service.
 import {
   checkX402Payment,
   parseX402Payload,

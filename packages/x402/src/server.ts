@@ -150,7 +150,8 @@ export class SottoScheme {
     return {
       ...requirements,
       payTo: this.#wallet,
-      // A payment can settle for two to three minutes. One older than five is refused, even if a route allows more.
+      // A payment can settle for two to three minutes. A payment older than five minutes is refused, even if a route
+      // allows more.
       maxTimeoutSeconds: Math.min(maxTimeoutSeconds, MAX_PAYMENT_AGE_MS / 1000),
       extra: { ...extra, ...this.#extra, ...(artifactSet === undefined ? {} : { artifactSet }) },
     };
@@ -158,7 +159,7 @@ export class SottoScheme {
 
   /**
    * Adds the resource, always on the configured origin, because the client chooses the host that a request names. Adds
-   * an id of the challenge, so that a client that gets it twice pays once.
+   * an id of the challenge, so that a client that gets the same challenge twice pays once.
    */
   enrichPaymentRequiredResponse = async ({ resourceInfo, paymentRequiredResponse }: RequiredContext) => {
     const resource = this.#resourceOf(resourceInfo.url);

@@ -1,5 +1,6 @@
-// The used part of the published packages' types. Declaring them here lets this package work with every release of the
-// standard's version 2, without a dependency on one. test/x402 type-checks these against the published types.
+// The part of the published packages' types that this package uses. Declaring them here lets this package work with
+// every release of the standard's version 2, without depending on any release. test/x402 type-checks these against the
+// published types.
 
 export type Network = `${string}:${string}`;
 export type Json = Record<string, unknown>;

@@ -26,13 +26,13 @@ describe("a payer", () => {
   it("does not pay over plain http", async () => {
     for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
       expect(await check(8453n, resource), resource).to.equal("X402_ORIGIN_NOT_SECURE");
-    // These pass, and fail the next check.
+    // These pass this check and fail the next one.
     for (const resource of ["https://data.example/report", "http://127.0.0.1:3000/report"])
       expect(await check(8453n, resource), resource).to.equal("X402_SERVICE_NOT_ALLOWED");
     expect(await check(31337n, "http://data.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
   });
 
-  it("repeats no unbounded or unprintable text of the resource server", async () => {
+  it("does not repeat unbounded or unprintable text from the resource server", async () => {
     const remote = ["http://data.example/", "https://data.example/", "mcp://", "\u001b[2J"].map(
       (start) => `${start}\u001b[31m\n${"x".repeat(96 * 1024)}`,
     );
@@ -52,7 +52,7 @@ describe("a payer", () => {
     expect(error.details).to.deep.equal({ service: "https://zk.example/zk" });
   });
 
-  it("names the other origin of a resource, and no more of its text", async () => {
+  it("names the other origin of a resource, but nothing else from its URL", async () => {
     const message = async (resource: string) => {
       const challenge = { accepts: [{ scheme: "sotto", extra: { resource } }] };
       const headers = { "payment-required": Buffer.from(JSON.stringify(challenge)).toString("base64") };
@@ -69,7 +69,7 @@ describe("a payer", () => {
     expect(await message(long)).to.equal(`${start}a string of ${long.length} characters`);
   });
 
-  it("allows no service over plain http", async () => {
+  it("does not allow a service over plain http", async () => {
     for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk"])
       expect(await code(Payer.open({ wallet: wallet(8453n), services: [service] }))).to.equal("X402_OPTION_INVALID");
   });

@@ -118,7 +118,7 @@ describe("the server's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, chainId })), String(chainId)).to.equal("none");
   });
 
-  it("does not open for a recipient whose wallet did not sign", async () => {
+  it("does not open if the recipient's wallet did not sign", async () => {
     const call = async () => `0x${"00".repeat(32)}`;
     expect(await code(() => SottoScheme.open(right, call))).to.equal("X402_OPTION_INVALID");
   });
@@ -133,7 +133,7 @@ describe("the server's scheme", () => {
     extra: {},
   };
 
-  it("adds what a payer needs, and at most a payment's lifetime", async () => {
+  it("adds the fields that a payer needs, and caps the timeout at a payment's lifetime", async () => {
     const enhanced = await scheme.enhancePaymentRequirements(requirements, { ...kind, extra: { artifactSet: "set" } });
     expect(enhanced).to.deep.include({ payTo: WALLET, maxTimeoutSeconds: 300 });
     const { shieldedAddress, signature, issuedAt } = right.recipient;

@@ -18,7 +18,7 @@ describe("payment uses in memory", () => {
     uses = new MemoryUses(() => now);
   });
 
-  it("are acquired by one of many", async () => {
+  it("are acquired by one of many concurrent requests", async () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => uses.claim(payment())));
     expect(claims).to.deep.equal(["claimed", "busy", "busy", "busy", "busy"]);
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");

@@ -7,7 +7,7 @@ import { type AgentLimits, type GivenLimits, limitsOf } from "./limits.ts";
 import type { Token } from "./token.ts";
 import type { WalletAccess } from "./wallet-access.ts";
 
-/** The agent's wallet, and what it may do with it. */
+/** The agent's wallet, and what the agent may do with it. */
 export interface AgentOptions {
   /** The wallet, or a function that opens it for each use. */
   readonly wallet: Wallet | WalletAccess;
@@ -20,8 +20,8 @@ export interface AgentOptions {
   /** Base URL of a phone registry. Default: none, and there is no tool `pay_phone`. */
   readonly registry?: string | undefined;
   /**
-   * Default: 0.1 tokens a request, 1 a host and day, 2 a day; a person approves above 0.05. A function is asked at each call, so
-   * that the owner can change the limits while the server runs.
+   * Default: 0.1 tokens per request, 1 per host and day, 2 per day; a person approves above 0.05. A function is called
+   * for each tool call, so that the owner can change the limits while the server runs.
    */
   readonly limits?: GivenLimits | (() => GivenLimits) | undefined;
   /** Lets the agent reach addresses of private networks and this machine. Default: only on a local chain. */
@@ -108,7 +108,7 @@ export interface Reported {
 
 const MAX_MESSAGE = 600;
 
-/** The message of an error in which a paid server's own words are quoted, so that they cannot pass for ours. */
+/** The message of an error, with a paid server's own words quoted so that they cannot pass for ours. */
 function withMarkedReason({ code, message, details }: SottoError): string {
   const { reason } = details;
   if (!code.startsWith("PAID_") || typeof reason !== "string" || reason === "") return message;

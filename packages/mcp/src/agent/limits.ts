@@ -26,7 +26,7 @@ const DEFAULTS: Readonly<Record<keyof AgentLimits, string>> = {
 const inBaseUnits = (text: string, decimals: number): bigint =>
   decimals >= 2 ? parseDecimalAmount(text, decimals) : BigInt(Math.floor(Number(text) * 10 ** decimals));
 
-/** Limits as the owner states them. */
+/** Limits as the owner sets them. */
 export type GivenLimits = { readonly [Name in keyof AgentLimits]?: bigint | undefined };
 
 /** The limits, with defaults for those that are not given. @throws SottoError INVALID_AMOUNT */
@@ -46,7 +46,7 @@ export function limitsOf(given: GivenLimits, token: Token): AgentLimits {
   return limits;
 }
 
-/** The limits as the client's payments take them. */
+/** The limits in the form that the client's payments take. */
 export const spendingLimits = ({ perRequest, perDay, perHost }: AgentLimits): SpendingLimits => ({
   perRequest,
   perDay,

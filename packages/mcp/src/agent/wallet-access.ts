@@ -4,7 +4,7 @@ import type { Wallet } from "@sotto/client";
 export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>) => Promise<T>;
 
 /**
- * Opens a wallet when it is needed and closes it when it was not used for a while, so that the command line and other
+ * Opens a wallet when it is needed and closes it after a period without use, so that the command line and other
  * servers can use it in between.
  */
 export class SharedWallet {
@@ -58,7 +58,7 @@ export class SharedWallet {
     this.#wallet = undefined;
     if (wallet !== undefined)
       this.#closing = wallet.then(
-        // A rejection would end the process, or refuse every later use.
+        // A rejection would end the process, or make every later use fail.
         (open) => open.close().catch(this.#onError),
         () => undefined,
       );

@@ -93,7 +93,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-/** Checks requests, and leads them to their session. */
+/** Checks requests and routes them to their session. */
 class Door {
   readonly #create: () => McpServer;
   readonly #options: HttpOptions;
@@ -143,7 +143,7 @@ class Door {
     return origin !== undefined && (this.#options.allowedOrigins ?? []).includes(origin);
   }
 
-  /** The refusal of a request that may not come in. A web page's request carries its origin, or names another host. */
+  /** The refusal of a request that is not allowed. A web page's request carries its origin, or names another host. */
   #refusal({ headers, url = "", method = "" }: IncomingMessage): [status: number, message: string] | undefined {
     const name = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).hostname : "";
     if (headers.host === undefined || !this.#hosts.includes(name)) return [403, "this host name is not allowed"];

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 /** A response's body, up to a limit. */
 export interface Body {
   readonly bytes: Buffer;
-  /** Whether the body was longer, or ended before its time. */
+  /** Whether the body was longer, or ended early. */
   readonly truncated: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function readPart(response: Response, limit: number, signal: AbortS
 
 const TEXT = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|javascript|yaml|x-ndjson|x-www-form-urlencoded)\b)/i;
 
-/** The body as text, or undefined if it is not text. A character that the limit cut is dropped. */
+/** The body as text, or undefined if it is not text. A character that the limit cut in half is dropped. */
 export function asText({ bytes, truncated }: Body, contentType: string): string | undefined {
   if (contentType !== "" && !TEXT.test(contentType)) return undefined;
   for (let cut = 0; cut <= (truncated ? 3 : 0) && cut <= bytes.length; cut += 1) {

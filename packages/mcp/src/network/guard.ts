@@ -82,7 +82,7 @@ function publicConnector(isPrivate: (address: string) => boolean): buildConnecto
 
 /**
  * A fetch that reaches public addresses only. Names are resolved once per connection and the resolved address is the one
- * that is connected to, so a name that changes its address gains nothing.
+ * that is connected to, so changing a name's address in between has no effect.
  * @param isPrivate whether an address is refused
  */
 export function publicFetch(isPrivate = isPrivateAddress): typeof fetch {

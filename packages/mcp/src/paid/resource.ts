@@ -1,9 +1,9 @@
-// What a payment for a tool is bound to: the server's origin, the tool's name and its arguments.
+// The resource that a payment for a tool is bound to: the server's origin, the tool's name and its arguments.
 import { createHash } from "node:crypto";
 import { AgentError } from "../errors.ts";
 
 /**
- * JSON with sorted keys: the same for equal values. Arguments that were parsed into bigints count as their decimals.
+ * JSON with sorted keys: the same for equal values. Bigints in parsed arguments count as their decimal text.
  *
  * @throws AgentError MCP_OPTION_INVALID for a Map, a Set or another object that JSON would write as {}: all would be equal
  */

@@ -18,7 +18,7 @@ export interface PaymentRequired {
   readonly accepts: readonly unknown[];
 }
 
-/** The requirements of the scheme `sotto` for the instructions of a paywall. */
+/** Converts a paywall's payment instructions to requirements of the scheme `sotto`. */
 export function requirementsOf({ payment, metadata }: PaymentInstructions): X402Requirements {
   const { recipient, chainId, asset, amountBaseUnits, pool, decimals, verifyEndpoint } = payment;
   const { wallet, shieldedAddress, signature, issuedAt, service, phone } = recipient;
@@ -48,7 +48,7 @@ export function requirementsOf({ payment, metadata }: PaymentInstructions): X402
 }
 
 /**
- * The instructions for requirements, as the paying fetch reads them.
+ * Converts requirements to payment instructions, as the paying fetch reads them.
  * @throws SottoError X402_*, INSTRUCTIONS_INVALID
  */
 export function instructionsOf(requirements: unknown, now: number): PaymentInstructions {

@@ -21,8 +21,8 @@ const mediaType = (header: string): string =>
   /^\s*([\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64})\s*(?:;|$)/.exec(header)?.[1]?.toLowerCase() ?? "";
 
 /**
- * Reads a response for a result. The body is data of another party: text stands between two lines with a random mark that the
- * server cannot know, anything else is an embedded resource.
+ * Reads a response for a result. The body is data of another party: text is enclosed in two lines with a random mark
+ * that the server cannot know, anything else is an embedded resource.
  */
 export async function deliver(response: Response, url: URL, limit: number, signal: AbortSignal): Promise<Delivered> {
   const type = mediaType(response.headers.get("content-type") ?? "");

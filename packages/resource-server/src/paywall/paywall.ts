@@ -66,7 +66,7 @@ export class CorePaywall implements Paywall {
       return { kind: "preflight", headers: preflightHeaders(cors, request) };
     }
     let decision = await this.#decideOrRefuse(request);
-    // On JSON responses too: a cache must not serve the page to programs, or JSON to browsers.
+    // Set on every 402, JSON included: a cache must not serve the page to programs, or JSON to browsers.
     if (page !== undefined && decision.kind === "refused" && decision.status === 402)
       decision = withHeaders(decision, { vary: "Sec-Fetch-Dest" });
     return cors === undefined ? decision : withHeaders(decision, responseHeaders(cors, request));

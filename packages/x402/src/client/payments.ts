@@ -45,8 +45,8 @@ export class Payments {
   }
 
   /**
-   * Returns the payment for these terms: that of the same challenge, or one for the same terms whose response was lost,
-   * or a new one.
+   * Returns the payment for these terms: the one for the same challenge, or one for the same terms whose response was
+   * lost, or a new one.
    * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_FUNDS_TIMED_OUT; WalletError
    */
   async obtain(terms: X402Terms, challenge: string): Promise<WireBundle> {
@@ -125,7 +125,7 @@ export class Payments {
     }
   }
 
-  /** Reserves a payment for these terms that an earlier process left open, or that this one released. */
+  /** Reserves a payment for these terms that an earlier process left open or that this process released. */
   async #acquireReleased(termsHash: string): Promise<string | undefined> {
     for (const { value } of await this.#wallet.store.list("x402/")) {
       const open = value as unknown as OpenPayment;
@@ -134,7 +134,7 @@ export class Payments {
         this.#busy.add(open.id);
         return open.id;
       }
-      // It was recorded, but the wallet never started it.
+      // The payment was recorded, but the wallet never started it.
       await this.#wallet.store.delete(openKey(open.id));
     }
     return undefined;
@@ -146,7 +146,7 @@ export class Payments {
     return new X402SchemeError("X402_PAID_TOO_LONG_AGO", message, { id, transaction });
   }
 
-  /** Records the payment before it starts: after a crash, an unrecorded one would be paid again. */
+  /** Records the payment before it starts: after a crash, an unrecorded payment would be made again. */
   async #create(id: string, termsHash: string, terms: X402Terms): Promise<WireBundle> {
     const open: OpenPayment = { id, terms: termsHash };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);

@@ -1,4 +1,4 @@
-// The fetch below the paying one: it sees the outcome of each payment, and its target.
+// The fetch that the paying fetch sends with: it sees each payment's target and outcome.
 import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { PAYMENT_USED } from "../reasons.ts";
@@ -58,7 +58,7 @@ export function trackFetch(send: Fetch, payments: Payments): Fetch {
 
 /**
  * Whether the payment can be presented again: a server that failed has released it, a busy one may accept it later, and
- * one that refused it may still have it settled. Only the reason "used" is final.
+ * a server that refused it may still have it settled. Only the reason "used" is final.
  */
 function isStillUsable({ status, headers }: Response): boolean {
   if (status >= 500 || UNSEEN.includes(status)) return true;
@@ -74,7 +74,7 @@ function paymentOf(request: Request, payments: Payments): string | undefined {
 /** @throws X402SchemeError X402_RESOURCE_ELSEWHERE */
 function assertSameOrigin(response: Response, url: string): void {
   const accepts = field(decode(response.headers.get(REQUIRED)), "accepts");
-  // The requested origin, not the target of a redirect: the caller did not intend to pay that one.
+  // The requested origin, not the target of a redirect: the caller did not intend to pay the target.
   const asked = new URL(url).origin;
   for (const accepted of Array.isArray(accepts) ? accepts : []) {
     const resource = field(field(accepted, "extra"), "resource");

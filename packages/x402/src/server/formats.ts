@@ -17,7 +17,7 @@ interface RequestContext {
   readonly decodedPath: string;
 }
 
-/** The used part of the published x402HTTPResourceServer. */
+/** The part of the published x402HTTPResourceServer that this package uses. */
 export interface HttpResourceServer {
   requiresPayment(context: RequestContext): boolean;
   processHTTPRequest(

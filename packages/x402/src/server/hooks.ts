@@ -82,7 +82,8 @@ export function serverHooks(uses: PaymentUses, clock: () => number, onError: (er
     onAfterSettle: changing((use) => uses.consume(use)),
     onSettleFailure: async (context) => {
       const { errorReason } = context.error;
-      // Only these reasons mean that the payment will never settle. A pending settlement or no response leaves it open.
+      // Only these reasons mean that the payment will never settle. A pending settlement or a missing response leaves
+      // it open.
       const refused = errorReason?.startsWith("sotto_") === true || errorReason?.startsWith("invalid_") === true;
       await changing((use) => (refused ? uses.reject(use) : uses.release(use)))(context);
     },

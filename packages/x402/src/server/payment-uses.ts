@@ -1,6 +1,6 @@
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 
-/** Handlers that one payment may start. */
+/** Maximum number of handlers that one payment may start. */
 const MAX_HANDLERS = 3;
 
 /**
@@ -18,7 +18,10 @@ interface Entry {
   readonly timestamp: number;
 }
 
-/** Used payments of a single process. It refuses payments from before its start, because they may have been used. */
+/**
+ * Remembers the used payments of a single process. Refuses payments from before its start, because they may have been
+ * used.
+ */
 export class MemoryUses implements PaymentUses {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: () => number;
@@ -38,7 +41,7 @@ export class MemoryUses implements PaymentUses {
 
   async claim({ digest, timestamp }: PaymentUse): Promise<PaymentClaim> {
     this.#sweep();
-    // A payment from the future, used now, could be used again after a restart before its timestamp.
+    // A payment dated in the future, used now, could be used again if the server restarted before that date.
     const aheadMs = timestamp - this.#clock();
     if (aheadMs > MAX_WAIT_MS || timestamp < this.#start) return "early";
     if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, aheadMs));

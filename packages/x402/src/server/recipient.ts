@@ -23,7 +23,7 @@ export interface SottoRecipient {
   readonly phone?: string;
 }
 
-/** Clients accept no longer signatures, because they would not fit into a header. */
+/** Clients refuse longer signatures, because they would not fit into a header. */
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,2048}$/;
 
 const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
@@ -50,7 +50,7 @@ export function parseRecipient(recipient: SottoRecipient): {
 }
 
 /**
- * Makes the check of the recipient that every client makes, so that a wrong signature fails at the start.
+ * Checks the recipient as every client does, so that a wrong signature fails at startup.
  * @param call eth_call on the chain, for wallets that are contracts
  * @param now ms
  * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED

@@ -4,7 +4,7 @@ import { service, url } from "./settings.ts";
 import { open } from "./wallet.ts";
 
 const find = (id: string): HTMLElement => document.getElementById(id)!;
-/** Always as text: the article is another server's. */
+/** Always as text: the article comes from another server. */
 const show = (id: string, text: string): void => {
   find(id).textContent = text;
 };

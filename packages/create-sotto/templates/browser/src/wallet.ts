@@ -4,13 +4,13 @@ import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { Wallet as Account } from "ethers";
 import { faucet, node, service } from "./settings.ts";
 
-/** Base units of the notes of the first deposit. */
+/** Amounts of the first deposit's notes, base units. */
 const NOTES = [5_000_000n, 5_000_000n];
 const WORDS = "words";
 
 /**
- * The 24 words that restore the wallet. This page keeps them readable in the browser, which is enough for test tokens: a
- * wallet with real ones encrypts them.
+ * The 24 words that restore the wallet. This page keeps them readable in the browser, which is enough for test tokens:
+ * a wallet with real tokens encrypts the words.
  */
 function readWords(): string {
   const words = localStorage.getItem(WORDS) ?? createSeedWords();

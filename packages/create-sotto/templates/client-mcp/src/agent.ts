@@ -1,4 +1,4 @@
-// Does what an agent does: starts the MCP server, and calls its tools.
+// Acts as an agent: starts the MCP server and calls its tools.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { home, programOf, setUp } from "./wallet.ts";

@@ -9,7 +9,7 @@ import { folder, node, service } from "./settings.ts";
 const run = promisify(execFile);
 
 export const home = join(folder, "wallet");
-/** No tool of the agent can change these. A person approves payments above the last one. */
+/** No tool of the agent can change these. A person has to approve payments above the last limit. */
 const LIMITS = ["--max", "0.10", "--max-host", "1", "--max-day", "2", "--approve-above", "0.05"];
 
 /** @returns the path of an installed program */

@@ -6,7 +6,9 @@ import { Wallet as Account } from "ethers";
 import { isLocal, readDeployment } from "./deployment.ts";
 import { faucet, folder, nodes, service } from "./settings.ts";
 
-/** Base units of the notes of the first deposit. Each payment spends one note, and gets its change back as another one. */
+/**
+ * Amounts of the first deposit's notes, base units. Each payment spends one note and returns the change as a new note.
+ */
 const NOTES = [5_000_000n, 5_000_000n];
 
 /** The 24 words that restore the wallet; created at the first start, readable by their owner only. */

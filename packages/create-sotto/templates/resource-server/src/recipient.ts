@@ -1,5 +1,5 @@
 // The recipient. The first start creates a wallet and an account, and writes two files that only their owner can read:
-// recipient.json receives and reads payments, which is all that the server needs; owner.json can spend them.
+// recipient.json receives and reads payments, which is all that the server needs; owner.json can spend the payments.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, signBinding } from "@sotto/client";

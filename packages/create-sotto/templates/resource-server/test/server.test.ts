@@ -27,7 +27,7 @@ before(async () => {
   origin = `http://127.0.0.1:${port}`;
   const env = { ...process.env, PORT: String(port), ORIGIN: origin, DATA: folder };
   server = spawn(process.execPath, ["src/server.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  // It prints one line when it listens; if it ends before, its error is above.
+  // The server prints one line when it listens; if it exits before that, its error is above.
   const started = await Promise.race([listening(server), once(server, "exit").then(() => false)]);
   assert.ok(started, "the server ended");
 });
