@@ -4,7 +4,7 @@ import type { PHONE_ERRORS, REGISTRY_ERRORS } from "./error-definitions.ts";
 /** The codes of a {@link PhoneError}. */
 export type PhoneErrorCode = keyof typeof PHONE_ERRORS;
 
-/** An error of the registry's HTTP layer, of its start or of a sender. */
+/** An error of the registry's HTTP layer, startup or code sender. */
 export const PhoneError = /* @__PURE__ */ createErrorClass<typeof PHONE_ERRORS>("PhoneError");
 export type PhoneError = InstanceType<typeof PhoneError>;
 

@@ -19,7 +19,7 @@ import { lookupCheck } from "./signatures/lookups.ts";
 
 const SWEEP_MS = 60_000;
 
-/** What a registry within a service needs. */
+/** The dependencies of a registry within a service. */
 export interface PhoneOptions {
   readonly config: PhoneConfig;
   /** Public base URL, which wallets sign; equal to `config.service` if that is set. */
@@ -35,7 +35,7 @@ export interface PhoneOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** A registry as a part of a service. */
+/** A registry that is part of a service. */
 export interface Phone {
   readonly registry: PhoneRegistry;
   /** Registers the routes below the app's prefix. */
@@ -91,7 +91,10 @@ export function createSender({ sender, local, production }: PhoneConfig): CodeSe
   return new WebhookSender(sender);
 }
 
-/** Counts and logs failures. Only errors of our own senders are logged: others may contain the number or the code. */
+/**
+ * Counts and logs failures. Only errors from our own senders are logged: other errors may contain the number or the
+ * code.
+ */
 function counted(sender: CodeSender, metrics: PhoneMetrics, log: ServiceLog): CodeSender {
   return {
     async send(message) {

@@ -35,7 +35,7 @@ export interface RunningRegistry {
   close(): Promise<void>;
 }
 
-/** Parts of a registry that a program brings. */
+/** Parts of a registry that the calling program supplies. */
 export interface RegistryParts {
   /** Sends codes; by default the configured sender. */
   readonly sender?: CodeSender | undefined;
@@ -46,7 +46,7 @@ export interface RegistryParts {
 /**
  * Starts the registry.
  * @throws SottoError INVALID_CONFIG, DEVELOPMENT_SENDER_REFUSED, WRONG_CHAIN, CHAIN_UNAVAILABLE, INVALID_KEYS,
- *   KEY_MISMATCH, KEY_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; everything that was opened is closed then
+ *   KEY_MISMATCH, KEY_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; everything opened so far is closed
  */
 export async function startRegistry(
   config: RegistryConfig,

@@ -17,7 +17,7 @@ const encodings = (hex: string): string[] => {
   return [bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
 };
 
-/** Everything that must not be in the database about a linked number. */
+/** Everything about a linked number that must not be in the database. */
 function secretsOf({ e164, nationalDigits, formats }: (typeof NUMBERS)[number], n: number): string[] {
   const digits = e164.slice(1);
   const spellings = [e164, digits, nationalDigits, ...formats];
@@ -52,7 +52,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       ["mappings", "heads", "codes", "once", "quotas", "audit", "keys"].map((table) => `phone_${table}`),
     );
     const secrets = NUMBERS.flatMap((number, n) => secretsOf(number, n));
-    // One long text, because it takes far longer to search every value for every secret.
+    // One long text, because searching every value for every secret takes far longer.
     const find = (values: readonly { text: string }[], bytes: string) => {
       const everything = [bytes, ...values.map(({ text }) => text)].join("\0");
       return secrets.filter((secret) => everything.includes(secret));
@@ -65,7 +65,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       .join("\0");
     const codes = world.sent.flatMap(({ code }) => [code, ...hashes(code)]);
     expect(codes.filter((code) => texts.includes(code))).to.deep.equal([]);
-    // Checks the search itself: it finds each kind of secret if it is planted.
+    // Checks the search itself: it finds a planted secret of each kind.
     const planted = [
       NUMBERS[0]!.e164,
       NUMBERS[1]!.nationalDigits,

@@ -20,7 +20,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     return rows;
   };
 
-  it("records actor, action, time and outcome, under pseudonyms that only the keys reveal", async () => {
+  it("records actor, action, time and outcome, under pseudonyms that only the keys can resolve", async () => {
     const tick = () => {
       world.now += 1;
     };
@@ -62,7 +62,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     expect(pseudonym(others, "number", A)).not.to.equal(numbers[0]);
   });
 
-  it("contains no lookups, and no attempts about unlinked numbers", async () => {
+  it("contains no lookups, and no attempts on unlinked numbers", async () => {
     await world.linked(A, 1);
     const before = await entries();
     for (const phone of [A, B]) await world.registry.resolve({ phone, client: "payer", caller: wallet(3) });
@@ -71,7 +71,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     expect(await entries()).to.deep.equal(before);
   });
 
-  it("uses its names in no other column, so that they do not lead to a link", async () => {
+  it("uses pseudonyms that appear in no other column, so that they do not lead to a link", async () => {
     await world.linked(A, 1);
     const raw = await world.raw();
     const dump = await raw.dump();
@@ -83,7 +83,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     );
   });
 
-  it("has no names under a removed index key, so that its holder cannot try numbers", async () => {
+  it("drops pseudonyms under a removed index key, so that its holder cannot try numbers", async () => {
     await world.linked(A, 1);
     const { keys } = world.options;
     const i2 = key("i2");

@@ -17,7 +17,7 @@ overWorlds("codes in total are limited", EVERY_DATABASE, (newWorld) => {
     linkedPercent: 0,
   };
   const resetAt = (Math.floor(NOW / 86_400_000) + 1) * 86_400_000;
-  /** A request of an attacker with a new number, wallet and network address each time. */
+  /** An attacker's request, with a new number, wallet and network address each time. */
   const ask = (registry: PhoneRegistry, n: number, phone = `+1415555${2000 + n}`) =>
     registry.link(world.request(phone, n, { client: `2001:db8:${n}::/64` }));
 

@@ -11,7 +11,7 @@ import { key, NOW, refused, slot, type World, wallet } from "./support/world.ts"
 
 const PHONE = "+14155550100";
 const MINUTE = 60_000;
-/** A code that is not this one. */
+/** A code other than this one. */
 const wrong = (code: string, by = 1): string => String((Number(code) + by) % 1_000_000).padStart(6, "0");
 
 describe("codes", () => {
@@ -68,7 +68,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
   const verify = (n: number, code: string, client = "typed") =>
     world.registry.verify({ phone: PHONE, wallet: wallet(n), code, client });
 
-  it("are compared at most five times, also concurrently", async () => {
+  it("are compared at most five times, even concurrently", async () => {
     await link(1);
     const code = world.lastCode(PHONE);
     const second = await world.open();
@@ -101,7 +101,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect(await refused(verify(1, code))).to.include({ code: "CODE_EXPIRED" });
   });
 
-  it("are accepted once, also concurrently", async () => {
+  it("are accepted once, even concurrently", async () => {
     await link(1);
     const code = world.lastCode(PHONE);
     const all = await Promise.allSettled(Array.from({ length: 6 }, () => verify(1, code)));
@@ -154,7 +154,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect(stored).to.equal(1);
   });
 
-  it("whose sending failed late do not invalidate a newer one", async () => {
+  it("that fail to send after a newer one was stored do not invalidate it", async () => {
     let fail: () => void = () => undefined;
     const slow = new Promise<void>((_, reject) => {
       fail = () => reject(new Error("timed out"));
@@ -202,7 +202,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       expect(await refused(attempt("y"))).to.include({ code: "CODE_EXPIRED" });
     });
 
-    it("exactly, also concurrently", async () => {
+    it("exactly, even under concurrency", async () => {
       const second = await world.open();
       const asks = Array.from({ length: 12 }, (_, i) =>
         (i % 2 ? second : world.registry).link(world.request(PHONE, i + 1)),
@@ -212,7 +212,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       expect(world.sent).to.have.length(3);
     });
 
-    it("without counting refusals for others or storing anything", async () => {
+    it("without counting refusals against others or storing anything", async () => {
       for (const n of [1, 2, 3]) await link(n);
       const raw = await world.raw();
       const count = async () =>

@@ -89,7 +89,7 @@ describe("envelopes", () => {
     expect(codeOf(() => openRecord(ring, place, "m2", renewed))).to.equal("KEY_MISSING");
   });
 
-  it("of texts open for their purpose", () => {
+  it("of texts open only for their purpose", () => {
     const text = sealText(ring, ["ledger", "a"], "text");
     expect(openText(ring, ["ledger", "a"], "m1", text)).to.equal("text");
     expect(codeOf(() => openText(ring, ["ledger", "b"], "m1", text))).to.equal("RECORD_TAMPERED");
@@ -112,7 +112,7 @@ describe("heads", () => {
     expect(codeOf(() => assertHead(ring, place, undefined))).to.equal("RECORD_TAMPERED");
   });
 
-  it("sum up terms that their seals do not reveal", () => {
+  it("add up by terms that their seals do not reveal", () => {
     const entry = { id: "a", version: 1, verified: 1, master_key: "m1" };
     const seal = BigInt(`0x${Buffer.from(sealHead(ring, place), "base64url").toString("hex")}`);
     expect(headTerm(ring, entry)).not.to.equal(seal);

@@ -12,7 +12,7 @@ overWorlds("what is forgotten", ["SQLite"], (newWorld) => {
     world = await newWorld();
   });
 
-  /** Parts of links' ciphertexts, too long to be anywhere by chance. */
+  /** Parts of links' ciphertexts, too long to occur by chance. */
   const records = async (part: 0 | 1) => {
     const raw = await world.raw();
     const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();

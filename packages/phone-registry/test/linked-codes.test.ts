@@ -14,7 +14,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
   beforeEach(async () => {
     world = await newWorld();
     await world.linked(PHONE, OWNER);
-    // The code of the first verification no longer counts for the limit.
+    // The code of the first verification no longer counts towards the limit.
     world.now += DAY;
   });
   const slot = (offset = 0) => (Math.floor(world.now / 300_000) + offset) * 300;
@@ -62,7 +62,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect((await registry.resolve({ phone: PHONE, client: "payer" }))?.binding.wallet).to.equal(wallet(3));
   });
 
-  it("reveal nothing to other wallets: linked and unlinked numbers have equally many codes", async () => {
+  it("reveal nothing to other wallets: linked and unlinked numbers get the same number of codes", async () => {
     const start = world.now;
     const linked = await useUp(world.registry);
     const end = world.now;

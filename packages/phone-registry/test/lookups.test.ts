@@ -100,7 +100,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
     const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));
     expect(error.details).to.include({ scope: "clientRange" });
-    // Another range, another length, another client: not limited.
+    // A different range, length or client is not limited.
     for (const [phone, client] of [
       ["+14155560000", "x"],
       ["+141555500000", "x"],
@@ -168,7 +168,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     }
   });
 
-  it("count an unknown number once a day per client, also concurrently", async () => {
+  it("count an unknown number once a day per client, even concurrently", async () => {
     const registry = await world.open({ limits: lookups({ client: [{ limit: 2, seconds: 86_400 }] }) });
     const ask = (n: number) => registry.resolve({ phone: number(n), client: "x" });
     await Promise.all(Array.from({ length: 8 }, () => ask(1)));
@@ -233,7 +233,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
 });
 
 overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
-  it("writes equally much for known and unknown numbers", async () => {
+  it("writes the same number of bytes for known and unknown numbers", async () => {
     const world = await newWorld();
     await world.linked(KNOWN, 1);
     await world.registry.link(world.request(number(3), 3));

@@ -21,7 +21,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     return found;
   };
 
-  it("of links that are verified concurrently end with one of them, correctly reported", async () => {
+  it("between links verified concurrently end with one of them, correctly reported", async () => {
     const second = await world.open();
     const many = [1, 2, 3, 4, 5, 6];
     for (const n of many) await world.registry.link(world.request(PHONE, n, { issuedAt: slot(n % 3) }));
@@ -49,7 +49,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     expect((await rows()).filter(({ verified }) => verified === 1)).to.have.length(1);
   });
 
-  it("of one link requested many times leave one link and one code", async () => {
+  it("between requests for one link leave one link and one code", async () => {
     const second = await world.open();
     const results = await Promise.all(
       Array.from({ length: 8 }, (_, i) => (i % 2 ? second : world.registry).link(world.request(PHONE, 1))),
@@ -65,7 +65,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     expect(right.filter(({ status }) => status === "fulfilled").length).to.be.at.most(1);
   });
 
-  it("of renewals by the current wallet end with the latest signed one", async () => {
+  it("between renewals by the current wallet end with the one signed last", async () => {
     await world.linked(PHONE, 1);
     world.now += 5 * 300_000;
     const second = await world.open();
@@ -80,7 +80,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     expect(await rows()).to.have.length(1);
   });
 
-  it("of verification, revocation and erasure never leave a partial link", async () => {
+  it("between verification, revocation and erasure never leave a partial link", async () => {
     for (let round = 0; round < 6; round += 1) {
       const at = slot(round);
       await world.registry.link(world.request(PHONE, 1, { issuedAt: at }));

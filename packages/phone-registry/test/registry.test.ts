@@ -63,7 +63,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       const first = world.lastCode(PHONE);
       await link(1);
       expect(world.sent).to.have.length(2);
-      // Only the newer code is valid. Both are equal once in a million runs.
+      // Only the newer code is valid. The two codes are equal once in a million runs.
       if (world.lastCode(PHONE) !== first) expect(await refused(verify(1, first))).to.include({ code: "CODE_WRONG" });
       await verify(1);
       expect(await refused(link(1))).to.include({ code: "SIGNATURE_REPLAYED" });
@@ -102,7 +102,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect(world.sent).to.have.length(1);
     });
 
-    it("rejects a link signed before the current one; of two with one date, the later verification counts", async () => {
+    it("rejects a link signed before the current one; with equal dates the later verification counts", async () => {
       await world.linked(PHONE, 1);
       expect(await refused(link(1, { key: shielded(9), issuedAt: slot(-1) }))).to.include({ code: "LINK_OUTDATED" });
       await link(2, { issuedAt: slot(-1) });
@@ -152,7 +152,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.binding.issuedAt).to.equal(at(400));
     });
 
-    it("does not replace a newer pending struct by an older one", async () => {
+    it("does not replace a newer pending struct with an older one", async () => {
       await link(1, { issuedAt: slot() });
       expect(await refused(link(1, { issuedAt: slot(-1), key: shielded(8) }))).to.include({ code: "LINK_OUTDATED" });
     });
@@ -181,7 +181,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("unlinking", () => {
-    it("accepts the current wallet once, and no signature older than the link", async () => {
+    it("accepts the current wallet's signature once, and none older than the link", async () => {
       await world.linked(PHONE, 1);
       const { registry } = world;
       expect(await refused(registry.unlink(world.unlinkRequest(PHONE, 2)))).to.include({ code: "NOT_LINKED" });

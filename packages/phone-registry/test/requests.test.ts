@@ -59,7 +59,7 @@ describe("requests of the phone registry", () => {
     expect(world.sent).to.have.length(before);
   });
 
-  it("of any content are rejected with a code or executed", async () => {
+  it("with any content are rejected with a code or executed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...Object.keys(operations())),

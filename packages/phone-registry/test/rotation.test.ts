@@ -38,7 +38,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     }
   };
 
-  it("re-encrypts all records; only then the old keys may be removed", async () => {
+  it("re-encrypts all records; only then may the old keys be removed", async () => {
     await linkAll(12);
     await world.registry.link(world.request(number(50), 50));
     await world.linked(number(60), 60);
@@ -129,7 +129,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     expect(kept).to.have.length(30 + [...Array(linked).keys()].filter((n) => n % 3 !== 0).length);
   });
 
-  it("resumes after its process was killed, also repeatedly", async () => {
+  it("resumes after its process was killed, even repeatedly", async () => {
     const count = 20;
     await linkAll(count);
     await world.registry.close();

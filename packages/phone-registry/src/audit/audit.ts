@@ -1,6 +1,6 @@
-// The audit log: actions, outcomes and times. Numbers, wallets and clients are pseudonyms under a key that is not in the
-// database, which only show whether two entries are about the same one. Lookups are not logged, because a list of lookups would
-// show who pays whom.
+// The audit log: actions, outcomes and times. Numbers, wallets and clients are stored as pseudonyms under a key that is
+// not in the database: they only show whether two entries concern the same number, wallet or client. Lookups are not
+// logged, because a list of lookups would show who pays whom.
 import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";

@@ -25,7 +25,7 @@ const parts = ({ id, phone, wallet }: CodeOwner, code: string, expiresAt: number
   code,
 ];
 
-/** Stores a code and invalidates an older one. @returns its hash, which identifies it */
+/** Stores a code and invalidates any older code. @returns its hash, which identifies it */
 export async function storeCode(db: Db, ring: KeyRing, owner: CodeOwner, code: string, expiresAt: number) {
   const hash = ring.blind("code", parts(owner, code, expiresAt));
   const row = { mapping_id: owner.id, index_key: ring.index.id, hash, tries: 0, expires_at: expiresAt };
@@ -42,8 +42,8 @@ export async function dropCode(db: Db, id: string, hash: string): Promise<void> 
 export type Try = { readonly kind: "right" | "expired" | "exhausted" } | { readonly kind: "wrong"; triesLeft: number };
 
 /**
- * Counts a try before it compares, so that of any number of concurrent guesses only five are compared. The transaction must be
- * committed for every result.
+ * Counts a try before it compares the code, so that at most five guesses are compared, even if they are concurrent. The
+ * transaction must be committed for every result.
  */
 export async function tryCode(db: Db, ring: KeyRing, owner: CodeOwner, code: string, now: number): Promise<Try> {
   const counted = await db

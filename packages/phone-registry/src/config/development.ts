@@ -1,7 +1,7 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Environment } from "@sotto/server";
 
-/** On a local chain the default sender is a file. Variables of the environment take precedence. */
+/** On a local chain the default sender is a file. Environment variables take precedence. */
 export function withDevelopmentDefaults(environment: Environment): Environment {
   const local = LOCAL_CHAIN_IDS.some((id) => String(id) === environment["SOTTO_CHAIN_ID"]);
   const ownSender =

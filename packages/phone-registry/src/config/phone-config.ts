@@ -35,7 +35,7 @@ export interface PhoneConfig {
   readonly unverified: "show" | "hide";
   readonly signedLookups: boolean;
   readonly limits: RegistryLimits;
-  /** Checks of contract signatures per client and hour. */
+  /** Maximum checks of contract signatures per client and hour. */
   readonly contractChecks: number;
 }
 

@@ -20,7 +20,7 @@ export interface RegistryConfig extends ServerSettings {
 }
 
 /**
- * Reads the settings of the environment.
+ * Reads the settings from the environment.
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable
  */
 export function readRegistryConfig(environment: Environment): RegistryConfig {

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { RegistryError } from "../errors.ts";
 import type { KeyRing, MasterKey } from "./key-ring.ts";
 
-/** The row of a record, with everything that the row contains in plain text about it. */
+/** The row of a record, with everything that the row contains about the record in plain text. */
 export interface Place {
   readonly table: string;
   readonly id: string;

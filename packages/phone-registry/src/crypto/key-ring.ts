@@ -89,7 +89,7 @@ export class KeyRing {
     return hmacOf(key.uses[use], parts).toString("base64url");
   }
 
-  /** The keyed hashes under every key of the ring, because rows may have older keys during a rotation. */
+  /** The keyed hashes under every key of the ring, because rows may still use older keys during a rotation. */
   blinds(use: BlindUse, parts: readonly (string | number)[]): string[] {
     return this.indexes.map((key) => this.blind(use, parts, key));
   }

@@ -12,7 +12,7 @@ const SEPARATORS = /[ ().\-/\u00a0\u2011]/g;
 /** Kinds of numbers that belong to no person or are expensive to send codes to. */
 const NOT_SERVED = new Set(["PREMIUM_RATE", "SHARED_COST", "UAN", "PAGER", "VOICEMAIL"]);
 
-/** A number that was read, and what is known from its digits. */
+/** A parsed number, and what its digits reveal. */
 export interface PhoneNumber {
   /** E.164. */
   readonly number: string;

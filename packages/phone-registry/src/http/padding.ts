@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http";
 
-/** Larger than the response for a wallet with its own key. Signatures of contract wallets may need several blocks. */
+/** Larger than the response for a wallet that is not a contract. Signatures of contract wallets may need several blocks. */
 const BLOCK = 2048;
 
 /**
- * Pads a response with spaces, so that an observer of encrypted traffic does not learn from sizes which numbers are known. The text
- * of the status is included, so that all responses have the same length.
+ * Pads a response with spaces, so that response sizes do not reveal to an observer of encrypted traffic which numbers
+ * are known. The text of the status is included, so that all responses have the same length.
  */
 export function padded(body: string, status: number): string {
   const rest = STATUS_CODES[status]?.length ?? 0;

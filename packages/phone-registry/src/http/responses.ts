@@ -21,8 +21,8 @@ export function mappingResponse({ binding, signature, verified, expiresAt }: Map
 }
 
 /**
- * A field of the interface. It is not a secret, because phone numbers can be enumerated and hashed. Nothing is stored or looked up
- * under it.
+ * A field of the interface. It is not a secret, because phone numbers can be enumerated and hashed. The registry stores
+ * and looks up nothing under it.
  */
 export const phoneHash = (phone: string): string => createHash("sha256").update(phone).digest("hex");
 

@@ -64,7 +64,7 @@ export const PhoneParams = Type.Object({
   }),
 });
 
-/** All of them or none. A registry that requires signed lookups answers 401 without them. */
+/** Send all of them or none. A registry that requires signed lookups answers 401 without them. */
 export const LookupHeaders = Type.Object({
   "x-sotto-wallet": Type.Optional(Wallet),
   "x-sotto-nonce": Type.Optional(

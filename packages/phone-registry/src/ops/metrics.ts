@@ -11,7 +11,7 @@ export interface PhoneMetrics extends RegistryMetrics {
 }
 
 /**
- * Labels are operations, outcomes and scopes of quotas. None identifies a number, wallet or client.
+ * Labels are operations, outcomes and quota scopes. No label identifies a number, wallet or client.
  * @param clock ms
  */
 export function phoneMetrics(registry: Registry, clock: () => number = Date.now): PhoneMetrics {

@@ -1,10 +1,10 @@
-// Counters of fixed time windows in the database, shared by all replicas and kept over restarts.
+// Counters of fixed time windows in the database, shared by all replicas and kept across restarts.
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError, type RegistryErrorCode } from "../errors.ts";
 import type { Db, RegistryDatabase } from "../store/schema.ts";
 import type { Rate } from "./rate.ts";
 
-/** The counted things, as named in error messages. */
+/** The things that are counted, as error messages name them. */
 const COUNTED = {
   "code-number": "codes for one number",
   "code-linked": "codes for one number and the wallet it is linked to",
@@ -95,8 +95,8 @@ export async function take(
 }
 
 /**
- * Undoes `amount` (0 or 1) uses with the same work in both cases. SQLite skips writes that change nothing, and the time would
- * reveal that, so it always subtracts one use and then adds 1 - `amount`.
+ * Undoes `amount` (0 or 1) uses with the same work in both cases. SQLite skips writes that change nothing, and the
+ * timing would reveal that, so this always subtracts one use and then adds 1 - `amount`.
  * @param db a transaction
  * @param at when they were counted, ms
  */
@@ -124,7 +124,7 @@ export async function forget(db: Db, ring: KeyRing, uses: readonly Use[], now: n
   return gone.length;
 }
 
-/** Counts in its own transaction. */
+/** Counts a use in its own transaction. */
 export const takeInTransaction = (
   database: RegistryDatabase,
   ring: KeyRing,

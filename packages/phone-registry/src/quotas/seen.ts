@@ -1,4 +1,5 @@
-// The numbers that a client has looked up. Repeated lookups of these are not limited, because they reveal nothing new.
+// The numbers that a client has looked up. Repeated lookups of the same numbers are not limited, because they reveal
+// nothing new.
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";
 
@@ -16,7 +17,7 @@ interface Note {
   readonly day: number;
   /** Whether a link was shown. */
   readonly answered: boolean;
-  /** Changes with each write: SQLite skips writes that change nothing, and the time would distinguish numbers. */
+  /** Changes with each write: SQLite skips writes that change nothing, and the timing would distinguish numbers. */
   readonly parity: 0 | 1;
 }
 

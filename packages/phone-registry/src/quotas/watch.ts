@@ -2,8 +2,8 @@
 const LATEST = 1_000;
 
 /**
- * The share of unknown numbers among the latest lookups. Payers look up numbers that they were given; an attacker who tries numbers
- * mostly gets unknown ones.
+ * The share of unknown numbers among the latest lookups. Payers look up numbers that they were given; an attacker who
+ * tries numbers mostly hits unknown ones.
  */
 export class UnknownWatch {
   readonly #unknown: boolean[] = [];

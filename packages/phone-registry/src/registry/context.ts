@@ -31,7 +31,7 @@ export function mappingOf(record: LinkRecord, verified: boolean): Mapping {
   return { binding, signature, verified, expiresAt };
 }
 
-/** What a new link changes for payers; undefined if there was no link before or nothing changes. */
+/** The change that a new link makes for payers; undefined if there was no link before or nothing changes. */
 export function changeOf(before: LinkRecord | undefined, after: LinkRecord): MappingChange | undefined {
   if (before === undefined) return undefined;
   const wallet =

@@ -9,10 +9,10 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * Other wallets have at most 50 guesses a day at a number's codes (10 codes with 5 tries each): a chance of 1 in 20,000. The
- * wallet that a number is linked to has its own limit, so that other wallets cannot exhaust it. All clients together learn at
- * most 2,000 unknown numbers a day of a range of 10,000. Network addresses, wallets and numbers are cheap, so only the limit
- * of all codes bounds the operator's cost.
+ * Other wallets have at most 50 guesses a day at a number's codes (10 codes with 5 tries each): a chance of 1 in
+ * 20,000. The wallet that a number is linked to has its own limit, so that other wallets cannot exhaust it. All clients
+ * together learn at most 2,000 unknown numbers a day in a range of 10,000. Network addresses, wallets and numbers are
+ * cheap, so only the limit of all codes bounds the operator's cost.
  */
 export const DEFAULT_LIMITS: RegistryLimits = {
   codes: {
@@ -104,7 +104,7 @@ export function codeUses(limits: RegistryLimits, { phone, wallet, client }: Link
   ];
 }
 
-/** The counters of a number, which are deleted with it. */
+/** The counters of a number, which are deleted with the number. */
 export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
   { scope: "code-number", subject: phone, rates: codes.number },
   { scope: "code-linked", subject: phone, rates: codes.linked },
@@ -131,8 +131,8 @@ export const askerOf = ({ client, caller }: ResolveRequest): string =>
 
 /**
  * The counters of a lookup, for numbers that are new to the client and unknown.
- * @param seen whether the client looked the number up before: then equally many counters without limits are written, so that the
- *   work is the same
+ * @param seen whether the client looked the number up before; if so, the same number of counters is written,
+ *   but without limits, so that the work is the same
  */
 export function lookupUses(limits: RegistryLimits, request: ResolveRequest, seen: boolean): Use[] {
   const { lookups } = limits;

@@ -25,7 +25,7 @@ type Stored =
 const outdated = () =>
   new RegistryError("LINK_OUTDATED", "a link that was signed later exists; sign again with the current time");
 
-/** The time until which a digest is remembered, ms: as long as its issuedAt would be accepted. */
+/** The time until which a digest is remembered, ms: at least as long as its issuedAt is accepted. */
 export const rememberUntil = (issuedAt: number, now: number): number =>
   Math.max(now, issuedAt * 1000) + DIGEST_MEMORY_MS;
 
@@ -76,7 +76,7 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
 }
 
-/** Counts a code. For other wallets it counts the same whether the number is linked or not. */
+/** Counts a code. For other wallets, it counts the same whether or not the number is linked. */
 async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked: boolean): Promise<void> {
   const { ring, limits, options, clock } = context;
   try {
@@ -89,9 +89,9 @@ async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked
 }
 
 /**
- * Phone numbers change owners. So the linked wallet must prove its number again if its last proof is as old as a link may get, or
- * if another wallet's link waits to be verified. Otherwise the former owner could block the new one forever by signing later
- * dates. A date in the future requires a new proof too.
+ * Phone numbers change owners. So the linked wallet must prove its number again if its last proof has reached a link's
+ * maximum age, or if another wallet's link is waiting to be verified. Otherwise the former owner could block the new
+ * one forever by signing later dates. A date in the future requires a new proof too.
  */
 async function mayRenew(
   { records, clock }: Context,
@@ -106,7 +106,7 @@ async function mayRenew(
   return proofEnds > now && issuedAt * 1000 <= now && others.every((id) => id === waiting?.row.id);
 }
 
-/** Replaces a link by a newer one of the same wallet (another key, a later expiry), without a new code. */
+/** Replaces a link with a newer one of the same wallet (another key, a later expiry), without a new code. */
 async function renew(
   context: Context,
   db: Db,

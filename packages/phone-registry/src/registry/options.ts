@@ -5,8 +5,8 @@ import type { Rate } from "../quotas/rate.ts";
 import type { E164, LinkRequest, UnlinkRequest } from "./types.ts";
 
 /**
- * Checks wallets' signatures. Both throw a SottoError if the signature is invalid or the time is outside the window, and return the
- * EIP-712 digest of the struct, by which replays are recognized.
+ * Checks wallets' signatures. Both throw a SottoError if the signature is invalid or the time is outside the window,
+ * and return the EIP-712 digest of the struct, which identifies replays.
  */
 export interface SignatureChecks {
   /** Tries the slots around `now` if the request has no issuedAt. */
@@ -31,7 +31,7 @@ export interface CodeMessage {
 
 /** Rates and durations. */
 export interface RegistryLimits {
-  /** Codes: per number, per number for the linked wallet, per wallet, per network address, and in total. */
+  /** Codes sent: per number, per number for the linked wallet, per wallet, per network address, and in total. */
   readonly codes: {
     readonly number: readonly Rate[];
     readonly linked: readonly Rate[];
@@ -81,11 +81,13 @@ export interface RegistryMetrics {
    * The used share of a lookup quota, or of all codes, 0 to 1. The gauge shows the highest value of the last minutes.
    */
   quotaUse(scope: "client" | "caller" | "range" | "clientRange" | "codes", used: number): void;
-  /** Share of unknown numbers among the latest lookups, 0 to 1. It is high if someone tries numbers. */
+  /**
+   * Share of unknown numbers among the latest lookups, 0 to 1. A high share suggests that someone is trying numbers.
+   */
   unknownShare(share: number, lookups: number): void;
 }
 
-/** The part of a pino logger the registry uses. */
+/** The part of a pino logger that the registry uses. */
 export interface RegistryLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

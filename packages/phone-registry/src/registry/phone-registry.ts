@@ -12,7 +12,7 @@ import type {
   VerifyResult,
 } from "./types.ts";
 
-/** How much is still under older keys. */
+/** The data that still depends on older keys. */
 export interface RotationState {
   /** Records under an older master key. */
   readonly master: number;
@@ -35,7 +35,7 @@ export interface RotateOptions {
 
 /** Options of a check of all links. */
 export interface CheckOptions {
-  /** Accepts the current links as the new baseline, after an incident was examined and damaged links were erased. */
+  /** Accepts the current links as the new baseline; use it after examining an incident and erasing damaged links. */
   readonly accept?: boolean | undefined;
 }
 
@@ -43,8 +43,8 @@ export interface CheckOptions {
 export interface CheckResult {
   readonly links: number;
   /**
-   * Number of changes of links. It only grows: a smaller number than before means that the whole database was restored to an older
-   * state.
+   * Number of changes to links. It only grows: a smaller number than before means that the whole database was restored
+   * to an older state.
    */
   readonly changes: number;
 }

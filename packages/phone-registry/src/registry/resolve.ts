@@ -7,8 +7,8 @@ import { assertFields } from "./requests.ts";
 import type { Mapping, ResolveRequest } from "./types.ts";
 
 /**
- * Counts, reads, decrypts and counts again. Every number takes the same queries, hashes and decryptions, whether it is known,
- * unknown, expired or unverified, and whether the client looked it up before.
+ * Counts, reads, decrypts and counts again. Every number costs the same queries, hashes and decryptions, whether it is
+ * known, unknown, expired or unverified, and whether the client looked it up before.
  *
  * Quotas limit unknown numbers, but a refusal must not reveal whether a number is known. So a lookup that is new to the client is
  * counted, and refused at the limit, before the number is read; the count is undone if the number is known. Repeated lookups

@@ -1,5 +1,5 @@
-// Re-encrypts every link under the current keys while servers run. The rows themselves record the progress, so that it resumes after a
-// crash.
+// Re-encrypts every link under the current keys while servers run. The rows themselves record the progress, so that the
+// rotation resumes after a crash.
 import { record as audit } from "../audit/audit.ts";
 import { rewrap } from "../crypto/envelope.ts";
 import { sealHead } from "../crypto/head.ts";
@@ -39,7 +39,7 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
   // Re-encrypts the ledger, even if there is no link.
   if (signal?.aborted !== true) await database.transaction([], (db) => updateLedger(db, ring, [], []));
   const state = await rotation(context);
-  // Removes what older master keys wrapped from the database file.
+  // Purges the database file of data that older master keys wrapped.
   await database.scrub();
   await audit(database.db, ring, { action: "rotate", outcome: refused === 0 ? "ok" : "RECORD_TAMPERED" }, clock());
   return { ...state, refused };

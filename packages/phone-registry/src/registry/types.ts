@@ -10,7 +10,7 @@ export type E164 = string;
  */
 export type ClientId = string;
 
-/** The fields of the struct a wallet signs. */
+/** The fields of the struct that a wallet signs. */
 export type SignedFields = ShieldedAddressBinding;
 
 /** A number's link with everything that the wallet signed, so that clients can check it. */
@@ -20,7 +20,7 @@ export interface Mapping {
   readonly signature: string;
   /** Whether the number was proven. */
   readonly verified: boolean;
-  /** Seconds; from then on the number is unknown. */
+  /** Seconds; from then on, the number counts as unknown. */
   readonly expiresAt: number;
 }
 
@@ -46,7 +46,7 @@ export type RemainingStep =
   | { readonly step: "enter-code" /** ms */; readonly expiresAt: number; readonly tries: number }
   | { readonly step: "ask-again" };
 
-/** The link, and what is left to do. */
+/** The link, and the steps that remain. */
 export interface LinkResult {
   readonly mapping: Mapping;
   /** Empty if the link is verified at once: the wallet was verified for this number before. */

@@ -14,7 +14,7 @@ const MESSAGES = {
   LINK_OUTDATED: "the link was signed later than this unlink request; sign again with the current time",
 } as const;
 
-/** Deletes a wallet's own links of a number, verified or not. The first call consumes the signature, even if it fails. */
+/** Deletes a wallet's links to a number, verified or not. The first call consumes the signature, even if it fails. */
 export async function unlink(context: Context, request: UnlinkRequest): Promise<void> {
   assertFields(request, "phone", "wallet", "signature", "issuedAt", "client");
   const { database, ring, records, limits, options, clock } = context;

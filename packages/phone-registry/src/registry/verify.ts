@@ -18,7 +18,10 @@ const MESSAGES = {
   LINK_OUTDATED: "a link that was signed later exists; sign again with the current time",
 } as const;
 
-/** Refusals are values until the transaction is committed. An exception would roll back the counted try. */
+/**
+ * Refusals are returned as values until the transaction is committed, because an exception would roll back the counted
+ * try.
+ */
 type Outcome = { readonly result: VerifyResult } | { readonly refused: keyof typeof MESSAGES; triesLeft?: number };
 
 export async function verify(context: Context, request: VerifyRequest): Promise<VerifyResult> {
@@ -51,7 +54,7 @@ async function attempt(context: Context, db: Db, { phone, wallet, code }: Verify
   if (tried.kind !== "right") return { refused: tried.kind === "expired" ? "CODE_EXPIRED" : "CODE_EXHAUSTED" };
   await records.remove(db, [waiting.row.id]);
   const current = verified !== undefined && !isEnded(verified.record, now) ? verified : undefined;
-  // The later date wins. If the dates are equal, the later proof wins, which is this one.
+  // The later date wins. If the dates are equal, the later proof wins: this one.
   if (current !== undefined && current.record.issuedAt > waiting.record.issuedAt) return { refused: "LINK_OUTDATED" };
   return { result: await putInForce(context, db, waiting, verified, current) };
 }

@@ -5,7 +5,7 @@ import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
 /** Development senders do not protect codes, so they are allowed only where tokens have no value. */
 export interface SenderEnvironment {
-  /** Whether the chain is a local one. */
+  /** Whether the chain is local. */
   readonly local: boolean;
   /** Whether NODE_ENV is production. */
   readonly production: boolean;

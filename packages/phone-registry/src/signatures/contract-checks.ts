@@ -5,7 +5,7 @@ import { PhoneError } from "../errors.ts";
 const HOUR_MS = 3_600_000;
 /** Maximum concurrent checks. */
 const AT_ONCE = 4;
-/** Maximum clients that are counted: far more than use the registry in an hour. */
+/** Maximum number of clients that are counted: far more than use the registry in an hour. */
 const MAX_CLIENTS = 100_000;
 
 export interface ContractCheckOptions {
@@ -18,8 +18,8 @@ export interface ContractCheckOptions {
 }
 
 /**
- * Only the chain can tell whether a contract wallet accepts a signature, and anyone can send signatures. So these checks are limited
- * per client and in number at once.
+ * Only the chain can tell whether a contract wallet accepts a signature, and anyone can send signatures. So these
+ * checks are limited per client, and so is the number of concurrent checks.
  */
 export class ContractChecks {
   readonly #options: ContractCheckOptions;

@@ -43,7 +43,7 @@ export function lookupCheck({ domain, contracts, registry, clock }: LookupOption
     const wallet = parseAddress(by, "x-sotto-wallet");
     const deadline = /^[1-9][0-9]{0,11}$/.test(until) ? Number(until) : 0;
     const seconds = clock() / 1000;
-    // Checked before the signature, so that old requests cost nothing.
+    // The deadline is checked before the signature, so that old requests cost nothing.
     if (deadline < seconds || deadline > seconds + LOOKUP_LIFETIME_SECONDS)
       throw new RegistryError(
         "NONCE_REFUSED",

@@ -1,5 +1,6 @@
-// The ledger: one sealed sum over all links and their versions. A link that is deleted or restored outside the registry, even with its head,
-// changes the sum. Restoring the whole database, with this sum, is noticed only by comparing the number of changes.
+// The ledger: one sealed sum over all links and their versions. A link that is deleted or restored outside the
+// registry, even with its head, changes the sum. If the whole database is restored together with this sum, only
+// comparing the number of changes reveals it.
 import { openText, sealText } from "../crypto/envelope.ts";
 import { headTerm } from "../crypto/head.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
@@ -41,7 +42,8 @@ export async function beginLedger(db: Db, ring: KeyRing): Promise<void> {
 }
 
 /**
- * Reads the ledger and locks it until the transaction ends. It is the last lock of every transaction that changes links.
+ * Reads the ledger and locks it until the transaction ends. This is the last lock that any transaction that changes
+ * links acquires.
  * @throws RegistryError RECORD_TAMPERED
  */
 async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
@@ -92,7 +94,7 @@ export async function updateLedger(
   const state = onlyLess ? await lockIfSound(db, ring) : await lockLedger(db, ring);
   if (state === undefined) return;
   const { sum, links, changes } = state;
-  // A head under an unknown key was never in the sum. It can be removed, and the sum then shows the tampering.
+  // A head under an unknown key was never in the sum. The link can be removed, and the sum then shows the tampering.
   const entered = gone.filter(({ master_key }) => ring.masterOf(master_key) !== undefined);
   await write(db, ring, {
     sum: (sum + MODULUS - termsOf(ring, entered) + termsOf(ring, added)) % MODULUS,

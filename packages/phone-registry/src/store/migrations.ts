@@ -9,7 +9,7 @@ const initial: Migration = {
     await table("phone_mappings")
       .addColumn("id", "text", (c) => c.primaryKey())
       .addColumn("number", "text", (c) => c.notNull())
-      // The database itself ensures that a race has one winner.
+      // A constraint in the database ensures that a race has one winner.
       .addColumn("slot", "text", (c) => c.notNull().unique())
       .addColumn("index_key", "text", (c) => c.notNull())
       .addColumn("verified", "bigint", (c) => c.notNull())

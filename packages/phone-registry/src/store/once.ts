@@ -1,7 +1,7 @@
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "./schema.ts";
 
-/** What is accepted only once: digests of signed structs, and wallets' nonces. Stored as keyed hashes. */
+/** Remembers what is accepted only once: digests of signed structs, and wallets' nonces. Stored as keyed hashes. */
 export type OnceKind = "link" | "unlink" | "nonce";
 
 /** Whether it was used. Searched under all index keys, because hashes cannot be converted to a new key. */
@@ -12,7 +12,7 @@ export async function wasUsed(db: Db, ring: KeyRing, kind: OnceKind, parts: read
 }
 
 /**
- * Consumes it. Of several concurrent calls only one returns true.
+ * Consumes it. Only one of several concurrent calls returns true.
  * @param expiresAt until when it is remembered, ms
  */
 export async function consume(

@@ -47,7 +47,7 @@ export function headOf({ head_version, head_master, head_seal }: MappingRow): He
 /** @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
 export function openRow(ring: KeyRing, row: MappingRow): LinkRecord {
   const place = placeOf(row);
-  // Always does both, so that the work does not reveal which check fails.
+  // Always performs both checks, so that the work does not reveal which one fails.
   const record = openRecord(ring, place, row.master_key, row.envelope) as LinkRecord;
   assertHead(ring, place, headOf(row));
   return record;
@@ -68,7 +68,7 @@ export class Records {
   }
 
   /**
-   * A number's verified link, or else the newest unverified one. It takes the same work if there is none.
+   * A number's verified link, or else the newest unverified one. A number without links takes the same work.
    * @throws RegistryError RECORD_TAMPERED
    */
   async first(db: Db, phone: string): Promise<Found | undefined> {

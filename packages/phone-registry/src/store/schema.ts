@@ -40,7 +40,7 @@ export interface CodeTable {
   expires_at: number;
 }
 
-/** What is accepted once: digests of structs, nonces of signed requests. */
+/** Values that are accepted once: digests of structs, nonces of signed requests. */
 export interface OnceTable {
   key: string;
   index_key: string;

@@ -1,4 +1,4 @@
-// A mobile number of each of thirty countries, in the notations used there.
+// A mobile number from each of thirty countries, in the notations used there.
 import { type CountryCode, getExampleNumber } from "libphonenumber-js/max";
 import examples from "libphonenumber-js/mobile/examples";
 
