@@ -55,7 +55,7 @@ export function createProject(templateName: string, folder: string, registry: st
   return { template, folder: path, name };
 }
 
-/** With an older Node, npm then says so when it installs; otherwise the first start would end with a bad option. */
+/** With an older Node, npm then says so when it installs; otherwise the first start would fail with a bad option. */
 const npmrc = (registry: string): string => `; sotto's packages come from npm run release.
 @sotto:registry=${registry}/
 engine-strict=true

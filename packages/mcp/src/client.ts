@@ -72,8 +72,7 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
         signal: requestOptions.signal ?? null,
         sotto: {
           key,
-          // It does not include the resource, because a server that names another one each time would be paid each
-          // time.
+          // Excludes the resource: a server that names another one each time would otherwise be paid each time.
           request: `tool ${asked}`,
           onProgress: (progress) => {
             transaction = progress.txSignature ?? transaction;

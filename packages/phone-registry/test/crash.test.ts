@@ -10,7 +10,10 @@ import { slot, type World, wallet } from "./support/world.ts";
 const PHONE = "+14155550100";
 const SCRIPT = join(import.meta.dirname, "support", "crash-process.ts");
 
-/** Where the process is killed, as a share of its queries: in the middle and near the end of its transaction. */
+/**
+ * The points at which the process is killed, as shares of its queries: in the middle and near the end of its
+ * transaction.
+ */
 const POINTS = [0.4, 0.85];
 
 /** @returns the signal that ended the process, or null if it completed the operation */
@@ -40,7 +43,7 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
     const keys = { master: hex(master), index: hex(index) };
     return { store: world.options.store, keys, now: world.now, issuedAt: slot(), operation, request, digest };
   };
-  /** How many queries an operation makes, here in this process. */
+  /** The number of queries that an operation makes when it runs in this process. */
   const queriesOf = async (operation: () => Promise<unknown>) => {
     queries = 0;
     await operation();

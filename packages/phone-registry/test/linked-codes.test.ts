@@ -39,7 +39,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
   const prove = (registry: PhoneRegistry, n = OWNER) =>
     registry.verify({ phone: PHONE, wallet: wallet(n), code: world.lastCode(PHONE), client: `owner ${n}` });
 
-  it("let it renew its link even if other wallets consumed the number's daily codes", async () => {
+  it("let it renew its link even if other wallets exhausted the number's daily codes", async () => {
     await useUp(world.registry);
     // Because of their unverified links, the owner must enter a code too.
     expect((await ask(world.registry)).remaining[0]?.step).to.equal("enter-code");
@@ -78,7 +78,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect(said[0]).to.deep.equal(said[1]);
   });
 
-  it("are part of the daily total, which other wallets cannot consume", async () => {
+  it("have a reserved part of the daily total, which other wallets cannot exhaust", async () => {
     const codes = { number: [], linked: [], wallet: [], client: [], total: [{ limit: 10, seconds: 86_400 }] };
     const registry = await world.open({ limits: { codes, linkedPercent: 30 } });
     for (let n = 0; n < 6; n += 1) await registry.link(world.request(`+1415555${3000 + n}`, 10 + n));

@@ -118,7 +118,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect(error.details).to.include({ scope: "range" });
   });
 
-  it("of a linked number stay available to its payers even if other clients exhaust the quotas", async () => {
+  it("of a linked number keep working for its payers even if other clients exhaust the quotas", async () => {
     await world.linked(KNOWN, 1);
     const one = [{ limit: 3, seconds: 86_400 }];
     const limits = lookups({ client: one, clientRange: one, caller: one, range: [{ limit: 6, seconds: 86_400 }] });

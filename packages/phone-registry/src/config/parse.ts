@@ -8,7 +8,7 @@ const wrong = (expected: string): never => {
   throw new Error(`must be ${expected}`);
 };
 
-/** `ID:HEX`, comma-separated, the current one first. */
+/** `ID:HEX`, comma-separated, the current key first. */
 export const keyRing: Parse<readonly RegistryKey[]> = (text) => {
   const keys = parse.list((item) => {
     const [, id = "", hex = ""] = /^([a-z0-9-]{1,16}):(?:0x)?([0-9a-fA-F]{64})$/.exec(item) ?? [];

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 
-/** Larger than the response for a wallet that is not a contract. Signatures of contract wallets may need several blocks. */
+/** Larger than the response for a non-contract wallet. Signatures of contract wallets may need several blocks. */
 const BLOCK = 2048;
 
 /**

@@ -49,7 +49,7 @@ export type RemainingStep =
 /** The link, and the steps that remain. */
 export interface LinkResult {
   readonly mapping: Mapping;
-  /** Empty if the link is verified at once: the wallet was verified for this number before. */
+  /** Empty if the link is verified at once: the wallet was already verified for this number. */
   readonly remaining: readonly RemainingStep[];
   readonly changed?: MappingChange | undefined;
 }

@@ -1,7 +1,7 @@
 export const HTML_TYPE = "text/html; charset=utf-8";
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Headers that are lists: the paywall adds its values to those of the application. */
+/** List headers: the paywall adds its values to those of the application. */
 const LISTS = new Set(["vary", "access-control-expose-headers"]);
 
 export const isList = (name: string): boolean => LISTS.has(name.toLowerCase());

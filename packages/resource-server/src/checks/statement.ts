@@ -77,8 +77,8 @@ export function parseHeaderStatement(
 /**
  * Decrypts the amount, base units, with the recipient's viewing key from the note that the payment creates.
  *
- * @throws CheckFailed AMOUNT if the note cannot be decrypted, or if its amount is outside the proven bounds: then the
- * proofs are worthless, as with development keys
+ * @throws CheckFailed AMOUNT if the note cannot be decrypted, or if its amount is outside the proven bounds: the proofs
+ * are then worthless, as with development keys
  */
 export function decryptAmount(
   viewer: Viewer,

@@ -15,7 +15,7 @@ function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
 }
 
 /**
- * Converts a price to base units. The 402 body contains it as a JSON number, so it must be exact as one.
+ * Converts a price to base units. The 402 body contains it as a JSON number, which must be exact.
  *
  * @throws SottoError INVALID_AMOUNT
  */

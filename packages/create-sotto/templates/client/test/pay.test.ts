@@ -19,7 +19,7 @@ async function pay(...args: string[]): Promise<string> {
 // SOTTO_URL names another server's paid URL.
 const urls = process.env["SOTTO_URL"] === undefined ? [] : [process.env["SOTTO_URL"]];
 
-test("pays, and says what was paid and who learned what", async () => {
+test("pays, and prints what was paid and who learned what", async () => {
   const output = await pay(...urls);
   assert.match(output, /^200 /);
   assert.match(output, /^paid +0\.05 USDC for http/m);
