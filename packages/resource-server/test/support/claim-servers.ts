@@ -63,7 +63,7 @@ export class Servers {
     return { store, claims };
   }
 
-  /** Moves the stored times back by `ms`, which works whatever clock the database uses. */
+  /** Moves the stored times back by `ms`, independently of the database's clock. */
   async elapse(ms: number): Promise<void> {
     const tables = { url: this.url, name: "paywall", migrations: CLAIM_MIGRATIONS };
     const database = await openDatabase<ClaimSchema>(tables);

@@ -84,7 +84,7 @@ export class ServiceClient {
       throw failed(tooLarge ? `sent a response of more than ${MAX_RESPONSE_BYTES} bytes` : "does not answer", cause);
     }
     if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw this.#invalidResponse(path);
-    // Refusals have the standard's fields too, whatever their status. A response without these fields is an error.
+    // Refusals have the standard's fields too, with any status. A response without these fields is an error.
     const isStandard = "isValid" in answer || "success" in answer || "kinds" in answer;
     if (!isStandard) throw failed(`responded with status ${status} and no field of x402`);
     return answer as Json;
