@@ -4,7 +4,7 @@ import { configVariable, defineConfig } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
-// The compiler from npm: nothing is downloaded from a host of its own.
+// The compiler comes from npm, so Hardhat downloads nothing from the compiler's own host.
 const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
 const optimizer = { enabled: true, runs: 1_000_000 };
 
@@ -14,7 +14,7 @@ export default defineConfig({
   // Hardhat does not look for it by itself.
   test: { mocha: require("./.mocharc.cjs") },
   solidity: {
-    // The deposit hash: a library whose pure function the pool calls.
+    // The library with the deposit hash; the pool calls its pure function.
     npmFilesToBuild: ["poseidon-solidity/PoseidonT4.sol"],
     compilers: [{ ...compiler, settings: { evmVersion: "prague", viaIR: true, optimizer } }],
     overrides: {
@@ -27,7 +27,8 @@ export default defineConfig({
       type: "edr-simulated",
       chainType: "l1",
       chainId: 31337,
-      // A node that mines many transactions in a second would run its clock ahead and end every validUntil.
+      // Otherwise a node that mines many blocks a second would run ahead of real time, and every validUntil would
+      // expire.
       allowBlocksWithSameTimestamp: true,
     },
     // `pnpm deploy:network`: any network. Both come from `hardhat keystore set NAME`, or from the environment.

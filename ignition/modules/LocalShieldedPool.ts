@@ -2,8 +2,8 @@ import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 import { poolFutures } from "../support/pool.ts";
 
 /**
- * Deploys the test dollar and a pool for it. Parameter: `smallestDeposit`, as in ShieldedPool. Both modules have the same
- * id, so a deployment that was started with one token cannot be resumed with the other.
+ * Deploys the test dollar and a pool for it. Parameter: `smallestDeposit`, as in ShieldedPool. Both modules have the
+ * same id, so a deployment started with one token cannot be resumed with another.
  * @param set the key set whose verifiers are deployed
  */
 export const localShieldedPool = (set = "development") =>

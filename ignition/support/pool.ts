@@ -8,14 +8,14 @@ import { verifierName } from "./verifier-name.ts";
 /** Smallest amount of a deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
-/** Options of a contract that is deployed only after the first verifier. */
+/** Options for a contract that is deployed only after the first verifier. */
 export interface AfterVerifier {
   readonly after: ContractFuture<string>[];
 }
 
 /**
- * Deploys the pool with its verifiers and its hasher. A verifier is deployed first: on a chain that is not local, the
- * verifiers of development keys revert, and then nothing else is deployed.
+ * Deploys the pool with its verifiers and its hasher. A verifier is deployed first: on a chain that is not local,
+ * verifiers of development keys revert, so nothing else is deployed.
  * @param token returns the token's address, or a future that deploys the token
  * @param set the key set whose verifiers are deployed: `development` or `ceremony/NAME`
  */
@@ -24,7 +24,7 @@ export function poolFutures<Token extends ContractFuture<string> | ModuleParamet
   token: (options: AfterVerifier) => Token,
   set = "development",
 ) {
-  // The ids do not depend on the set, because Ignition resumes a deployment by its ids.
+  // The ids do not depend on the set, because Ignition uses them to resume a deployment.
   const verifier = (circuit: "Payment" | "Withdrawal" | "NoteAppend", options = {}) =>
     m.contract(verifierName(circuit, set), [], { id: `${circuit}Verifier`, ...options });
   const paymentVerifier = verifier("Payment");

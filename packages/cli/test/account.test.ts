@@ -12,7 +12,7 @@ describe("the account of a command", () => {
   });
   after(() => home.remove());
 
-  /** The lowest cost of scrypt, because the tests do not need its strength. */
+  /** The lowest scrypt cost, because the tests do not need strong encryption. */
   const encrypted = () => {
     const { address, privateKey } = account;
     return encryptKeystoreJsonSync({ address, privateKey }, password, { scrypt: { N: 2, r: 1, p: 1 } });

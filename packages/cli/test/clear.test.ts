@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { EXIT } from "../src/frame/exit.ts";
 import { DeadHome } from "./support/run.ts";
 
-describe("services and registries in the clear", () => {
+describe("services and registries over plain http", () => {
   let home: DeadHome;
   beforeEach(() => {
     home = new DeadHome();
@@ -17,7 +17,7 @@ describe("services and registries in the clear", () => {
   };
   const refused = `${EXIT.usage.code} SERVICE_NOT_SECURE`;
 
-  it("are rejected by init except on a local chain", async () => {
+  it("are rejected by init unless the chain is local", async () => {
     configure("8453", "https://pay.example/zk");
     const before = home.read("home/config.json");
     const init = (service: string) => ends("init", "--update", "--service", service);
@@ -29,7 +29,7 @@ describe("services and registries in the clear", () => {
     expect(await init("http://10.0.0.7:8402/zk")).to.equal(`${EXIT.network.code} NODE_UNREACHABLE`);
   });
 
-  it("get no signature even if the config names them", async () => {
+  it("receive no signature, even if the config names them", async () => {
     configure("8453", "http://pay.example/zk");
     expect(await ends("link", "+14155550123", "--code", "123456")).to.equal(refused);
     configure("8453", "https://pay.example/zk");

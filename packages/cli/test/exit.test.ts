@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { COMMAND_ERRORS } from "../src/error-definitions.ts";
 import { EXIT, exitOf } from "../src/frame/exit.ts";
 
-/** The codes that had an exit class before errors were defined in tables. They do not change. */
+/** Codes that had an exit class before errors were defined in tables. They do not change. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
   usage: [
     "ARTIFACTS_SOURCE_INVALID",
@@ -119,7 +119,7 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
   interrupted: ["INTERRUPTED"],
 };
 
-/** The codes that ended with 1 until then. The ones that stay `failed` are faults of this program or of the machine. */
+/** Codes that exited with 1 before that. Codes that stay `failed` are faults of this program or of the machine. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
   usage: [
     "AMOUNT_OUT_OF_BOUNDS",
@@ -196,14 +196,14 @@ const byExit = (codes: readonly string[]) => {
 };
 
 describe("exit codes", () => {
-  it("gives every error code of a command its exit class", () => {
+  it("assign an exit class to every error code of a command", () => {
     const first = new Set(Object.values(FIRST).flat());
     const codes = Object.keys(COMMAND_ERRORS);
     expect(byExit(codes.filter((code) => first.has(code)))).to.deep.equal(FIRST);
     expect(byExit(codes.filter((code) => !first.has(code)))).to.deep.equal(ADDED);
   });
 
-  it("has these numbers, which do not change", () => {
+  it("keep these numbers", () => {
     const numbers = Object.fromEntries(Object.entries(EXIT).map(([name, { code }]) => [name, code]));
     expect(numbers).to.deep.equal({
       ok: 0,
@@ -222,7 +222,7 @@ describe("exit codes", () => {
     expect(exitOf("INSUFFICIENT_FUNDS")).to.equal(4);
   });
 
-  it("is 1 for a code that is not defined", () => {
+  it("are 1 for an undefined code", () => {
     for (const code of ["WHATEVER", "toString", "__proto__"]) expect(exitOf(code)).to.equal(1);
   });
 });

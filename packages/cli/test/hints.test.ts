@@ -28,7 +28,7 @@ describe("hints", () => {
       "50000 base units are needed, but the wallet holds 0 base units; deposit 50000 base units more",
     );
 
-    it("name amounts in the token's unit and the command that helps", () => {
+    it("give amounts in the token's unit, and the command to run next", () => {
       expect(said(without)).to.equal(
         "0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
           "`sotto deposit AMOUNT --mint` deposits test tokens",
@@ -48,7 +48,7 @@ describe("hints", () => {
         expect(said(new PurchaseError(code, "too much"))).to.match(new RegExp(`^too much; raise it with ${option}\\b`));
     });
 
-    it("keep code, details and cause, and leave the program's own errors unchanged", () => {
+    it("keep code, details and cause, and do not change the program's own errors", () => {
       const error = new PurchaseError("FUNDS_TIMED_OUT", "5000000 base units wait", { cause: "NO_BLOCKS" });
       const explained = explain(error, config) as SottoError;
       expect(explained).to.include({ code: "FUNDS_TIMED_OUT", cause: error });
@@ -87,7 +87,7 @@ describe("hints", () => {
     }
   });
 
-  it("suggest the command or option that was mistyped", async () => {
+  it("suggest the command or option that the user meant", async () => {
     expect(
       ["pya", "depsoit", "balanse", "recieve", "restor"].map((word) =>
         nearest(word, ["pay", "deposit", "balance", "receive", "restore"]),
@@ -108,7 +108,7 @@ describe("hints", () => {
     }
   });
 
-  it("tell how to create a pool", async () => {
+  it("explain how to create a pool", async () => {
     home.empty();
     const before = process.cwd();
     process.chdir(home.folder);

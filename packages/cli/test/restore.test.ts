@@ -37,7 +37,7 @@ describe("restore", function () {
     return all.map(({ key, value }) => [key, value]);
   }
 
-  it("keeps a wallet that another process creates while the passphrase is typed", async () => {
+  it("keeps a wallet that another process creates while the user types the passphrase", async () => {
     const meanwhile = {
       get SOTTO_PASSPHRASE() {
         mkdirSync(second.home, { mode: 0o700 });
@@ -62,7 +62,7 @@ describe("restore", function () {
     expect(await records(second)).to.deep.equal([["journal/1", "of the backup"]]);
   });
 
-  it("rejects a folder with another key or a filled store", async () => {
+  it("rejects a folder with another key or a non-empty store", async () => {
     mkdirSync(second.home, { mode: 0o700 });
     await put(second, "journal/1", "of another");
     expect((await second.run(["restore", backup], environment)).stderr).to.include("WALLET_EXISTS");

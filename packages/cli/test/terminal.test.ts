@@ -22,7 +22,7 @@ describe("on a terminal", function () {
       expect(code, answer).to.equal(3);
       expect(stderr).to.include(`withdraw 1.5 USDC to ${ADDRESS}? [y/N] `).and.to.include("NOT_CONFIRMED");
     }
-    // After a yes, the command fails because the node does not answer.
+    // After the user confirms, the command fails because the node does not answer.
     for (const answer of ["y", "Yes"]) expect((await home.run(args, {}, [answer])).code).to.equal(6);
     expect((await home.run(args)).code).to.equal(3);
   });
@@ -52,17 +52,17 @@ describe("on a terminal", function () {
     }
   });
 
-  it("ends on Ctrl-C while a passphrase is typed", async () => {
+  it("exits on Ctrl-C at a passphrase prompt", async () => {
     const { code } = await home.run(["export", "--output", join(home.folder, "no.json")], {}, ["abc\u0003"]);
     expect(code).to.equal(130);
   });
 
   it("replaces control characters in a server's response", async () => {
-    // ESC and the single character that means ESC [, both of which rewrite a line that was shown before.
+    // ESC, and the single character that means ESC [; both can overwrite a line that was already shown.
     const evil = "paid 0\r\n\u001b[1Apaid 1\u009b2Kdone\u007f\u202e\tend\n";
     const body = async function* () {
       const bytes = new TextEncoder().encode(evil);
-      // Splits a character of two bytes.
+      // Splits a two-byte character.
       const middle = bytes.indexOf(0xc2) + 1;
       yield bytes.subarray(0, middle);
       yield bytes.subarray(middle);
@@ -75,14 +75,14 @@ describe("on a terminal", function () {
       return Buffer.concat(written).toString("utf8");
     };
     expect(await shown(true)).to.equal("paid 0\n\ufffd[1Apaid 1\ufffd2Kdone\ufffd\ufffd\tend\n");
-    // A file or a program gets every byte.
+    // Files and pipes receive every byte.
     expect(await shown(false)).to.equal(evil);
     const json = toJson({ body: evil });
     expect(json).to.match(/^[\n\x20-\x7e]*$/);
     expect(JSON.parse(json)).to.deep.equal({ body: evil });
   });
 
-  it("ends a response's body with a line break", async () => {
+  it("ends a response body with a line break", async () => {
     const shown = async (text: string, isTTY = true) => {
       const body = async function* () {
         yield new TextEncoder().encode(text);

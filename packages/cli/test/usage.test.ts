@@ -8,7 +8,7 @@ import { DeadHome } from "./support/run.ts";
 const ADDRESS = `0x${"56".repeat(20)}`;
 const SHIELDED = `0x0b${"00".repeat(63)}`;
 
-/** Values that options of each kind refuse. */
+/** Values that each kind of option rejects. */
 const amounts = ["x", "0", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999", "0x10"];
 const counts = ["x", "-1", "1.5", "1e2", "99999999999999999999"];
 const addresses = ["0x12", "hello", `0x${"zz".repeat(20)}`, `0xA${"b".repeat(39)}`];
@@ -16,7 +16,7 @@ const urls = ["x", "ftp://data.example/", "http://user:word@data.example/", "htt
 const missing = ["/nowhere/at/all"];
 const bad: Readonly<Record<string, readonly string[]>> = {
   amount: amounts,
-  // 0: a person approves every payment.
+  // 0: the user approves every payment.
   "approve-above": amounts.filter((amount) => amount !== "0"),
   artifacts: [],
   auditor: [],
@@ -122,7 +122,7 @@ describe("usage", () => {
     });
   }
 
-  it("checks arguments as strictly as options", async () => {
+  it("validates arguments as strictly as options", async () => {
     for (const amount of amounts.filter((text) => !text.startsWith("-"))) await refuses(["deposit", amount]);
     for (const amount of amounts.filter((text) => !text.startsWith("-")))
       await refuses(["withdraw", amount, "--to", ADDRESS]);
@@ -155,7 +155,7 @@ describe("usage", () => {
     }
   });
 
-  it("without a command lists the commands and ends with 2, with --help with 0", async () => {
+  it("lists the commands and exits with 2 without a command, with 0 for --help", async () => {
     const { stdout } = await home.run(["--help"]);
     for (const { name } of commands) expect(stdout).to.include(`  ${name} `);
     expect(stdout.split("\n").filter((line) => line.length > 80)).to.deep.equal([]);
@@ -177,7 +177,7 @@ describe("a wallet whose node does not answer", () => {
   });
   after(() => home.remove());
 
-  it("ends with 6, with --json as JSON on standard error", async () => {
+  it("exits with 6, and prints JSON to standard error with --json", async () => {
     const { code, stdout, stderr } = await home.run(["balance", "--json"]);
     expect([code, stdout]).to.deep.equal([6, ""]);
     expect(JSON.parse(stderr)).to.deep.include({
@@ -185,7 +185,7 @@ describe("a wallet whose node does not answer", () => {
     });
   });
 
-  it("shows its address without a line of progress", async () => {
+  it("shows its address without progress output", async () => {
     const { code, stdout, stderr } = await home.run(["address"], {}, []);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^0x[0-9a-f]{128}\n$/);

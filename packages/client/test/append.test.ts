@@ -10,7 +10,7 @@ import { World } from "./support/world.ts";
 
 const START = { appended: 10, appendedChain: `0x${"11".repeat(32)}`, firstPending: 5 };
 
-/** Leaves 1, 2, 3 .., as many in each block as the runs say. */
+/** A queue with the leaves 1, 2, 3 ..; `runs` gives the number of leaves in each block. */
 function queueOf(runs: [block: number, leaves: number][]) {
   let leaf = 0n;
   return runs.flatMap(([blockNumber, count]) =>
@@ -25,7 +25,7 @@ describe("pending checkpoints", () => {
   const counts = (runs: [number, number][]) =>
     pendingCheckpoints(START, queueOf(runs)).map(({ sequence, count }) => [sequence, count]);
 
-  it("start at each block change and after 64 leaves", () => {
+  it("are placed at each block change and after 64 leaves", () => {
     expect(counts([])).to.deep.equal([]);
     expect(counts([[7, 2]])).to.deep.equal([[5, 12]]);
     expect(
@@ -55,7 +55,7 @@ describe("pending checkpoints", () => {
     ]);
   });
 
-  it("carry the value of the keccak chain", () => {
+  it("contain the value of the keccak chain", () => {
     const [first, second] = pendingCheckpoints(
       START,
       queueOf([
@@ -96,7 +96,7 @@ describe("note appender", () => {
   const open = (world: World, store = new MemoryStore()) =>
     NoteAppender.open({ ...world.options(), store, prover: world.prover });
 
-  it("appends the queue to the tree in batches of 64 leaves, for any caller", async () => {
+  it("lets any caller append the queue to the tree in batches of 64 leaves", async () => {
     const world = new World();
     const [wallet, appender] = [await world.wallet(), await open(world)];
     expect((await rejection(appender.prepare())).code).to.equal("QUEUE_EMPTY");
@@ -146,13 +146,13 @@ describe("note appender", () => {
     const original = world.chain.call.bind(world.chain);
     const appender = await open(world);
     const { selector } = poolInterface.getFunction("queue")!;
-    // The queue as a node returns it that is one append behind.
+    // The queue as seen by a node that is one append behind.
     const stale = poolInterface.encodeFunctionResult("queue", [[2, 0, ZeroHash, ZeroHash, 0, 0, 0, 0, 0]]);
     world.chain.call = (call, block) => (call.data === selector ? Promise.resolve(stale) : original(call, block));
     expect((await rejection(appender.prepare())).code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("rejects a proof of another statement", async () => {
+  it("rejects a proof of a different statement", async () => {
     const world = new World();
     await world.deposit(await world.wallet(), [1_000n]);
     const prover = {

@@ -1,4 +1,4 @@
-// The book of purchases while another process writes to its store, which is not allowed.
+// The purchase book while another process writes to its store, which is not allowed.
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { PurchaseBook } from "../src/purchase/book.ts";
@@ -22,7 +22,7 @@ const record: PurchaseRecord = {
 };
 
 describe("PurchaseBook", () => {
-  it("does not begin a purchase that another process began or finished in the meantime", async () => {
+  it("does not start a purchase that another process has started or finished in the meantime", async () => {
     const store = new MemoryStore();
     const [first, second] = [await PurchaseBook.open(store), await PurchaseBook.open(store)];
     expect(await second.finished(record.id)).to.equal(undefined);

@@ -29,7 +29,7 @@ describe("boundaries", () => {
       Buffer.from(keys.nonceKey).toString("hex"),
     ];
     for (const secret of secrets) expect(text.includes(secret)).to.equal(false);
-    // The control: the same search finds public values.
+    // As a control, the same search does find public values.
     expect(text).to.include(wallet.shieldedAddress);
     expect(text).to.include(wallet.notes()[0]!.nullifier!.toString());
   });
@@ -70,7 +70,7 @@ describe("boundaries", () => {
     expect(reopened.balance()).to.deep.equal(one.balance());
   });
 
-  it("detects it also after one of them rolled back or merged the other's pages", async () => {
+  it("detects two wallets on one store even after one rolled back or merged the other's pages", async () => {
     const world = new World();
     const store = new MemoryStore();
     const one = await world.funded([5_000n], { seed: SEED, store });

@@ -22,7 +22,7 @@ describe("openWallet in a browser", () => {
   after(() => {
     for (const port of ports) port.close();
   });
-  /** Runs `serveProver` on one port of a channel, with these arguments after the port, and returns the other port. */
+  /** Calls `serveProver` with one port of a channel and these arguments, and returns the other port. */
   const workerOf = (...given: [] | [World["prover"]]): ProverWorker => {
     const { port1, port2 } = new MessageChannel();
     ports.push(port1, port2);
@@ -37,7 +37,7 @@ describe("openWallet in a browser", () => {
     ...changes,
   });
 
-  it("keeps its state in a database of its own, and pays with the worker's prover", async () => {
+  it("keeps its state in its own database, and pays with the worker's prover", async () => {
     const words = createSeedWords();
     const wallet = await openWallet(options({ words, prover: workerOf(world.prover) }));
     await world.deposit(wallet, [5_000n]);
@@ -55,7 +55,7 @@ describe("openWallet in a browser", () => {
     await again.close();
   });
 
-  it("is used by one tab at a time, until it is closed", async () => {
+  it("can be used by one tab at a time, until it is closed", async () => {
     const words = createSeedWords();
     const first = await openWallet(options({ words }));
     expect((await rejection(openWallet(options({ words })))).code).to.equal("WALLET_BUSY");
@@ -64,7 +64,7 @@ describe("openWallet in a browser", () => {
     await (await waiting).close();
   });
 
-  it("does not lock or close a store of the caller", async () => {
+  it("neither locks nor closes the caller's store", async () => {
     const store = await IndexedDbStore.open("mine");
     const wallet = await openWallet(options({ store }));
     await wallet.scan();
@@ -82,7 +82,7 @@ describe("openWallet in a browser", () => {
     await wallet.close();
   });
 
-  it("passes on why the worker has no prover", async () => {
+  it("reports why the worker has no prover", async () => {
     const missing = await rejection(connectProver(workerOf()));
     expect(missing.code).to.equal("ARTIFACTS_SOURCE_INVALID");
     const unknown = connectProver(workerOf(), { source: { service: "https://pay.example/zk", set: "ceremony/none" } });
@@ -92,7 +92,7 @@ describe("openWallet in a browser", () => {
     expect((await rejection(other)).code).to.equal("SET_MISMATCH");
   });
 
-  it("rejects missing nodes unless the chain is local", async () => {
+  it("requires a node unless the chain is local", async () => {
     const deployment = { ...options().deployment, chainId: 84_532n };
     const error = await rejection(openWallet(options({ deployment, nodes: undefined })));
     expect(error.message).to.equal("nodes is missing: the URL of a JSON-RPC node of chain 84532");
@@ -103,7 +103,7 @@ describe("a browser's bundle", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-bundle-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Bytes of what is loaded for an export before it runs, and all packages in it and in what is loaded later. */
+  /** Bytes that an export loads before it runs, and all packages that it loads then or later. */
   async function bundle(name: string) {
     const { outputs } = (
       await build({
@@ -141,7 +141,7 @@ describe("a browser's bundle", () => {
   }
   const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? "sotto";
 
-  it("has at most 350 KB to open a wallet, without the code that proves", async () => {
+  it("needs at most 350 KB to open a wallet, without the proving code", async () => {
     const { bytes, first } = await bundle("openWallet");
     expect(bytes).to.be.within(100_000, 350_000);
     for (const later of ["snarkjs", "wasmcurves"]) expect(first.has(later)).to.equal(false);

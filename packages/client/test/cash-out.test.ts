@@ -1,4 +1,4 @@
-// Withdrawals through a service: an interrupted one is resumed from the same notes, and executed once.
+// Withdrawals through a service: an interrupted withdrawal resumes with the same notes and executes once.
 
 import { randomSeed, withdrawalSignals } from "@sotto/protocol";
 import { expect } from "chai";
@@ -36,7 +36,7 @@ describe("withdrawing through a service", () => {
   });
   const nullifiersOf = (body: Record<string, unknown>) =>
     withdrawalSignals((body["signals"] as string[]).map(BigInt)).nullifiers.join();
-  /** The nullifiers of all withdrawals that the service got. */
+  /** Nullifiers of all withdrawals that the service received. */
   const watch = () => {
     const sent = new Set<string>();
     service.before = (_, body) => void sent.add(nullifiersOf(body));
@@ -47,7 +47,7 @@ describe("withdrawing through a service", () => {
     world.chain.mine();
   };
 
-  it("returns when the wallet sees it on chain, and reports its stages", async () => {
+  it("returns when the wallet sees the withdrawal on chain, and reports its stages", async () => {
     const wallet = await funded();
     const stages: string[] = [];
     const done = await wallet.cashOut(
@@ -67,12 +67,12 @@ describe("withdrawing through a service", () => {
     expect(received()).to.equal(AMOUNT);
     expect(wallet.balance().spendable).to.equal(TOTAL - AMOUNT);
     expect(wallet.unfinishedWithdrawals()).to.deep.equal([]);
-    // It has returned, so an equal call is another withdrawal.
+    // The first call has returned, so an equal call starts another withdrawal.
     expect(await wallet.cashOut(options())).to.include({ resumed: false });
     expect(received()).to.equal(2n * AMOUNT);
   });
 
-  it("withdraws all notes completely, and pays a fee from the notes", async () => {
+  it("withdraws all notes in full, and pays a fee from the notes", async () => {
     const wallet = await funded();
     const fee = { amount: 500n, recipient: `0x${"fe".repeat(20)}` };
     const done = await wallet.cashOut(options({ amount: undefined, all: true, fee }));
@@ -81,7 +81,7 @@ describe("withdrawing through a service", () => {
     expect(wallet.balance().total).to.equal(0n);
   });
 
-  it("withdraws once if it dies before or after any write to its store", async () => {
+  it("withdraws once if the process dies before or after any write to its store", async () => {
     let died = 0;
     for (const after of [false, true])
       for (let writes = 0; ; writes += 1) {
@@ -99,7 +99,7 @@ describe("withdrawing through a service", () => {
         await wallet.scan();
         const left = wallet.unfinishedWithdrawals().length;
         const executed = received() > before;
-        // After its last write it is finished, and an equal call would be another withdrawal.
+        // After the last write the withdrawal is finished, so an equal call would start another one.
         if (left > 0 || !executed) expect(await wallet.cashOut(options())).to.include({ resumed: left > 0 });
         expect([received() - before, sent.size], `write ${writes}`).to.deep.equal([AMOUNT, 1]);
         expect(wallet.balance()).to.include({ spendable: TOTAL - AMOUNT, total: TOTAL - AMOUNT });
@@ -108,7 +108,7 @@ describe("withdrawing through a service", () => {
     expect(died).to.be.greaterThan(5);
   });
 
-  it("resumes after the user stopped waiting, whether or not it was executed", async () => {
+  it("resumes after the user stopped waiting, whether or not the withdrawal was executed", async () => {
     const wallet = await funded();
     for (const executed of [false, true]) {
       const before = received();
@@ -132,7 +132,7 @@ describe("withdrawing through a service", () => {
     }
   });
 
-  it("releases its notes if it ends before its proof is made", async () => {
+  it("releases its notes if it ends before the proof is generated", async () => {
     const ending = new AbortController();
     const prover = {
       artifacts: world.prover.artifacts,
@@ -149,12 +149,12 @@ describe("withdrawing through a service", () => {
     expect(service.asked).to.deep.equal([]);
   });
 
-  it("does not resume a withdrawal with other terms", async () => {
+  it("does not resume a withdrawal with different terms", async () => {
     const wallet = await funded();
     service.before = () => ({ httpStatus: 429, code: "QUOTA_EXCEEDED" });
     expect((await rejection(wallet.cashOut(options()))).code).to.equal("SERVICE_REFUSED");
     service.before = () => undefined;
-    // The open one holds the notes.
+    // The open withdrawal holds the notes.
     const other = () => wallet.cashOut(options({ amount: AMOUNT + 1n }));
     expect((await rejection(other())).code).to.equal("FUNDS_NOT_READY");
     const [left] = wallet.unfinishedWithdrawals();
@@ -190,7 +190,7 @@ describe("withdrawing through a service", () => {
     expect((await second).id).not.to.equal(id);
   });
 
-  it("makes another attempt with the same notes if the service can no longer execute the first", async () => {
+  it("makes a second attempt with the same notes if the service can no longer execute the first", async () => {
     const wallet = await funded();
     const bodies: Record<string, unknown>[] = [];
     const refuse = (answer: Record<string, unknown>) => {
@@ -204,7 +204,8 @@ describe("withdrawing through a service", () => {
     expect((await rejection(wallet.cashOut(options()))).code).to.equal("NOT_SETTLED");
     refuse({ httpStatus: 429, code: "QUOTA_EXCEEDED" });
     expect((await rejection(wallet.cashOut(options()))).code).to.equal("SERVICE_REFUSED");
-    // The first call, the second with the stored proof and another attempt, the third with that attempt.
+    // Four requests: the first call; the second call with the stored proof, then a new attempt; the third call with
+    // that attempt.
     expect(new Set(bodies.map(({ validUntil }) => validUntil)).size).to.equal(2);
     expect(bodies).to.have.length(4);
     expect(new Set(bodies.map(nullifiersOf)).size).to.equal(1);
@@ -214,7 +215,7 @@ describe("withdrawing through a service", () => {
     for (const body of bodies) expect(() => world.withdraw({ withdraw: body } as never)).to.throw("AlreadySpent");
   });
 
-  it("is started again only when the first can no longer be executed", async () => {
+  it("starts a new withdrawal only when the first can no longer be executed", async () => {
     const wallet = await funded();
     let body: Record<string, unknown> = {};
     service.before = (_, sent) => {
@@ -231,7 +232,7 @@ describe("withdrawing through a service", () => {
     expect(received()).to.equal(AMOUNT);
   });
 
-  it("resumes it after a reorganization removed it", async () => {
+  it("resumes a withdrawal that a reorganization removed", async () => {
     const wallet = await funded({ finality: 2 });
     world.chain.mineMany(3);
     await wallet.scan();
@@ -247,7 +248,7 @@ describe("withdrawing through a service", () => {
     expect([received(), sent.size]).to.deep.equal([AMOUNT, 1]);
   });
 
-  it("does not believe a service that claims it", async () => {
+  it("does not trust a service that claims to have executed it", async () => {
     const wallet = await funded();
     const lie = { status: "success", txSignature: `0x${"12".repeat(32)}`, blockNumber: 1, gasFeePaidBy: "0x" };
     service.before = () => lie;
@@ -258,7 +259,7 @@ describe("withdrawing through a service", () => {
     expect(received()).to.equal(AMOUNT);
   });
 
-  it("uses the caller's way to submit it, and no service", async () => {
+  it("uses the caller's submit function instead of a service", async () => {
     const wallet = await funded();
     const done = await wallet.cashOut({
       recipient: ACCOUNT,

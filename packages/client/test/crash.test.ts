@@ -25,7 +25,7 @@ async function live(world: World, store: Store, merchantAddress: string): Promis
   await wallet.scan();
 }
 
-/** Number of writes of these operations. */
+/** Number of writes that these operations make. */
 async function countWrites(merchantAddress: string): Promise<number> {
   let writes = 0;
   const store = new MemoryStore();
@@ -75,7 +75,7 @@ describe("a crash", function () {
           .map((note) => ({ ...note, state: note.state === "held" ? "spendable" : note.state }));
         expect(free, title).to.deep.equal(fresh.notes());
 
-        // Operations in flight expire within minutes; then the wallet can spend everything, and no unit is missing.
+        // Operations in flight expire within minutes; then the wallet can spend its whole balance, to the last unit.
         world.chain.time += 1_200;
         world.chain.mine();
         await reopened.scan();

@@ -36,7 +36,7 @@ describe("an endless 402 body", () => {
     expect(await challenge(() => new Promise(() => undefined), 50)).to.match(/more than 50 ms/);
     const drip = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       await new Promise((resolve) => setImmediate(resolve));
-      // The client may have cancelled the body; then nothing can be sent.
+      // The client may have cancelled the body; then sending fails.
       if (controller.desiredSize !== null && given === undefined) controller.enqueue(new Uint8Array(1));
     };
     expect(await challenge(drip, 50)).to.match(/more than 50 ms/);

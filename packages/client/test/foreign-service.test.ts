@@ -25,14 +25,14 @@ describe("the error for a service that is not allowed", () => {
     );
   });
 
-  it("explains where the base path is missing", () => {
+  it("explains which URL lacks the base path", () => {
     expect(described("http://127.0.0.1:8402", "http://127.0.0.1:8402/zk")).to.match(
       /: the path \/zk is missing in http:\/\/127\.0\.0\.1:8402$/,
     );
     expect(described("http://127.0.0.1:8402/zk", "http://127.0.0.1:8402")).to.match(/: the path \/zk is missing in /);
   });
 
-  it("quotes any address in one short line", () => {
+  it("quotes any address on one short line", () => {
     const message = describeForeign(`nowhere\u001b[2J\n${"x".repeat(9_000)}`, "", ["https://pay.example"]);
     expect(message).to.match(/^[\x20-\x7e]{1,800}$/);
     const many = Array.from({ length: 50 }, (_, i) => `https://${i}.example`);

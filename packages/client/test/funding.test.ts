@@ -1,4 +1,4 @@
-// Deposits through a service: an interrupted one is resumed with its signature, and executed once.
+// Deposits through a service: an interrupted deposit resumes with its signature and executes once.
 
 import type { Log, LogQuery } from "@sotto/chain";
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
@@ -21,7 +21,7 @@ describe("funding a wallet", () => {
   let world: World;
   let service: LocalService;
   let account: Account;
-  /** How often the account was asked to sign. */
+  /** Number of times the account was asked to sign. */
   let signed: number;
   const signer = {
     getAddress: () => account.getAddress(),
@@ -44,7 +44,7 @@ describe("funding a wallet", () => {
     service: service.client,
     ...changes,
   });
-  /** What the service submitted last, mined without it. */
+  /** Mines the last submitted deposit without the service. */
   const mineElsewhere = (body: unknown) => world.chain.mine(depositWithAuthorizationCall(body as never));
   const passTime = (seconds: number) => {
     world.chain.time += seconds;
@@ -72,7 +72,7 @@ describe("funding a wallet", () => {
     expect((await wallet.store.list("fund/")).length).to.equal(0);
   });
 
-  it("deposits once if it dies before or after any write to its store", async () => {
+  it("deposits once if the process dies before or after any write to its store", async () => {
     let died = 0;
     for (const after of [false, true])
       for (let writes = 0; ; writes += 1) {
@@ -113,7 +113,7 @@ describe("funding a wallet", () => {
       lost += 1;
       return { httpStatus: 400, code: "PROXY" };
     };
-    // The chain has the deposit, so the failed response does not matter.
+    // The deposit is on chain, so the failed response does not matter.
     await wallet.fund(options());
     expect([lost, signed, spent()]).to.deep.equal([1, 1, AMOUNT]);
   });
@@ -179,7 +179,7 @@ describe("funding a wallet", () => {
     expect((await wallet.store.list("fund/")).length).to.equal(0);
   });
 
-  it("deposits once if it dies while it replaces an expired deposit", async () => {
+  it("deposits once if the process dies while replacing an expired deposit", async () => {
     let died = 0;
     for (const after of [false, true])
       for (let writes = 0; ; writes += 1) {
@@ -205,7 +205,7 @@ describe("funding a wallet", () => {
     expect(died).to.be.greaterThan(4);
   });
 
-  it("waits for a block that shows that a deposit expired, except on a local chain", async () => {
+  it("waits for a block that proves that a deposit expired, except on a local chain", async () => {
     for (const [chainId, signatures] of [
       [31_337n, 2],
       [11_155_111n, 1],
@@ -228,7 +228,7 @@ describe("funding a wallet", () => {
     }
   });
 
-  it("makes two deposits of two equal calls at the same time", async () => {
+  it("makes two deposits for two equal concurrent calls", async () => {
     const wallet = await world.wallet();
     const both = await Promise.all([wallet.fund(options()), wallet.fund(options())]);
     expect(both[0].transaction).not.to.equal(both[1].transaction);
@@ -266,7 +266,7 @@ describe("funding a wallet", () => {
     expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
   });
 
-  it("sends nothing if it is aborted while the account is asked", async () => {
+  it("sends nothing if aborted while the account is asked to sign", async () => {
     const wallet = await world.wallet();
     const reason = new Error("the user pressed stop");
     const ending = new AbortController();
@@ -293,7 +293,7 @@ describe("funding a wallet", () => {
     expect((await rejection(wallet.fund(options()))).code).to.equal("WALLET_CLOSED");
   });
 
-  it("says what the notes are waiting for if they are not spendable in time", async () => {
+  it("reports what the notes are waiting for if they are not spendable in time", async () => {
     const wallet = await world.wallet();
     service.appends = false;
     const late = await rejection(wallet.fund(options({ timeoutMs: 1 })));
@@ -307,7 +307,7 @@ describe("funding a wallet", () => {
     expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
   });
 
-  it("returns before the append if asked", async () => {
+  it("returns before the append if requested", async () => {
     const wallet = await world.wallet();
     service.appends = false;
     await wallet.fund(options({ until: "deposited" }));
@@ -315,7 +315,7 @@ describe("funding a wallet", () => {
     expect(await wallet.unfinishedDeposits()).to.deep.equal([]);
   });
 
-  it("does not believe a service that claims a deposit", async () => {
+  it("does not trust a service that claims a deposit", async () => {
     const wallet = await world.wallet();
     service.before = () => ({
       status: "success",
@@ -331,7 +331,7 @@ describe("funding a wallet", () => {
 
   it("survives a reorganization that removes the deposit", async () => {
     const wallet = await world.wallet({ finality: 2 });
-    // A block that has the account's tokens.
+    // A block in which the account has its tokens.
     world.chain.mine();
     service.appends = false;
     const late = await rejection(wallet.fund(options({ timeoutMs: 1 })));
@@ -345,7 +345,7 @@ describe("funding a wallet", () => {
     expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
   });
 
-  describe("that returned before its notes were in the tree", () => {
+  describe("a deposit that returned before its notes were in the tree", () => {
     const FINALITY = 2;
     let seed: Uint8Array;
     let disk: MemoryStore;
@@ -353,7 +353,7 @@ describe("funding a wallet", () => {
     const deposited = (changes: Partial<FundOptions> = {}) => options({ until: "deposited", ...changes });
     const open = (store: Store = disk) => world.wallet({ seed, store, finality: FINALITY });
     const records = async () => (await disk.list("fund/")).length;
-    /** Removes the blocks since `height`. The new service does not know them. */
+    /** Removes the blocks since `height`. The new service has no record of the deposits. */
     const reorganize = () => {
       world.chain.takeBack(world.chain.height - height);
       world.chain.mine();
@@ -364,13 +364,13 @@ describe("funding a wallet", () => {
       seed = randomSeed();
       disk = new MemoryStore();
       service.appends = false;
-      // A block that has the account's tokens.
+      // A block in which the account has its tokens.
       world.chain.mine();
       height = world.chain.height;
     };
     beforeEach(begin);
 
-    it("keeps its record until they are, and is not resumed by an equal call", async () => {
+    it("keeps its record until they are in the tree, and is not resumed by an equal call", async () => {
       const wallet = await open();
       const first = await wallet.fund(deposited());
       expect([await records(), await wallet.unfinishedDeposits()]).to.deep.equal([1, []]);
@@ -380,7 +380,7 @@ describe("funding a wallet", () => {
       expect([signed, spent(), await records()]).to.deep.equal([2, 2n * AMOUNT, 2]);
       world.chain.mineMany(FINALITY);
       await wallet.scan();
-      // Confirmed, but not in the tree: no root confirms what the node says.
+      // Confirmed but not in the tree: no root proves what the node reports.
       expect([wallet.balance().queued, await records()]).to.deep.equal([2n * AMOUNT, 2]);
       await world.append();
       world.chain.mineMany(FINALITY);
@@ -390,7 +390,7 @@ describe("funding a wallet", () => {
       expect(late.code).to.equal("UNKNOWN_DEPOSIT");
     });
 
-    it("is resumed after a reorganization removed them, without another signature", async () => {
+    it("is resumed without another signature after a reorganization removed its notes", async () => {
       const first = await (await open()).fund(deposited());
       reorganize();
       const wallet = await open();
@@ -406,7 +406,7 @@ describe("funding a wallet", () => {
       expect([await records(), wallet.balance().total]).to.deep.equal([0, AMOUNT]);
     });
 
-    it("is replaced only when the removed one can no longer be executed", async () => {
+    it("is replaced only when the removed deposit can no longer be executed", async () => {
       let body: unknown;
       service.before = (_, sent) => {
         body = sent;
@@ -427,7 +427,7 @@ describe("funding a wallet", () => {
       expect([signed, spent(), await records()]).to.deep.equal([2, AMOUNT, 1]);
     });
 
-    it("is executed once if it dies before or after any write and a reorganization follows", async () => {
+    it("is executed once if the process dies before or after any write and a reorganization follows", async () => {
       let died = 0;
       for (const after of [false, true])
         for (let writes = 0; ; writes += 1) {
@@ -468,7 +468,7 @@ describe("funding a wallet", () => {
       await world.append();
       world.chain.mineMany(FINALITY);
       await wallet.scan();
-      // Even a node that hides the confirmed notes does not make the wallet deposit again.
+      // The wallet does not deposit again even if a node hides the confirmed notes.
       const other = await world.wallet({ seed, store: await withoutScan(disk), finality: FINALITY });
       world.chain.takeBack(world.chain.height - height);
       world.chain.mineMany(FINALITY);
@@ -485,7 +485,7 @@ describe("funding a wallet", () => {
       };
       const wallet = await world.wallet({ seed, store: disk, chain: nodeOf(world.chain, { logs }) });
       service.before = async (_, body) => {
-        // The log of the block that would execute it.
+        // The log of the block that would execute the deposit.
         const block = mineElsewhere(body);
         world.chain.takeBack(1);
         const { number: blockNumber, hash: blockHash, timestamp } = world.chain.mine();
@@ -497,7 +497,7 @@ describe("funding a wallet", () => {
       expect([spent(), wallet.balance().queued, await wallet.unfinishedDeposits()]).to.deep.equal([0n, AMOUNT, []]);
       invented = [];
       service.before = () => undefined;
-      // Another deposit gets the leaf of the invented one.
+      // Another deposit takes the leaf of the invented deposit.
       await world.deposit(await world.wallet(), [AMOUNT]);
       await world.append();
       await wallet.scan().catch(() => undefined);
@@ -507,7 +507,7 @@ describe("funding a wallet", () => {
       expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
     });
 
-    it("does not believe a service that claims the removed deposit", async () => {
+    it("does not trust a service that claims the removed deposit", async () => {
       const wallet = await open();
       const first = await wallet.fund(deposited());
       const { transaction, block } = first;
@@ -527,7 +527,7 @@ describe("funding a wallet", () => {
     });
   });
 
-  it("rejects invalid requests before the account is asked", async () => {
+  it("rejects invalid requests before it asks the account to sign", async () => {
     const wallet: Wallet = await world.wallet();
     const cases: [string, Partial<Record<keyof FundOptions, unknown>>][] = [
       ["INVALID_OPTION", { amount: undefined }],
@@ -555,7 +555,7 @@ describe("funding a wallet", () => {
     expect([signed, service.asked.length]).to.deep.equal([0, 0]);
   });
 
-  it("reports a record that it did not write", async () => {
+  it("reports a record that it did not write itself", async () => {
     const wallet = await world.wallet();
     const id = "0".repeat(32);
     for (const value of [null, { id }, { id, account: "0x", amounts: ["1"], keyIndex: 1, created: 1, request: {} }]) {
@@ -568,7 +568,7 @@ describe("funding a wallet", () => {
   });
 });
 
-/** The wallet's records without the chain that it has read. */
+/** A copy of the wallet's records without the scanned chain data. */
 async function withoutScan(store: Store): Promise<Store> {
   const copy = new MemoryStore();
   for (const prefix of ["identity", "fund/"])

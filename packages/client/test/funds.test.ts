@@ -39,7 +39,7 @@ describe("a purchase without a spendable note", () => {
     ]);
   });
 
-  it("reports missing confirmations and a chain that mines no blocks", async () => {
+  it("reports missing confirmations, and that the chain mines no blocks", async () => {
     const payer = await world.wallet({ finality: 2 });
     await world.deposit(payer, [5_000n]);
     await world.append();
@@ -55,7 +55,7 @@ describe("a purchase without a spendable note", () => {
     ).to.include({ cause: "NO_BLOCKS", pending: "5000" });
   });
 
-  it("reports only missing confirmations if blocks are mined", async () => {
+  it("reports only missing confirmations if the chain mines blocks", async () => {
     const payer = await world.wallet({ finality: 3 });
     await world.deposit(payer, [5_000n]);
     await payer.scan();
@@ -67,7 +67,7 @@ describe("a purchase without a spendable note", () => {
     expect(describeWaiting(payer, waiting)).to.equal("5000 base units wait for 3 confirmations");
   });
 
-  it("reports the append it waits for", async () => {
+  it("reports the append that it is waiting for", async () => {
     const payer = await world.funded([5_000n]);
     world.append = async () => 0;
     await (await buy(payer, "1")).delivered();

@@ -7,7 +7,7 @@ const HOST = "data.example";
 const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
 
 describe("host pins", () => {
-  it("accept only one of two wallets that are pinned at the same time", async () => {
+  it("accept only one of two wallets pinned concurrently", async () => {
     const store = new MemoryStore();
     const outcomes = await Promise.allSettled(
       [ONE, OTHER, ONE, OTHER].map((wallet) => checkPin(store, HOST, wallet, undefined)),
@@ -16,7 +16,7 @@ describe("host pins", () => {
     expect(await rejection(checkPin(store, HOST, OTHER, undefined))).to.include({ code: "RECIPIENT_CHANGED" });
   });
 
-  it("change as confirmed, and ask again if the pin changed in the meantime", async () => {
+  it("change after confirmation, and ask again if the pin changed in the meantime", async () => {
     const store = new MemoryStore();
     await checkPin(store, HOST, ONE, undefined);
     const asked: string[] = [];

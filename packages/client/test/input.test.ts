@@ -103,7 +103,7 @@ describe("invalid input", () => {
     await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, sponsor: free }));
   });
 
-  it("is rejected if the token's actual EIP-712 domain differs from the one it states", async () => {
+  it("is rejected if the token's actual EIP-712 domain differs from its declared one", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     world.token.mint(account.address, 5_000n);
     world.token.separator = `0x${"12".repeat(32)}`;
@@ -111,7 +111,7 @@ describe("invalid input", () => {
     expect(error.code).to.equal("TOKEN_MISMATCH");
   });
 
-  it("is rejected for calls", () => {
+  it("is rejected by the functions that encode calls", () => {
     expect(thrown(() => settleCall("0x", [])).code).to.equal("INVALID_ADDRESS");
     expect(thrown(() => approveCall(TOKEN, POOL, -1n)).code).to.equal("INVALID_INTEGER");
   });

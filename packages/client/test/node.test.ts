@@ -79,7 +79,7 @@ describe("a faulty node", () => {
     expect(error.message).to.match(/another node/);
   });
 
-  it("is detected if it returns logs of other blocks or of another contract", async () => {
+  it("is detected if it returns logs from other blocks or another contract", async () => {
     const shifted = logsWhere(world, (logs) => logs.map((log) => ({ ...log, blockNumber: 10_000 })));
     expect((await scanWith(world, shifted)).error.code).to.equal("NODE_INCONSISTENT");
     const back = (logs: Log[]) =>
@@ -100,7 +100,7 @@ describe("a faulty node", () => {
     expect(strange.balance().total).to.equal(11_000n);
   });
 
-  it("suffices without historical state", async () => {
+  it("is sufficient if it only lacks historical state", async () => {
     const pruned = changed(world, {
       call: async (call, block) => {
         if (block !== undefined) throw new ChainError("NODE_ERROR", "missing trie node");
@@ -112,7 +112,7 @@ describe("a faulty node", () => {
     expect(wallet.balance().spendable).to.equal(11_000n);
   });
 
-  it("is not trusted with the root of the events after any other fault", async () => {
+  it("with any other fault is not trusted to confirm the root of the events", async () => {
     for (const code of ["NODE_UNREACHABLE", "NODE_INCONSISTENT", "WRONG_CHAIN"] as const) {
       const { error } = await scanWith(world, {
         call: async (call, block) => {
@@ -124,7 +124,7 @@ describe("a faulty node", () => {
     }
   });
 
-  it("on another fork gives no time for the expiry of payments", async () => {
+  it("on another fork does not provide the time that expires payments", async () => {
     const fork = changed(world, {
       block: async (number) => {
         const block = await world.chain.block(number);
@@ -151,13 +151,13 @@ describe("a faulty node", () => {
     expect(error.code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("leaves no wrong state: the wallet continues with another node", async () => {
+  it("leaves no wrong state behind: the wallet continues with another node", async () => {
     const lies: ((logs: Log[]) => Log[])[] = [
       (logs) => logs.slice(1),
       (logs) => logs.slice(0, -1),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Deposited")),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended")),
-      // The commitment of another note, and two invalid ones: 0 and one above p.
+      // The commitment of another note, and two invalid commitments: 0 and a value above p.
       ...["1", "0", "f"].map(
         (digit) => (logs: Log[]) =>
           logs.map((log) => {
@@ -185,7 +185,7 @@ describe("a faulty node", () => {
     }
   });
 
-  it("is detected by the next leaf if it omits queued leaves", async () => {
+  it("is detected at the next leaf if it omits queued leaves", async () => {
     await world.deposit(await world.wallet(), [7_000n]);
     let lying = true;
     const last = world.chain.height;

@@ -27,7 +27,7 @@ describe("opening a wallet", () => {
     ({ world, store, wallet, refuses } = await openUntouched());
   });
 
-  it("rejects a wrong key, chain, pool, store or option", async () => {
+  it("rejects an invalid key, chain, pool, store or option", async () => {
     const open = (changes: object) => () => Wallet.open({ ...world.options({ store: new MemoryStore() }), ...changes });
     const cases: [string, object][] = [
       ["INVALID_KEY", { seed: new Uint8Array(16) }],
@@ -56,7 +56,7 @@ describe("opening a wallet", () => {
     await refuses("STORE_FOREIGN", open({ store: foreign }));
   });
 
-  it("asks another node if one does not have the pool yet", async () => {
+  it("asks another node if the first does not have the pool yet", async () => {
     const healthy = nodeOf(world.chain);
     const behind = nodeOf(world.chain, { code: async () => "0x" });
     for (const nodes of [
@@ -100,7 +100,7 @@ describe("opening a wallet", () => {
     expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
   });
 
-  it("rejects artifacts of a different set than the pool's", async () => {
+  it("rejects artifacts of a different key set than the pool's", async () => {
     const set = "ceremony/autumn-2026";
     const options = { ...world.options({ store: new MemoryStore() }), set };
     const { details } = await refuses("SET_MISMATCH", () => Wallet.open(options));
@@ -120,7 +120,7 @@ describe("opening a wallet", () => {
     expect((await rejection(reading.withdraw({ recipient: MERCHANT, amount: 1n }))).code).to.equal("INVALID_OPTION");
   });
 
-  it("runs every action of a cleanup, the last one first, and reports the first error", async () => {
+  it("runs all cleanup actions in reverse order, and reports the first error", async () => {
     const cleanup = new Cleanup();
     const ran: string[] = [];
     for (const name of ["lock", "store", "prover"])
@@ -134,7 +134,7 @@ describe("opening a wallet", () => {
     expect(ran).to.have.length(3);
   });
 
-  it("requires the viewing key of the address for a viewing wallet", async () => {
+  it("requires the address's viewing key to open a viewing wallet", async () => {
     const { seed: _, prover: __, ...options } = world.options({ store: new MemoryStore() });
     const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
     const open = (changes: object) => () => ViewingWallet.open({ ...options, viewingKey, shieldedAddress, ...changes });

@@ -3,7 +3,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import { SEED, start } from "./support/merchant.ts";
 
 describe("a proof in the journal", () => {
-  it("is available after a crash, to be sent again", async () => {
+  it("is available after a crash, so that it can be sent again", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n, 6_000n], { store });
     const { id, bundle, settle } = await payer.pay(request);
@@ -32,7 +32,7 @@ describe("a proof in the journal", () => {
     expect(payer.history().map(({ state }) => state)).to.have.members(["settled", "expired"]);
   });
 
-  it("of a second attempt is not overwritten by a slower first one", async () => {
+  it("of a second attempt is not overwritten by a slower first attempt", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
     let release = () => undefined as unknown;
@@ -58,7 +58,7 @@ describe("a proof in the journal", () => {
     }
   });
 
-  it("that was never made still reserves its deadline: the next attempt has a later one", async () => {
+  it("that was never generated still reserves its deadline: the next attempt has a later deadline", async () => {
     const store = new MemoryStore();
     const { world, payer } = await start([5_000n], { store });
     world.prover.before = () => {

@@ -16,7 +16,7 @@ import type { World } from "./support/world.ts";
 const AWAY = () => {
   throw new TypeError("fetch failed");
 };
-/** Longer than any payment is valid, seconds. */
+/** Longer than the validity of any payment, seconds. */
 const AN_AGE = 400;
 
 describe("a purchase", () => {
@@ -37,7 +37,7 @@ describe("a purchase", () => {
   beforeEach(() => open([5_000n, 6_000n]));
   const buy = (changes: Partial<KeyedRequest> = {}) =>
     purchase(payer, service.client, { ...request, ...changes }, { chainTimeoutMs: 50, fundsTimeoutMs: 50 });
-  /** Base units that reached the merchant. */
+  /** Base units that the merchant has received. */
   const received = async () => {
     await merchant.scan();
     return merchant.balance().total;
@@ -47,7 +47,7 @@ describe("a purchase", () => {
     world.chain.mine();
   };
 
-  it("returns the proof of the settled payment and is finished on delivery", async () => {
+  it("returns the proof of the settled payment, and finishes on delivery", async () => {
     const paid = await buy();
     const header = parseProofHeader(paid.header);
     expect([header.txSignature, header.resourceUrl]).to.deep.equal([paid.txSignature, request.resourceUrl]);
@@ -62,11 +62,11 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("allows one purchase per key: no concurrent call and no other terms", async () => {
+  it("allows one purchase per key: rejects concurrent calls and different terms", async () => {
     const [first, second] = await Promise.allSettled([buy(), buy()]);
     expect(first.status).to.equal("fulfilled");
     expect((second as PromiseRejectedResult).reason.code).to.equal("PURCHASE_IN_PROGRESS");
-    // Until it is released, no other call gets it.
+    // No other call can acquire the purchase until it is released.
     expect((await rejection(buy())).code).to.equal("PURCHASE_IN_PROGRESS");
     if (first.status === "fulfilled") first.value.release();
     for (const changes of [{ price: 1_001n }, { resourceUrl: "https://data.example/other" }])
@@ -76,7 +76,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("does not settle with a token that may not fit into a header", async () => {
+  it("does not settle with a token that may be too long for a header", async () => {
     service.before = async (path, body) => {
       if (path !== "verify") return undefined;
       const answer = await service.answer(path, body);
@@ -101,7 +101,7 @@ describe("a purchase", () => {
     expect(parseProofHeader(header).resourceUrl).to.equal(undefined);
   });
 
-  it("does not begin if its proof may not fit into the server's header", async () => {
+  it("does not start if its proof may exceed the server's header limit", async () => {
     for (const maxHeaderLength of [1, 1_024, 4_000]) {
       const error = await rejection(buy({ maxHeaderLength }));
       expect(error).to.include({ code: "PROOF_HEADER_TOO_LONG" });
@@ -149,7 +149,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("requests the token if the bundle settled before the token arrived", async () => {
+  it("requests the token if the bundle settles before the token arrives", async () => {
     service.before = (path, body) => {
       if (path !== "verify") return undefined;
       service.settle(body as unknown as WireBundle);
@@ -176,7 +176,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  /** Loses the response to a settlement, and spends the purchase's note elsewhere. */
+  /** Drops the response to a settlement, and spends the purchase's note elsewhere. */
   async function replaceNote(): Promise<void> {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
@@ -188,7 +188,7 @@ describe("a purchase", () => {
     service.before = () => undefined;
   }
 
-  it("pays from another note after another device spent the first and nothing else can settle", async () => {
+  it("pays from another note after another device spent the first and no other attempt can settle", async () => {
     await replaceNote();
     const paid = await buy();
     expect(await received()).to.equal(1_700n);
@@ -196,9 +196,9 @@ describe("a purchase", () => {
     expect(paid.id).to.equal((await openPurchases(payer))[0]!.id);
   });
 
-  it("resumes its second payment, not the submitted first one", async () => {
+  it("resumes its second payment instead of the first, which was submitted", async () => {
     await replaceNote();
-    // Proving the second payment fails, after the payment was stored.
+    // Proving the second payment fails after the payment was stored.
     world.prover.before = () => {
       throw new Error("the prover died");
     };
@@ -211,7 +211,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_700n);
   });
 
-  it("is not paid again until dismissed if its proof is too old", async () => {
+  it("is not paid again until it is dismissed if its proof is too old", async () => {
     const paid = await buy();
     paid.release();
     pass(AN_AGE);
@@ -248,7 +248,7 @@ describe("a purchase", () => {
     expect((await rejection(buy({ key: "order 4", price: 5_000n }))).code).to.equal("INSUFFICIENT_FUNDS");
   });
 
-  it("can be aborted at each stage and resumed", async () => {
+  it("can be aborted and resumed at each stage", async () => {
     const stages: PurchaseStage[] = ["proving", "verifying", "settling", "confirming"];
     for (const [index, stage] of stages.entries()) {
       await open([5_000n]);
@@ -281,7 +281,7 @@ describe("a purchase", () => {
     expect(await openPurchases(payer)).to.deep.equal([]);
   });
 
-  it("finds a note for each of several parallel purchases after a split", async () => {
+  it("finds a note for each parallel purchase after a split", async () => {
     await open([50_000n]);
     expect(await prepareNotes(payer, service.client, { notes: 5, amount: 8_000n })).to.equal(4);
     const spendable = payer.notes().filter(({ state }) => state === "spendable");

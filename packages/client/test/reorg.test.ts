@@ -16,7 +16,7 @@ async function fresh(world: World, finality: number) {
 }
 
 describe("reorganization", () => {
-  it("rescans notes: another leaf index is another note", async () => {
+  it("rescans notes: a note at another leaf index is a different note", async () => {
     const world = new World();
     const [wallet, other] = [await world.wallet({ seed: SEED }), await world.wallet()];
     const { approve, deposit } = await wallet.deposit({ amounts: [5_000n] });
@@ -100,7 +100,7 @@ describe("reorganization", () => {
     expect(seen(restored)).to.deep.equal(await fresh(world, 0));
   });
 
-  it("of unconfirmed blocks rescans only those blocks", async () => {
+  it("rescans only unconfirmed blocks if it affects no others", async () => {
     const world = new World();
     await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(200);
@@ -151,7 +151,7 @@ describe("reorganization", () => {
       world.chain.mine();
       await wallet.scan();
       const expected = await fresh(world, finality);
-      // A fresh wallet does not know payments in progress, so notes that they hold are spendable there.
+      // A fresh wallet does not know of payments in progress, so it treats the notes that they hold as spendable.
       const free = wallet.notes().map((note) => ({ ...note, state: note.state === "held" ? "spendable" : note.state }));
       expect(free, `round ${round}`).to.deep.equal(expected.notes);
     }

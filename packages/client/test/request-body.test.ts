@@ -1,11 +1,11 @@
-// The body of a request, also in browsers whose requests have no property `body` (Firefox).
+// The body of a request, also in browsers whose Request has no `body` property (Firefox).
 import { expect } from "chai";
 import { expectRejected } from "../../../test/kit/rejection.ts";
 import { captureCall } from "../src/fetch/call.ts";
 
 const URL_ASKED = "https://news.example/1";
 
-/** What is sent for a request. */
+/** The bytes that a request sends. */
 async function sent(init: RequestInit, bodyLimit = 100) {
   let body: BodyInit | null | undefined;
   const send: typeof fetch = async (_, { body: given } = {}) => {
@@ -24,13 +24,13 @@ for (const firefox of [false, true])
     });
     after(() => void Object.defineProperty(Request.prototype, "body", body));
 
-    it("is sent as it was given, and GET has none", async () => {
+    it("is sent unchanged, and GET has none", async () => {
       expect(await sent({})).to.equal(null);
       expect(await sent({ method: "POST", body: "text" })).to.equal("text");
       expect(await sent({ method: "POST" })).to.equal(null);
     });
 
-    it("is refused if it is too large to be sent again", async () => {
+    it("is rejected if it is too large to buffer for a retry", async () => {
       await expectRejected("BODY_TOO_LARGE", () => sent({ method: "POST", body: "x".repeat(101) }));
     });
   });

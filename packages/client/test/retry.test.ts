@@ -49,7 +49,7 @@ describe("another attempt", () => {
     expect((await rejection(wallet.payAgain(id))).code).to.equal("PAYMENT_CLOSED");
   });
 
-  it("may follow an expired one while its note is unspent", async () => {
+  it("may follow an expired attempt while its note is unspent", async () => {
     const { world, payer, request } = await start([5_000n]);
     const { id, validUntil } = await payer.pay(request);
     while (world.chain.time <= validUntil) world.chain.mine();
@@ -75,11 +75,11 @@ describe("another attempt", () => {
     expect(payer.balance().total).to.equal(3_000n);
   });
 
-  it("of a withdrawal spends the same notes with a deadline never used before", async () => {
+  it("of a withdrawal spends the same notes with a new deadline", async () => {
     const { world, payer } = await start([5_000n, 6_000n]);
     const recipient = `0x${"cc".repeat(20)}`;
     const first = await payer.withdraw({ recipient, amount: 7_000n });
-    // The chain's clock does not advance. The deadline must differ nevertheless, or the output's pad would be used twice.
+    // The chain's clock does not advance, but the deadline must still differ, or the output's pad would be used twice.
     const second = await payer.withdrawAgain(first.id);
     expect(second.notes).to.deep.equal(first.notes);
     expect(second.validUntil).to.be.greaterThan(first.validUntil);
@@ -95,7 +95,7 @@ describe("another attempt", () => {
     expect((await rejection(payer.payAgain(first.id))).code).to.equal("UNKNOWN_PAYMENT");
   });
 
-  it("is not awaited if another device spent a merge's notes", async () => {
+  it("fails immediately if another device spent a merge's notes", async () => {
     const { world, payer, request } = await start([600n + 1_000n, 1_100n]);
     const device = await world.wallet({ seed: SEED });
     const submit = async () => world.settle(await device.pay({ ...request, amount: 500n }));
@@ -109,7 +109,7 @@ describe("another attempt", () => {
     expect((await rejection(again)).code).to.equal("TIMED_OUT");
   });
 
-  it("holds the note after many expired ones, also after a restart", async () => {
+  it("holds the note after many expired attempts, also after a restart", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
     for (let i = 0; i < 6; i += 1) {

@@ -28,7 +28,7 @@ describe("scan", () => {
     expect((await wallet.scan()).blocks).to.equal(0);
   });
 
-  it("halves refused ranges, and fails only if a single block is refused", async () => {
+  it("halves rejected ranges, and fails only if a single block is rejected", async () => {
     const world = new World();
     await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(100);
@@ -63,7 +63,7 @@ describe("scan", () => {
     expect(second.balance().spendable).to.equal(11_000n);
   });
 
-  it("keeps few pages after many scans", async () => {
+  it("stores few pages even after many scans", async () => {
     const world = new World();
     const store = new MemoryStore();
     const wallet = await world.wallet({ seed: SEED, store, finality: 2 });
@@ -102,7 +102,7 @@ describe("scan", () => {
     expect(BigInt(paymentSignals(bundle.publicSignals).root)).to.equal(BigInt(root));
   });
 
-  it("finds tags up to the gap limit and never uses one beyond it", async () => {
+  it("finds tags up to the gap limit, and never uses a tag beyond it", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED });
     // A hundred deposits that are never mined.
@@ -124,7 +124,7 @@ describe("scan", () => {
     expect((await wallet.deposit({ amounts: [2_000n] })).keyIndex).to.be.within(101, 300);
   });
 
-  it("uses different tags than another device with the same seed", async () => {
+  it("uses other tags than a second device with the same seed", async () => {
     const world = new World();
     const devices = [await world.wallet({ seed: SEED }), await world.wallet({ seed: SEED })];
     // Ten tags each: the probability that two random choices agree in all ten is 10^-19.

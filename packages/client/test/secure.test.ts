@@ -6,7 +6,7 @@ import { assertSecure } from "../src/fetch/secure.ts";
 const CHAIN = 1n;
 
 describe("secure addresses", () => {
-  it("are https, this machine, or any address on a local chain", () => {
+  it("are https URLs, this machine, or any address on a local chain", () => {
     for (const url of [
       "https://data.example/",
       "http://127.0.0.1:3000/",

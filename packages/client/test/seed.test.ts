@@ -34,7 +34,7 @@ describe("seed words", () => {
   });
 
   it("are rejected with the reason, without repeating the words", () => {
-    // A fixed phrase, because one in 256 wrong phrases has a valid checksum and is accepted as another wallet.
+    // A fixed phrase, because 1 in 256 wrong phrases has a valid checksum and opens another wallet.
     const words = wordsFromSeed(new Uint8Array(32).map((_, i) => 7 * i + 1)).split(" ");
     const refuse = (text: string) => {
       const error = thrown(() => seedFromWords(text));

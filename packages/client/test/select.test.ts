@@ -16,20 +16,20 @@ describe("coin selection", () => {
     expect(selectPaymentCoin(funds([9, 9]), 9n).leafIndex).to.equal(0);
   });
 
-  it("reports the missing amount, counting pending notes", () => {
+  it("reports the missing amount, with pending notes counted as available", () => {
     const error = thrown(() => selectPaymentCoin(funds([5, 6], 4), 20n));
     expect(error).to.include({ code: "INSUFFICIENT_FUNDS" });
     expect(error.details).to.include({ missing: "5", needed: "20", available: "15" });
     expect(thrown(() => selectWithdrawalCoins(funds([]), 1n)).details).to.include({ missing: "1" });
   });
 
-  it("distinguishes waiting from merging", () => {
+  it("distinguishes notes that need to wait from notes that need a merge", () => {
     expect(thrown(() => selectPaymentCoin(funds([5, 6], 10), 15n)).code).to.equal("FUNDS_NOT_READY");
     expect(thrown(() => selectPaymentCoin(funds([5, 6], 10), 11n)).code).to.equal("MERGE_REQUIRED");
     expect(thrown(() => selectPaymentCoin(funds([], 10), 5n)).code).to.equal("FUNDS_NOT_READY");
   });
 
-  it("withdraws from the smallest sufficient eight", () => {
+  it("withdraws from the smallest eight notes that suffice", () => {
     const many = [1, 2, 3, 4, 5, 6, 7, 8, 9, 100];
     expect(amounts(selectWithdrawalCoins(funds(many), 10n))).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(amounts(selectWithdrawalCoins(funds(many), 40n))).to.deep.equal([2, 3, 4, 5, 6, 7, 8, 9]);
@@ -39,7 +39,7 @@ describe("coin selection", () => {
     expect(amounts(selectWithdrawalCoins(funds([3]), 3n))).to.deep.equal([3]);
   });
 
-  it("merges the smallest eight that reach the target, else the largest eight", () => {
+  it("merges the smallest eight notes that reach the target, else the largest eight", () => {
     const tens = Array(12).fill(10);
     expect(selectMergeCoins(funds(tens), 0n, 75n)).to.have.length(WITHDRAWAL_INPUTS);
     expect(amounts(selectMergeCoins(funds([...tens, 30]), 1n, 110n))).to.deep.equal([10, 10, 10, 10, 10, 10, 10, 30]);
@@ -48,7 +48,7 @@ describe("coin selection", () => {
     expect(thrown(() => selectMergeCoins(funds([5, 5]), 10n)).code).to.equal("INSUFFICIENT_FUNDS");
   });
 
-  it("reaches any payment that the funds allow, by merging again and again", () => {
+  it("reaches any amount that the funds allow by repeated merges", () => {
     for (let total = 1; total <= 60; total += 1) {
       let coins = Array.from({ length: total }, (_, leafIndex) => ({ leafIndex, amount: BigInt(1 + (leafIndex % 3)) }));
       const target = coins.reduce((sum, { amount }) => sum + amount, 0n);

@@ -62,7 +62,7 @@ describe("SottoService", () => {
     expect(asked).to.deep.equal([`POST /zk/deposit ${bodies[0]}`, `POST /zk/withdraw ${bodies[1]}`]);
   });
 
-  it("settles with verify's token and exactly the interface's fields", async () => {
+  it("settles with the token from verify, and sends exactly the fields of the interface", async () => {
     answers.push([200, valid], [200, success("c")]);
     const { paymentToken, expiresIn } = await service.verify(bundle);
     expect([paymentToken, expiresIn]).to.deep.equal(["a.b.c", 9]);
@@ -70,7 +70,7 @@ describe("SottoService", () => {
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
   });
 
-  it("reads the pool's manifest strictly", async () => {
+  it("validates the pool's manifest strictly", async () => {
     const address = `0x${"5f".repeat(20)}`;
     const contract = { address, codeHash: HASH("1") };
     const manifest = {
@@ -109,7 +109,7 @@ describe("SottoService", () => {
     expect(asked[0]).to.equal(asked[1]);
   });
 
-  it("asks not to be held, and retries after a proxy's timeout", async () => {
+  it("asks the service to respond immediately, and retries after a proxy's timeout", async () => {
     const preferences: unknown[] = [];
     const note =
       (status: number, body: object): Handler =>
@@ -142,7 +142,7 @@ describe("SottoService", () => {
     expect(new Set(asked).size).to.equal(1);
   });
 
-  it("reports why a payment is invalid, not settled or refused, and an unreachable service", async () => {
+  it("reports why a payment is invalid, unsettled or refused, and that the service is unreachable", async () => {
     answers.push([200, { valid: false, paymentToken: "", reason: "UNKNOWN_ROOT", message: "no such root" }]);
     const invalid = await rejection(service.verify(bundle));
     expect(invalid).to.include({ code: "PAYMENT_INVALID", message: "UNKNOWN_ROOT: no such root" });
@@ -170,7 +170,7 @@ describe("SottoService", () => {
       asked = [];
       const abort = new AbortController();
       let received: number | undefined;
-      // The response is complete before the client gets it, so the abort happens during the wait.
+      // The response is complete before the client receives it, so the abort happens during the wait.
       const send: typeof fetch = async (input, init) => {
         const response = await fetch(input, init);
         const whole = new Response(await response.text(), { status: response.status, headers: response.headers });
@@ -204,7 +204,7 @@ describe("SottoService", () => {
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
   });
 
-  it("rejects responses outside the interface", async () => {
+  it("rejects responses that violate the interface", async () => {
     const long = "x".repeat(5_000);
     for (const answer of [
       "",
@@ -245,12 +245,12 @@ describe("SottoService", () => {
         "SERVICE_ANSWER_INVALID",
       );
     }
-    // The interface defines any other status as a failed settlement.
+    // According to the interface, any other status is a failed settlement.
     answers.push([200, { ...good, status: "settled" }]);
     expect((await rejection(service.deposit(request))).code).to.equal("NOT_SETTLED");
   });
 
-  it("passes on only a code and one line of an error response", async () => {
+  it("passes on only the code and one line of an error response", async () => {
     answers.push([400, { code: "x\ny", message: `a\r\nb\u001b[31m${"c".repeat(900)}` }]);
     const error = await rejection(service.verify(bundle));
     expect(error.details).to.deep.include({ status: 400, reason: "NO_CODE" });

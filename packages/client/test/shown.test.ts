@@ -17,7 +17,7 @@ async function abandon(world: World, wallet: Wallet, { validUntil }: Payment | W
   await wallet.scan();
 }
 
-/** A payer with these notes. A payment of 2,000 from the first note was proved for a merchant and never settled. */
+/** A payer with these notes, whose payment of 2,000 from the first note was proved for a merchant and never settled. */
 async function abandoned(amounts = [5_000n, 6_000n]) {
   const store = new MemoryStore();
   const { world, payer, merchant, request: asked } = await start(amounts, { store });
@@ -26,13 +26,13 @@ async function abandoned(amounts = [5_000n, 6_000n]) {
   await abandon(world, payer, first);
   expect(payer.status(first.id).state).to.equal("expired");
   const other = { ...request, recipient: world.recipient(await world.wallet()) };
-  /** Which of the two notes a payment spends. */
+  /** Returns which of the two notes a payment spends. */
   const spends = ({ nullifier }: Payment): "the shown note" | "another note" =>
     nullifier === first.nullifier ? "the shown note" : "another note";
   return { world, payer, merchant, store, request, first, other, spends };
 }
 
-describe("a note whose nullifier was shown by an unsettled payment", () => {
+describe("a note whose nullifier an unsettled payment revealed", () => {
   it("is not used for another recipient or service while another note suffices", async () => {
     const { world, payer, store, request, other, spends } = await abandoned([5_000n, 6_000n, 7_000n]);
     const elsewhere = { ...request, service: "https://two.example/zk" };
@@ -48,7 +48,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
     await check(await world.wallet({ seed: SEED, store }));
   });
 
-  it("is used for the same recipient and service, which already know it", async () => {
+  it("is used for the same recipient and service, which already know its nullifier", async () => {
     const { payer, request, spends } = await abandoned();
     expect(spends(await payer.pay(request))).to.equal("the shown note");
   });
@@ -62,7 +62,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
     expect(payer.balance().total).to.equal(4_500n);
   });
 
-  it("is first replaced by a new note if merging is allowed, so that the payment's nullifier is unknown", async () => {
+  it("is first merged into a new note if merging is allowed, so that the payment's nullifier is new", async () => {
     const { world, payer, other, first } = await abandoned([5_000n, 1_500n]);
     const merges: Withdrawal[] = [];
     const submit = async (merge: Withdrawal) => {
@@ -121,7 +121,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
     expect(restored.balance().total).to.equal(9_000n);
   });
 
-  it("does not include notes whose proof was discarded before it left the wallet", async () => {
+  it("is not one whose proof was discarded before it left the wallet", async () => {
     const { payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     const { id, nullifier } = await payer.pay(request);
     await payer.discard(id);
@@ -129,7 +129,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
     expect((await payer.pay({ ...request, service: SERVICE })).nullifier).to.equal(nullifier);
   });
 
-  it("does not include notes whose proof was never made", async () => {
+  it("is not one whose proof was never generated", async () => {
     const { world, payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     world.prover.before = () => {
       throw new Error("aborted");

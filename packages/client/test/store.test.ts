@@ -55,7 +55,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect((await store.list("p/"))[1]?.value).to.equal("p/10");
     });
 
-    it("deletes, also a missing key", async () => {
+    it("deletes keys, including missing ones", async () => {
       await store.put("a", 1);
       await store.delete("a");
       await store.delete("a");
@@ -76,7 +76,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(versions[0]).to.be.greaterThan(0);
     });
 
-    it("rejects the whole batch if one record has another version", async () => {
+    it("rejects the whole batch if one record has a different version", async () => {
       await store.put("a", 1);
       const { version } = (await store.get("a"))!;
       await store.put("a", 2);
@@ -122,7 +122,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(await keys()).to.deep.equal([]);
     });
 
-    it("accepts an empty batch, and batches that put and delete", async () => {
+    it("accepts empty batches, and batches that put and delete", async () => {
       await store.batch([]);
       await store.batch([1, 2, 3].map((value) => ({ put: `k/${value}`, value })));
       await store.batch([{ delete: "k/1" }, { put: "k/2", value: "two" }, { put: "k/4", value: 4 }]);
@@ -139,7 +139,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
     });
 
     if (durable)
-      it("keeps everything when it is reopened", async () => {
+      it("keeps all records when it is reopened", async () => {
         await store.batch([
           { put: "a", value: 1 },
           { put: "b", value: 2 },

@@ -48,7 +48,7 @@ describe("block times of payments", () => {
   }
 
   for (const [what, edit] of NODES)
-    it(`are known without a further request, also from a node ${what}`, async () => {
+    it(`need no further request, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const options = { chain: node.source, chainId: 31337n, pool: POOL, deploymentBlock: 0, finality: 1 };
       const server = await ViewingWallet.open({ ...options, ...merchant.exportViewingKey(), store: new MemoryStore() });
@@ -67,9 +67,9 @@ describe("block times of payments", () => {
     });
 
   for (const [what, edit] of NODES)
-    it(`are fetched by requests that do not depend on the wallet, from a node ${what}`, async () => {
+    it(`are fetched with requests that do not depend on the wallet, from a node ${what}`, async () => {
       const nodes = [new RecordingNode(world.chain, edit), new RecordingNode(world.chain, edit)] as const;
-      // One wallet has a deposit, change and a payment, the other one has nothing.
+      // One wallet has a deposit, change and a payment; the other has nothing.
       const wallet = await restored(nodes[0]);
       const other = await world.wallet({ chain: nodes[1].source, finality: 1, rangeSize: 3 });
       const look = async () => {
@@ -89,7 +89,7 @@ describe("block times of payments", () => {
       expect(nodes[0].asked).to.include(`logs ${POOL} 0 2`);
     });
 
-  it("are requested for all blocks with events if the logs have none", async () => {
+  it("are requested for all blocks with events if the logs have no times", async () => {
     const after = world.chain.time + 1;
     const wrong: ((log: Log) => unknown)[] = [
       () => 0,
@@ -125,7 +125,7 @@ describe("block times of payments", () => {
   });
 
   for (const [what, edit] of NODES)
-    it(`are the chain's after a reorganization, also from a node ${what}`, async () => {
+    it(`match the chain after a reorganization, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const wallet = await restored(node);
       await wallet.scan();
@@ -168,7 +168,7 @@ describe("block times of payments", () => {
     ["in memory", () => new MemoryStore()],
     ["in SQLite", () => new SqliteStore(":memory:")],
   ] as const)
-    it(`are kept ${name}, with everything a receipt shows`, async () => {
+    it(`are stored ${name}, with everything that a receipt shows`, async () => {
       const store = open();
       const first = await restored(new RecordingNode(world.chain), store);
       await first.scan();

@@ -25,7 +25,7 @@ const append = (ledger: Ledger, size: number) => ({
 });
 
 describe("the wallet's tree", () => {
-  it("equals the tree after any append", async () => {
+  it("equals the contract's tree after any append", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
     for (const size of [10, 40, 25, 0]) {
@@ -50,7 +50,7 @@ describe("the wallet's tree", () => {
     expect(view.at(ledger, append(ledger, 20)).root).to.equal(rootOf(leavesOf(20)));
   });
 
-  it("is loaded from the store as far as the ledger agrees", async () => {
+  it("is loaded from the store as far as it matches the ledger", async () => {
     const store = new MemoryStore();
     const view = await TreeView.open(store);
     const ledger = ledgerOf(leavesOf(30));

@@ -1,4 +1,5 @@
-// Purchases that fail: one that never paid releases the limits at once, one that may still settle keeps its reservation.
+// Purchases that fail: a purchase that never paid releases its limits immediately; one that may still settle keeps its
+// reservation.
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { bookOf } from "../src/purchase/book.ts";
@@ -17,7 +18,7 @@ const PRICE = 2_000n;
 const AWAY = () => {
   throw new TypeError("fetch failed");
 };
-/** Longer than any payment is valid, seconds. */
+/** Longer than the validity of any payment, seconds. */
 const AN_AGE = 400;
 
 describe("a purchase that fails", () => {
@@ -115,7 +116,7 @@ describe("a purchase that fails", () => {
     await isReleased();
   });
 
-  it("because the process was killed during proving, keeps its reservation and can be dismissed", async () => {
+  it("because the process was killed during proving, keeps its reservation but can be dismissed", async () => {
     const disk = new MemoryStore();
     await open([5_000n], disk);
     let dead = false;

@@ -40,7 +40,7 @@ describe("wallet", () => {
     ]);
   });
 
-  it("makes wire bundles that bind recipient, resource and time", async () => {
+  it("creates wire bundles that bind recipient, resource and time", async () => {
     const world = new World();
     const [payer, merchant] = [await world.funded([usd("5")]), await world.wallet()];
     const { bundle, settle, digest, nullifier, validUntil } = await payer.pay({
@@ -60,7 +60,7 @@ describe("wallet", () => {
     expect(world.prover.asked).to.include.members(["payment", "elgamal_range"]);
   });
 
-  it("deposits for an account without ETH, with the sponsor's fee as a separate note", async () => {
+  it("deposits for an account without ETH, and pays the sponsor's fee as a separate note", async () => {
     const world = new World();
     const [payer, relayer] = [await world.wallet(), await world.wallet()];
     const account = new Account(`0x${"77".repeat(32)}`);

@@ -44,7 +44,7 @@ export class DeadHome {
     return path;
   }
 
-  /** @param answers the lines that a person types; undefined if there is no terminal */
+  /** @param answers the lines that the user types; undefined if there is no terminal */
   async run(
     args: readonly string[],
     environment: Readonly<Record<string, string | undefined>> = {},
@@ -61,7 +61,7 @@ export class DeadHome {
     });
     stderr.on("data", (chunk) => {
       error += String(chunk);
-      // A question ends with a space.
+      // Prompts end with a space.
       const answer = /(?:\? \[y\/N\] |: )$/.test(error) ? waiting.shift() : undefined;
       if (answer !== undefined) setImmediate(() => stdin.write(`${answer}\r`));
     });

@@ -75,7 +75,7 @@ describe("a registry's response", () => {
     expect((await refused()).details).to.include({ status: 429, reason: "LOOKUPS_LIMITED" });
   });
 
-  it("is rejected with another wallet or key than the signed one", async () => {
+  it("is rejected with a wallet or key other than the signed one", async () => {
     const thief = Account.createRandom();
     expect((await lies({}, { wallet: thief.address.toLowerCase() })).code).to.equal("PHONE_NOT_SIGNED");
     expect((await lies({}, { encryptionPublicKey: keyOf(2) })).code).to.equal("PHONE_NOT_SIGNED");
@@ -107,7 +107,7 @@ describe("a registry's response", () => {
       const error = await lies(linked);
       expect([error.code, error.details["field"]], field).to.deep.equal(["PHONE_BINDING_FOREIGN", field]);
     }
-    // The same fields changed in the response only, without a matching signature.
+    // The same fields, changed only in the response, so that the signature does not match.
     for (const [name, value] of [
       ["chainId", "1"],
       ["service", "https://phones.example/zk"],
@@ -119,7 +119,7 @@ describe("a registry's response", () => {
     expect((await lies({ service: "" }, { service: registry.url })).code).to.equal("PHONE_NOT_SIGNED");
   });
 
-  it("is rejected if it expired or lies in the future", async () => {
+  it("is rejected if it has expired or is dated in the future", async () => {
     const old = BEGIN - 400 * 86_400;
     expect((await lies({ issuedAt: old })).code).to.equal("PHONE_BINDING_EXPIRED");
     expect((await lies({ issuedAt: BEGIN + 900 })).code).to.equal("PHONE_BINDING_EXPIRED");
@@ -163,7 +163,7 @@ describe("a registry's response", () => {
     expect((await lies({}, { wallet: mistyped })).code, "a wrong checksum").to.equal("PHONE_ANSWER_INVALID");
   });
 
-  it("stays undecided if no node can check a contract wallet's signature", async () => {
+  it("is neither accepted nor rejected if no node can check a contract wallet's signature", async () => {
     const silent = await world.wallet();
     registry.serve({ wallet: `0x${"12".repeat(20)}` });
     const error = await rejection(lookUpPhone(silent, registry.client(), PHONE));

@@ -19,7 +19,7 @@ describe("phone pins under races and crashes", () => {
   });
   afterEach(() => registry.close());
 
-  it("are written once if two payments pin at the same time", async () => {
+  it("are written once if two payments pin concurrently", async () => {
     const found = await lookUpPhone(wallet, registry.client(), PHONE);
     registry.serve({ signer: other });
     const elsewhere = await lookUpPhone(wallet, registry.client(), PHONE);
@@ -48,7 +48,7 @@ describe("phone pins under races and crashes", () => {
       if (asked.length === 1) await pinPhone(wallet.store, later, { acceptChange: { wallet: third.address } });
       return true;
     };
-    // The user confirmed a change of the first pin, but meanwhile a newer one has replaced it.
+    // The user confirmed a change of the first pin, but a newer pin has replaced it meanwhile.
     expect((await rejection(resolve({ confirmChange }))).code).to.equal("PHONE_ROLLBACK");
     expect(asked).to.deep.equal([registry.owner.address.toLowerCase()]);
     expect(await pinned()).to.equal(third.address.toLowerCase());

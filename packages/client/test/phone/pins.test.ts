@@ -16,7 +16,7 @@ describe("the pinned wallet of a number", () => {
   });
   afterEach(() => registry.close());
 
-  it("is pinned at first use and compared from then on", async () => {
+  it("is pinned at first use and checked from then on", async () => {
     const first = await resolve();
     expect(first.wallet).to.equal(registry.owner.address.toLowerCase());
     expect(await phonePin(wallet.store, PHONE)).to.deep.equal({
@@ -37,7 +37,7 @@ describe("the pinned wallet of a number", () => {
     expect(written).to.not.include(PHONE.slice(1));
   });
 
-  it("is not paid after a change, such as a SIM swap or a lying registry", async () => {
+  it("is not paid after a change, for example by a SIM swap or a lying registry", async () => {
     await resolve();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const error = await rejection(resolve());
@@ -54,7 +54,7 @@ describe("the pinned wallet of a number", () => {
     expect((await lookUpPhone(wallet, registry.client(), PHONE)).standing).to.equal("changed");
   });
 
-  it("is not paid under another key of the same wallet", async () => {
+  it("is not paid at another key of the same wallet", async () => {
     await resolve();
     registry.serve({ key: keyOf(2), issuedAt: BEGIN + 300 });
     expect((await rejection(resolve())).code).to.equal("PHONE_CHANGED");
@@ -120,7 +120,7 @@ describe("the pinned wallet of a number", () => {
     expect((await resolve({ acceptChange: former })).wallet).to.equal(registry.owner.address.toLowerCase());
   });
 
-  it("records a newer link of the same wallet and key, so that an older one is detected", async () => {
+  it("records a newer link of the same wallet and key, so that an older link is detected", async () => {
     await resolve();
     registry.serve({ issuedAt: BEGIN + 300 });
     await resolve();

@@ -48,7 +48,7 @@ describe("the phone number of a 402", () => {
     expect(await pinned()).to.equal(undefined);
   });
 
-  it("is rejected after a change, even if server and registry agree", async () => {
+  it("is rejected after a change, even if the server and the registry agree", async () => {
     await check();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const moved = { wallet: otherWallet };
@@ -95,7 +95,7 @@ describe("the phone number of a 402", () => {
     expect((await rejection(check())).code).to.equal("PHONE_BINDING_EXPIRED");
   });
 
-  it("is looked up at each registry, and not at all if its record is damaged", async () => {
+  it("is looked up at each registry, but not if its stored record is damaged", async () => {
     await check();
     const second = await LyingRegistry.open();
     Object.assign(second, { owner: registry.owner });
@@ -107,7 +107,7 @@ describe("the phone number of a 402", () => {
     expect((await rejection(check())).code).to.equal("STORE_DAMAGED");
   });
 
-  it("is not looked up if the 402 names none", async () => {
+  it("is not looked up if the 402 has no number", async () => {
     await check({ phone: "" });
     expect(registry.asked).to.deep.equal([]);
   });

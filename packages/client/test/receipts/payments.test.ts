@@ -49,7 +49,7 @@ describe("payment list", () => {
     expect(await payer.payments({ decimals: 6, direction: "out" })).to.have.length(2);
   });
 
-  it("exports CSV by RFC 4180", () => {
+  it("exports CSV according to RFC 4180", () => {
     const csv = paymentsCsv([{ ...entry, resource: 'https://data.example/a,"b"\r\nc' }]);
     expect(csv.startsWith("id,direction,state,amount,decimal,")).to.equal(true);
     expect(csv).to.include('"https://data.example/a,""b""\r\nc"');
@@ -57,9 +57,9 @@ describe("payment list", () => {
     expect(paymentsCsv([])).to.match(/^[^\r\n]+\r\n$/);
   });
 
-  it("exports no formula from the name of a resource", () => {
+  it("escapes formulas in resource names", () => {
     const attacks = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "|calc", "%00=", "\uFEFF=HYPERLINK()"];
-    // Full-width characters, which spreadsheets of some languages treat like = and +.
+    // Full-width characters, which spreadsheets in some languages treat like = and +.
     attacks.push("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)");
     for (const resource of attacks) {
       const line = paymentsCsv([{ ...entry, resource }])

@@ -54,7 +54,7 @@ describe("a receipt", () => {
     expect(payer.shieldedAddress.endsWith(checked.ownerTag.toString(16))).to.equal(true);
   });
 
-  it("can be made long after the proof was deleted, and from a journal on another device", async () => {
+  it("can be made long after the proof was deleted, also from a journal on another device", async () => {
     const store = new MemoryStore();
     for (const { key, value } of await payer.store.list("spend/")) {
       const record = { ...(value as Record<string, never>), proof: null };
@@ -79,7 +79,7 @@ describe("a receipt", () => {
     expect(text).to.not.include(other.transactionHash);
   });
 
-  it("is rejected by a verifier with another challenge", async () => {
+  it("is rejected by a verifier that expects another challenge", async () => {
     expect((await rejection(check(receipt, { challenge: "another" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
     const rewritten = { ...receipt, challenge: "another" };
     expect((await rejection(check(rewritten, { challenge: "another" }))).code).to.equal("RECEIPT_INVALID");
@@ -90,7 +90,7 @@ describe("a receipt", () => {
   });
 
   it("cannot be forged by the recipient or the service, which have the bundle", async () => {
-    // They know the sender commitment but not its opening, and a key of their own has another nonce.
+    // They know the sender commitment but not its opening, and a key that they choose yields a different nonce.
     const theirs = { ...receipt, receiptKey: bytesToHex(new Uint8Array(32).fill(9)) };
     expect(thrown(() => openReceipt(theirs)).code).to.equal("RECEIPT_INVALID");
     expect(thrown(() => openReceipt({ ...receipt, ownerTag: "5" })).code).to.equal("RECEIPT_INVALID");
@@ -127,8 +127,8 @@ describe("a receipt", () => {
       expect(thrown(() => openReceipt({ ...receipt, ...change(receipt) })).code).to.equal("RECEIPT_INVALID");
     });
 
-  it("requires exactly these signals on chain", async () => {
-    // The receipt does not open root, nullifier and change. The digest on chain covers them.
+  it("requires exactly the same signals on chain", async () => {
+    // The receipt does not open root, nullifier and change, but the digest on chain covers them.
     for (const index of [5, 6, 8, 9]) {
       const other = { ...receipt, publicSignals: receipt.publicSignals.with(index, "7") };
       const code = (await rejection(check(other))).code;
@@ -141,7 +141,7 @@ describe("a receipt", () => {
       expect((await rejection(check({ ...receipt, ...change }))).code).to.equal("RECEIPT_NOT_SETTLED");
   });
 
-  it("requires its confirmations, and the requested chain and pool", async () => {
+  it("requires enough confirmations, and the expected chain and pool", async () => {
     const height = world.chain.height;
     const has = height - receipt.block + 1;
     await check(receipt, { confirmations: has });
@@ -150,7 +150,7 @@ describe("a receipt", () => {
     expect((await rejection(check(receipt, { pool: `0x${"56".repeat(20)}` }))).code).to.equal("RECEIPT_ELSEWHERE");
   });
 
-  it("is checked with one node, which has the confirmations", async () => {
+  it("is checked with a single node that has the confirmations", async () => {
     world.chain.mineMany(2);
     const { chain } = world;
     const honest = nodeOf(chain);
@@ -164,7 +164,7 @@ describe("a receipt", () => {
     chain.takeBack(2);
   });
 
-  it("of a payment from a deposited note is made only on request, and reveals the deposit", async () => {
+  it("for a payment from a deposited note is made only on request, and reveals the deposit", async () => {
     const first = payer.history()[0]!;
     expect((await rejection(payer.receipt(first.id))).code).to.equal("RECEIPT_SHOWS_DEPOSIT");
     const shown = await payer.receipt(first.id, { showDeposit: true });

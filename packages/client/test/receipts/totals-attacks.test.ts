@@ -32,7 +32,7 @@ describe("forged totals", () => {
     ({ world, merchant, other, statement, prove, check, refused } = await openTotals());
   });
 
-  it("are rejected with another total, or one shifted by the group order", async () => {
+  it("are rejected with another total, or with the total shifted by the group order", async () => {
     for (const hiddenTotal of ["4343", "4345", "0"]) await refused({ hiddenTotal });
     await refused({ hiddenTotal: String(4_344n + SUBGROUP_ORDER) }, "RECEIPT_MALFORMED");
   });
@@ -45,7 +45,7 @@ describe("forged totals", () => {
   });
 
   it("cannot declare a payment to the merchant as another recipient's", async () => {
-    // An honest S opens the note, so the auditor counts the payment. Any other S is not vk times R.
+    // With the correct S, the note opens and the auditor counts the payment. Any other S differs from vk times R.
     const [dropped, ...hidden] = statement.hidden;
     const random = multiplyPoint(BASE8, 12345n);
     const shared = [{ leafIndex: dropped!.leafIndex, shared: packPoint(random) }, ...statement.shared];
@@ -61,8 +61,8 @@ describe("forged totals", () => {
     await refused({ shared: swapped });
   });
 
-  describe("by a merchant who proves the changed claim again", () => {
-    /** Computes the proof like the prover, but for any claim, true or false. */
+  describe("proved anew by the merchant after changing the claim", () => {
+    /** Computes the proof as the prover does, but for any claim, true or false. */
     const reprove = async (change: Partial<Claim>, ciphers?: readonly Point[]): Promise<TotalsStatement> => {
       const claim = { ...parseTotals(statement), ...change };
       const events = await settledEvents(world.chain, POOL, { from: claim.fromBlock, to: claim.toBlock });
@@ -120,7 +120,7 @@ describe("forged totals", () => {
     });
   });
 
-  it("cannot be made with a C that differs from the chain's", async () => {
+  it("cannot be made with a C that differs from the one on chain", async () => {
     const [first, ...hidden] = statement.hidden;
     for (const change of [
       { senderCommitment: String(BigInt(first!.senderCommitment) + 1n) },
@@ -175,7 +175,7 @@ describe("forged totals", () => {
     await refused({ toBlock: statement.toBlock - 1, blockHash: hash });
   });
 
-  it("are rejected with another proof", async () => {
+  it("are rejected with the proof of another statement", async () => {
     const { challenge, response } = statement.proof;
     await refused({ proof: { challenge, response: String((BigInt(response) + 1n) % SUBGROUP_ORDER) } });
     await refused({ proof: { challenge: String((BigInt(challenge) + 1n) % SUBGROUP_ORDER), response } });
@@ -184,7 +184,7 @@ describe("forged totals", () => {
   });
 });
 
-/** The encoding of any point, in the subgroup or not: y, little-endian, and the sign of x in its highest bit. */
+/** Encodes any point, in the subgroup or not: y in little-endian order, with the sign of x in the highest bit. */
 function packedAnyway({ x, y }: { x: bigint; y: bigint }): string {
   const half = 21888242871839275222246405745257275088548364400416034343698204186575808495617n >> 1n;
   const bytes = Array.from({ length: 32 }, (_, i) => Number((y >> BigInt(8 * i)) & 0xffn));

@@ -17,7 +17,7 @@ describe("totals", () => {
     ({ world, merchant, statement, prove, check, refused } = await openTotals());
   });
 
-  it("prove the sum that the address was paid and hide amounts, except those paid under another wallet address", async () => {
+  it("prove the sum paid to the address, and hide the amounts except those paid under another wallet address", async () => {
     const checked = await check(statement);
     expect(checked).to.deep.include({ total: 4_421n, payments: 4, hidden: 3, others: 1, auditor: AUDITOR });
     expect(checked.shown.map(({ amount }) => amount)).to.deep.equal([77n]);
@@ -30,12 +30,12 @@ describe("totals", () => {
     expect([error.code, error.details["payments"]]).to.deep.equal(["RECEIPT_IMPOSSIBLE", 1]);
     const unknown = await rejection(prove({ showRest: false, signals: async () => undefined }));
     expect(unknown.details["payments"]).to.equal(4);
-    // With a lying source of signals the proof is not made, because the digests differ.
+    // If the source of signals lies, no proof is made, because the digests differ.
     const lying = await rejection(prove({ showRest: false, signals: async () => new Array<bigint>(10).fill(1n) }));
     expect(lying.details["payments"]).to.equal(4);
   });
 
-  it("request the signals of all payments, so that their source does not learn which are the merchant's", async () => {
+  it("request the signals of all payments, so that their source does not learn which payments are the merchant's", async () => {
     const asked: string[] = [];
     const signals = async ({ digest }: { digest: string }) => {
       asked.push(digest);
@@ -67,14 +67,14 @@ describe("totals", () => {
     expect(checked.shown.map(({ amount }) => amount)).to.deep.equal([...AMOUNTS, 77n]);
   });
 
-  it("are zero for blocks without payments, and cover exactly the given blocks", async () => {
+  it("are zero for blocks without payments, and cover only the given blocks", async () => {
     expect(await check(await prove({ toBlock: 1 }))).to.deep.include({ total: 0n, payments: 0, others: 0 });
     const last = world.chain.blocks.length - 1;
     const part = await prove({ fromBlock: last - 2, toBlock: last - 1 });
     expect(await check(part)).to.deep.include({ total: 999n, payments: 1, others: 1 });
   });
 
-  it("reveal neither the viewing key nor equal proofs", async () => {
+  it("do not reveal the viewing key, and differ every time", async () => {
     const { viewingKey } = merchant.exportViewingKey();
     const again = await prove();
     expect(again.proof).to.not.deep.equal(statement.proof);
@@ -82,7 +82,7 @@ describe("totals", () => {
       expect(text).to.not.match(new RegExp(`${viewingKey}|${viewingKey.toString(16)}`));
   });
 
-  it("require confirmations and an unchanged chain", async () => {
+  it("require enough confirmations and an unchanged chain", async () => {
     const later = check(statement, { confirmations: 2 });
     expect((await rejection(later)).code).to.equal("RECEIPT_NOT_SETTLED");
     expect((await rejection(prove({ toBlock: 10_000 }))).code).to.equal("RECEIPT_NOT_SETTLED");
@@ -90,7 +90,7 @@ describe("totals", () => {
     await refused({ blockHash: `0x${"00".repeat(32)}` }, "RECEIPT_NOT_SETTLED");
   });
 
-  it("are read from one node, which has the confirmations", async () => {
+  it("are read from a single node that has the confirmations", async () => {
     const { chain } = world;
     const honest = nodeOf(chain);
     const empty = nodeOf(chain, { logs: async () => [] });

@@ -39,7 +39,7 @@ export const SENDER = `0x${"5e".repeat(20)}`;
 export class LocalChain implements ChainSource {
   readonly blocks: LocalBlock[] = [];
   readonly #contracts: LocalContract[];
-  /** Maximum number of blocks in a request for logs; larger ranges are refused, like by real nodes. */
+  /** Maximum number of blocks in a request for logs; like real nodes, it refuses larger ranges. */
   mostBlocks = Number.POSITIVE_INFINITY;
   /** Requested ranges of logs. */
   asked: [number, number][] = [];
@@ -55,7 +55,7 @@ export class LocalChain implements ChainSource {
     this.mine();
   }
 
-  /** Mines a block with these calls. If one reverts, it throws and mines nothing. */
+  /** Mines a block with these calls, or throws and mines nothing if one of them reverts. */
   mine(...calls: ContractCall[]): LocalBlock {
     const number = this.blocks.length;
     this.time += 12;
@@ -148,7 +148,7 @@ export class LocalChain implements ChainSource {
   }
 }
 
-/** Executes a view; reverts if the contract does not have it. */
+/** Executes a view function; reverts if the contract does not have it. */
 function viewOf(contract: LocalContract, call: ContractCall): string {
   try {
     return contract.view(call);

@@ -5,7 +5,7 @@ export const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
 /** The storage of the local pool. */
 export interface PoolState {
   leaves: bigint[];
-  /** Number of leaves in the tree, the keccak chain up to the last one, and the checkpoint of the next one. */
+  /** Number of leaves in the tree, the keccak chain up to the last leaf, and the checkpoint of the next leaf. */
   appended: number;
   appendedChain: string;
   firstPending: number;

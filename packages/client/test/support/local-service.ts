@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 type Body = Record<string, unknown>;
 
 /**
- * A service for the chain in memory, as a fetch function. Its tokens have valid claims, and settlements are mined and
+ * A service for the in-memory chain, as a fetch function. Its tokens have valid claims, and settlements are mined and
  * appended immediately. Tests can set its clock. test/client uses the real service.
  */
 export class LocalService {
@@ -40,7 +40,7 @@ export class LocalService {
     this.client = new SottoService("https://pay.example/zk", { fetch: (url, init) => this.#fetch(String(url), init) });
   }
 
-  /** Settles without a request, as everyone with the bundle can. */
+  /** Settles without a request, as anyone with the bundle can. */
   settle(bundle: WireBundle): string {
     const { proof, publicSignals, resourceUrl, timestamp, senderCommitment } = bundle;
     const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });
@@ -109,7 +109,7 @@ export class LocalService {
     }
   }
 
-  /** Mines a deposit; the same one has the same outcome. */
+  /** Mines a deposit; a repeated request has the same outcome. */
   async #deposit(request: DepositRequest): Promise<Body> {
     const known = this.#deposited.get(request.salt);
     if (known !== undefined) return known;
@@ -123,7 +123,7 @@ export class LocalService {
     return outcome;
   }
 
-  /** Mines a withdrawal; the same one has the same outcome. */
+  /** Mines a withdrawal; a repeated request has the same outcome. */
   async #withdraw(body: Body): Promise<Body> {
     const digest = signalsDigest((body["signals"] as string[]).map(BigInt));
     const known = this.#withdrawn.get(digest);

@@ -26,7 +26,7 @@ export interface Authorization {
   nonce: string;
 }
 
-/** The functions of a dollar with EIP-3009 that the pool and the wallet use. */
+/** The functions of an EIP-3009 dollar that the pool and the wallet use. */
 export class LocalToken implements LocalContract {
   readonly address = TOKEN;
   readonly domain = { name: "USD Coin", version: "2", chainId: 31337n, verifyingContract: TOKEN };

@@ -3,7 +3,7 @@ import type { CircuitInput } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
 
 /**
- * Replaces the prover in tests that are not about proofs. It returns the public signals of a real proof, but arbitrary
+ * Replaces the prover in tests that do not test proofs. It returns the public signals of a real proof, but arbitrary
  * words as the proof. test/e2e uses the real prover.
  */
 export class OracleProver implements WalletProver {

@@ -15,7 +15,7 @@ export const BEGIN = 1_800_000_000;
 export const keyOf = (fill: number): string =>
   deriveKeys(new Uint8Array(32).fill(fill), { chainId: 31337n, pool: POOL }).shieldedAddress();
 
-/** The fields of a link that differ from the default. */
+/** Fields of a link that differ from the default. */
 export type Linked = Partial<ShieldedAddressBinding> & { signer?: HDNodeWallet };
 
 export type Answer = Record<string, unknown>;
@@ -78,13 +78,13 @@ export class LyingRegistry {
     };
   }
 
-  /** Answers with this link from now on; `lie` replaces fields of the response. */
+  /** Serves this link from now on; `lie` replaces fields of the response. */
   serve(linked: Linked = {}, lie: Answer = {}): void {
     this.answer = async () => ({ status: 200, body: { ...(await this.mapping(linked)), ...lie } });
   }
 }
 
-/** The chain, on which no contract accepts a signature. */
+/** A chain on which no contract accepts a signature. */
 export const withoutWallets = (chain: ChainSource): ChainSource => ({
   chainId: () => chain.chainId(),
   head: () => chain.head(),

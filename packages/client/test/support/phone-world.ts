@@ -7,7 +7,7 @@ import { SEED } from "./merchant.ts";
 import { LyingRegistry, PHONE, withoutWallets } from "./phone-registry.ts";
 import { World } from "./world.ts";
 
-/** The next holder of the number: the new owner of the SIM card, or its thief. */
+/** The next holder of the number: the new owner of the SIM card, or a thief. */
 export const other = Account.createRandom();
 export const otherWallet = other.address.toLowerCase();
 
@@ -16,7 +16,7 @@ export type PhoneWorld = Awaited<ReturnType<typeof openPhoneWorld>>;
 /** A registry that knows one number, and a wallet that looks it up. */
 export async function openPhoneWorld() {
   const world = new World();
-  /** The same wallet with another store. */
+  /** The same wallet with a new store. */
   const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
   const registry = await LyingRegistry.open();
   registry.serve();

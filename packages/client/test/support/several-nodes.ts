@@ -11,7 +11,7 @@ export const nodeOf = (chain: ChainSource, changes: Partial<ChainSource> = {}): 
   ...changes,
 });
 
-/** A source of several nodes. An action goes to the first node that is not at fault, a single request to the last one. */
+/** A source with several nodes. An action uses the first node that is not at fault, a single request the last node. */
 export function nodesOf(...nodes: ChainSource[]): ChainSource {
   const useNode: NonNullable<ChainSource["useNode"]> = async (action, accept = () => true) => {
     let last: { answer: Awaited<ReturnType<typeof action>> } | undefined;

@@ -18,14 +18,14 @@ import { start } from "./merchant.ts";
 import { MERCHANT, URL, type World } from "./world.ts";
 
 export const AUDITOR = "Audit office, accounts of 2026";
-/** The payments to the merchant's wallet address, base units. */
+/** Payments to the merchant's wallet address, base units. */
 export const AMOUNTS = [1_000n, 2_345n, 999n];
 
 export interface TotalsWorld {
   world: World;
   merchant: Wallet;
   other: Wallet;
-  /** Three hidden payments, a shown one under another wallet address, and one to another recipient. */
+  /** Three hidden payments, a shown payment under another wallet address, and a payment to another recipient. */
   statement: TotalsStatement;
   prove(changes?: Partial<TotalsOptions>): Promise<TotalsStatement>;
   check(value: unknown, changes?: Partial<CheckTotalsOptions>): Promise<CheckedTotals>;

@@ -14,7 +14,7 @@ export async function openUntouched() {
   const records = async () => JSON.stringify(await store.list(""));
   const before = await records();
   world.prover.asked.length = 0;
-  /** Expects a rejection with this code before anything is written, proved or spent. */
+  /** Expects that the call is rejected with this code before it writes, proves or spends anything. */
   const refuses = async (code: string, action: () => Promise<unknown>): Promise<SottoError> => {
     const error = await rejection<SottoError>(action());
     expect(error.code, error.message).to.equal(code);

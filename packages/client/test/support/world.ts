@@ -93,7 +93,7 @@ export class World {
   }
 }
 
-/** A store that fails at its n-th write (from 0), before it or, with `after`, after it; every later call fails too. */
+/** A store that fails before its n-th write (from 0), or after it if `after` is set; every later call fails too. */
 export function dyingStore(store: Store, writes: number, after: boolean): Store {
   let left = writes;
   let dead = false;
