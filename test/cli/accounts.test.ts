@@ -33,7 +33,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     const pay = (amount: string) =>
       payer.json(["send", amount, "--to", addresses.merchant, "--wallet", merchant.account, "--yes"]);
     await pay("1.5");
-    // The wallet waits by itself until the change is in the tree and can be spent.
+    // The wallet waits until the change is in the tree and can be spent.
     await pay("0.25");
     const [fromDeposit, fromChange] = await payer.json<Entry[]>(["payments", "--out"]);
     paid = { fromDeposit: fromDeposit!, fromChange: fromChange! };
@@ -104,11 +104,11 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     expect(readFileSync(file, "utf8")).to.equal(stdout);
   });
 
-  it("refunds the payer of a receipt once, also after kill -9", async () => {
+  it("refunds the payer of a receipt once, even after kill -9", async () => {
     const file = payer.path("refund.json");
     await payer.json(["receipt", paid.fromChange.id, "--challenge", `refund to ${addresses.payer}`, "-o", file]);
     const args = ["refund", "--receipt", file, "--yes", "--to"];
-    // A thief of the receipt cannot redirect the withdrawal to another address.
+    // Someone who steals the receipt cannot redirect the withdrawal to another address.
     expect(await merchant.refused([...args, addresses.merchant], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
     const { total: before } = await payer.json<{ total: { amount: string } }>(["balance"]);
     const { ended } = merchant.start([...args, addresses.payer, "--verbose"], {
@@ -132,7 +132,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     const secret = { env: { SOTTO_PASSPHRASE: "correct horse battery staple" } };
     let file: string;
 
-    it("contain key and journal, and open with the passphrase", async () => {
+    it("contain the key and the journal, and open with the passphrase", async () => {
       file = payer.path("backup.json");
       expect(await payer.refused(["export", "-o", file], 9)).to.equal("KEY_MISSING");
       expect(await payer.refused(["export", "-o", file], 2, { env: { SOTTO_PASSPHRASE: "short" } })).to.equal("USAGE");
@@ -144,7 +144,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
       expect(await payer.refused(["export", "-o", file], 2, secret)).to.equal("FILE_EXISTS");
     });
 
-    it("restore what is not on chain, so that receipts of old payments can still be made", async () => {
+    it("restore data that is not on chain, so that receipts for old payments can still be made", async () => {
       const restored = new Cli();
       others.push(restored);
       await restored.json(["restore", file], secret);
@@ -154,7 +154,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
       expect(await restored.refused(["restore", file], 2, secret)).to.equal("WALLET_EXISTS");
     });
 
-    it("are rejected with another passphrase, or one changed byte", async () => {
+    it("are rejected with a wrong passphrase or a changed byte", async () => {
       const wrong = new Cli();
       others.push(wrong);
       const env = { SOTTO_PASSPHRASE: "another passphrase" };
@@ -173,7 +173,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
       }
     });
 
-    it("of words show them only on request", async () => {
+    it("show a seed's words only on request", async () => {
       expect(await payer.refused(["export", "--words"], 3)).to.equal("NOT_CONFIRMED");
       expect(await payer.refused(["export", "--viewing-key"], 3)).to.equal("NOT_CONFIRMED");
       const { words } = await payer.json<{ words: string }>(["export", "--words", "--show-secret"]);

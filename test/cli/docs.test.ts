@@ -11,10 +11,10 @@ import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");
 
 interface Example {
-  /** The command line as on the page. */
+  /** The command line as shown on the page. */
   readonly line: string;
   readonly exit: number;
-  /** The JSON output on the page; undefined if the page shows none. */
+  /** The JSON output shown on the page, if any. */
   readonly shown: unknown;
 }
 
@@ -31,7 +31,7 @@ function examples(): Example[] {
   );
 }
 
-/** Names and types of the fields, on which programs rely. For a list, those of its first element. */
+/** Names and types of the fields that programs rely on. For a list, the fields of its first element. */
 function shape(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shape(value[0])];
   if (typeof value !== "object" || value === null) return value === null ? null : typeof value;
@@ -87,12 +87,12 @@ describe("docs/cli.md", function () {
     for (const cli of [payer, merchant, restored]) cli?.remove();
   });
 
-  /** Values that later command lines use. */
+  /** Values for later command lines. */
   const learn = async (line: string, answer: unknown) => {
     const fields = Object(answer) as Record<string, unknown>;
     if (line.startsWith("sotto init")) {
       variables.set("PAYER", String(fields["shieldedAddress"]));
-      // The first command that proves would download the artifacts from the service; this test provides them.
+      // Otherwise the first command that generates a proof would download the artifacts from the service.
       await payer.json(["init", "--update", "--artifacts", artifacts]);
     }
     if (line.startsWith("sotto payments --json")) {
@@ -114,7 +114,7 @@ describe("docs/cli.md", function () {
       const cli = folder === "merchant" ? merchant : folder === "restored" ? restored : payer;
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
-      // The local chain's public account, as on the page; the merchant has its own account.
+      // The local chain's public account, as on the page. The merchant has its own account.
       const ended = await cli.run(args, { ...input, cwd: payer.folder });
       expect(ended.code, ended.stderr).to.equal(exit);
       if (exit !== 0) return learn(line, undefined);

@@ -65,7 +65,7 @@ describe("sotto: paying", function () {
     });
   });
 
-  it("pays nothing for a free resource, and writes to a file of mode 0600", async () => {
+  it("pays nothing for a free resource, and writes to a file with mode 0600", async () => {
     const before = await spent(payer);
     const file = payer.path("body");
     const free = await payer.json<Answer>(["request", `${server.url}/health`, "--max", "1", "-o", file]);
@@ -122,7 +122,7 @@ describe("sotto: paying", function () {
       }
     });
 
-    it("through a different service than the wallet's, naming it", async () => {
+    it("through a service other than the wallet's, and names that service", async () => {
       await payer.json(["init", "--update", "--service", world.service.url.replace("127.0.0.1", "localhost")]);
       try {
         const { code, stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "1"]);
@@ -165,7 +165,7 @@ describe("sotto: paying", function () {
       await refuses(["pay", `${server.url}/article/2`, "--yes"], 2, "USAGE");
     });
 
-    it("if the user sees price and recipient and declines", async () => {
+    it("if the user declines after seeing price and recipient", async () => {
       const before = await spent(payer);
       const { code, stdout, stderr } = await payer.run(["pay", `${server.url}/article/2`], { answer: "n" });
       expect([code, stdout]).to.deep.equal([3, ""]);
@@ -173,11 +173,11 @@ describe("sotto: paying", function () {
       expect(await spent(payer)).to.equal(before);
     });
 
-    it("if nobody can be asked", async () => {
+    it("if there is no terminal to ask on", async () => {
       await refuses(["pay", "http://127.0.0.1:9/x", "--max", "1"], 6, "HOST_UNREACHABLE");
     });
 
-    it("for a key that the recipient's wallet did not sign, or another resource", async () => {
+    it("for a key that the recipient's wallet did not sign, or for another resource", async () => {
       const asked = (await (await fetch(`${server.url}/article/3`)).json()) as {
         payment: { recipient: object };
         metadata: { resource: string };
@@ -232,7 +232,7 @@ describe("sotto: paying", function () {
         expect(await payer.json<unknown[]>(["purchases"])).to.deep.equal([]);
       });
 
-    it("starts nothing before the confirmation, and pays once for one key", async () => {
+    it("starts nothing before the confirmation, and pays once per key", async () => {
       const url = `${server.url}/key`;
       const args = ["pay", url, "--max", "1", "--key", "order 7"];
       await payer.json(args);

@@ -17,7 +17,7 @@ describe("sotto: phone numbers", function () {
   });
   after(() => cli?.remove());
 
-  it("are linked with the account's signature and the sent code", async () => {
+  it("are linked with the account's signature and the code that was sent", async () => {
     expect(await cli.refused(["link", PHONE], 5)).to.equal("PENDING");
     const sent = readFileSync(world.codes, "utf8").trim().split("\n").at(-1)!;
     const { code, phoneNumber } = JSON.parse(sent) as { code: string; phoneNumber: string };
@@ -49,7 +49,7 @@ describe("sotto: phone numbers", function () {
     }
   });
 
-  it("are rejected if the registry replaces the address or the wallet", async () => {
+  it("are rejected if the registry substitutes the address or the wallet", async () => {
     const path = `${world.service.url}/phone/resolve/${encodeURIComponent(PHONE)}`;
     const honest = (await (await fetch(path)).json()) as Record<string, unknown>;
     const other = await openCli(world, 0n);

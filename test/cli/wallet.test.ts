@@ -68,7 +68,7 @@ describe("sotto: a wallet", function () {
       expect(made.pool).to.equal(world.pool);
     });
 
-    it("never replaces a wallet, or a key without a config", async () => {
+    it("never replaces a wallet, or a key that has no config", async () => {
       const cli = fresh();
       const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(initArguments(world));
       expect(await cli.refused(initArguments(world), 2)).to.equal("WALLET_EXISTS");
@@ -134,8 +134,8 @@ describe("sotto: a wallet", function () {
       }
     });
 
-    it("reads words from standard input, and never repeats wrong ones", async () => {
-      // Not random words: an error's text may contain one of those.
+    it("reads words from standard input, and never repeats invalid words", async () => {
+      // Fixed words, because an error's text may contain a random one.
       const words =
         "skin rose dwarf neither rookie tornado twelve economy receive speed warfare opera journey jewel theory moon example noise gas upper foot warm carry jewel";
       const cli = fresh();
@@ -149,7 +149,7 @@ describe("sotto: a wallet", function () {
       }
     });
 
-    it("rejects a node of another chain, and an address without a pool", async () => {
+    it("rejects a node of another chain, and an address that has no pool", async () => {
       const manifest = parseDeployment(world);
       const naming = (changes: object) => {
         const cli = fresh();
@@ -175,7 +175,7 @@ describe("sotto: a wallet", function () {
   });
 
   describe("its key file", () => {
-    it("is rejected if others can read it, or it is a link, or not a key", async () => {
+    it("is rejected if other users can read it, or if it is a symbolic link or does not contain a key", async () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const key = join(cli.home, "seed");
@@ -217,7 +217,7 @@ describe("sotto: a wallet", function () {
       cli = keep(await openCli(world));
     });
 
-    it("deposits by a signature, for an account without ETH", async () => {
+    it("deposits with a signature, for an account without ETH", async () => {
       const done = await cli.json<Deposited>(["deposit", "5.5", "--notes", "2"]);
       expect(done.account).to.equal(cli.account);
       expect(done.gasPaidBy).to.not.equal(cli.account);
@@ -231,7 +231,7 @@ describe("sotto: a wallet", function () {
       expect(notes[0]!.transaction).to.equal(done.transaction);
     });
 
-    it("deposits by approval from the local chain's public account", async () => {
+    it("deposits with an approval from the local chain's public account", async () => {
       const local = keep(await openCli(world, 0n));
       const args = ["deposit", "2", "--approve", "--mint"];
       const done = await local.json<Deposited>(args, { env: { SOTTO_ACCOUNT_KEY: "" } });
@@ -239,7 +239,7 @@ describe("sotto: a wallet", function () {
       expect((await local.json<Balance>(["balance"])).spendable.amount).to.equal("2000000");
     });
 
-    it("reports missing funds, and changes nothing", async () => {
+    it("reports insufficient funds, and changes nothing", async () => {
       expect(await cli.refused(["deposit", "100000000"], 4)).to.equal("INSUFFICIENT_TOKENS");
       expect(await cli.refused(["withdraw", "100", "--to", cli.account, "--yes"], 4)).to.equal("INSUFFICIENT_FUNDS");
       const tokens = await cli.run(["deposit", "100000000"]);
@@ -258,7 +258,7 @@ describe("sotto: a wallet", function () {
       );
     });
 
-    it("withdraws through its own account, and everything else through the service", async () => {
+    it("submits a withdrawal from its own account, and everything else through the service", async () => {
       const to = `0x${"77".repeat(20)}`;
       expect(await cli.refused(["withdraw", "1", "--to", to], 3)).to.equal("NOT_CONFIRMED");
       expect(await cli.refused(["withdraw", "1", "--all", "--to", to, "--yes"], 2)).to.equal("USAGE");
@@ -288,7 +288,7 @@ describe("sotto: a wallet", function () {
     it("allows one process at a time", async () => {
       const busy = cli.start(["receive", "--watch"]);
       const held = cli.start(["deposit", "1", "--verbose"], { stop: { at: /depositing/, signal: "SIGSTOP" } });
-      // A stopped deposit keeps the wallet locked; the store of a viewing key is not affected.
+      // A suspended deposit keeps the wallet locked, but not the store of a viewing key.
       await stopped(held.child);
       expect(await cli.refused(["balance"], 8)).to.equal("WALLET_BUSY");
       held.child.kill("SIGKILL");

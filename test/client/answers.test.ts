@@ -1,5 +1,5 @@
-// Servers that fail, refuse, redirect or hang up on a request with a proof. The client sends the proof to nobody else, and
-// pays nothing twice.
+// Servers that fail, refuse, redirect or hang up on a request with a proof. The client sends the proof to no other
+// server, and never pays twice.
 
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { openWallet, openWorld, payerWith, type World } from "../world/wallets.t
 
 const PRICE = 10_000n;
 
-describe("responses to a paid request", function () {
+describe("a paid request", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let server: SmallServer;
@@ -35,7 +35,7 @@ describe("responses to a paid request", function () {
     return wallet.history().filter(({ state }) => state === "settled").length;
   };
 
-  it("with a server error are presented the same proof at most three times, then by the next equal request", async () => {
+  it("is sent with the same proof at most three times after server errors, then by the next equal request", async () => {
     const before = await payments();
     let failures = 2;
     server.options.misbehave = (_, response, proof) => {
@@ -56,7 +56,7 @@ describe("responses to a paid request", function () {
     expect([server.challenges, await payments()]).to.deep.equal([challenges, before + 2]);
   });
 
-  it("that break off are retried with the same proof", async () => {
+  it("is retried with the same proof if the response breaks off", async () => {
     const before = await payments();
     let failures = 2;
     server.options.misbehave = (request, _, proof) => {
@@ -68,7 +68,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 1);
   });
 
-  it("with Retry-After, or from a busy server, are retried later without another payment", async () => {
+  it("is retried later without another payment after Retry-After, or if the server is busy", async () => {
     const before = await payments();
     for (const [status, headers] of [
       [402, { "retry-after": "0" }],
@@ -88,7 +88,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 2);
   });
 
-  it("that refuse end in an error with the server's reason and the facts for a refund, without a second payment", async () => {
+  it("fails with the server's reason and the details for a refund if it is refused, without a second payment", async () => {
     const before = await payments();
     for (const status of [402, 400]) {
       const url = `${server.url}/refused/${status}`;
@@ -111,7 +111,7 @@ describe("responses to a paid request", function () {
       for (const name of ["txSignature", "digest"]) expect(error.details[name]).to.match(/^0x[0-9a-f]{64}$/);
       expect(error.details["nullifier"]).to.match(/^\d+$/);
       delete server.options.misbehave;
-      // The next equal request gets the same error, without a request or a payment.
+      // The next equal call fails with the same error, without a request or a payment.
       const challenges = server.challenges;
       const again = await rejection(pay(url));
       expect([again.code, again.details]).to.deep.equal([error.code, error.details]);
@@ -123,7 +123,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("that refuse with an endless body are not awaited", async () => {
+  it("fails without waiting for the end of an endless refusal", async () => {
     server.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(400).on("drain", () => response.write("no ".repeat(100_000)));
@@ -135,7 +135,7 @@ describe("responses to a paid request", function () {
     await dismissPurchase(wallet, String(error.details["id"]));
   });
 
-  it("that redirect do not receive the proof", async () => {
+  it("does not send the proof to a redirect's target", async () => {
     const before = await payments();
     const thief = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     for (const [status, location] of [
@@ -158,7 +158,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 3);
   });
 
-  it("at a redirect's target are retried there, not at its origin", async () => {
+  it("is retried at a redirect's target, not at the redirecting URL", async () => {
     const before = await payments();
     let failures = 3;
     server.options.misbehave = (request, response, proof) => {
@@ -173,7 +173,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 1);
   });
 
-  it("from a proxy that did not pass on the proof are retried", async () => {
+  it("is retried if a proxy did not forward the proof", async () => {
     const before = await payments();
     for (const status of [408, 421, 425, 431]) {
       server.options.misbehave = (_, response, proof) => {
@@ -189,7 +189,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("to requests with a body resend it, for every type of body", async () => {
+  it("resends its body, whatever its type", async () => {
     const stream = () =>
       new ReadableStream({
         start(controller) {
@@ -218,7 +218,7 @@ describe("responses to a paid request", function () {
     expect(server.challenges).to.equal(before);
   });
 
-  it("to a request with the caller's own proof are returned to the caller", async () => {
+  it("returns the response to the caller if the caller provided the proof", async () => {
     server.options.misbehave = (_, response) => {
       response.writeHead(402, { "www-authenticate": "x402-zk" }).end("no");
       return true;

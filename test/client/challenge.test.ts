@@ -1,5 +1,5 @@
-// 402 responses that try to make a wallet pay the wrong recipient, the wrong amount, for the wrong resource, or through the
-// wrong service. The client rejects each one before it proves anything.
+// 402 responses that try to make a wallet pay the wrong recipient, pay the wrong amount, pay for the wrong resource, or
+// pay through the wrong service. The client rejects each one before it proves anything.
 
 import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
@@ -33,7 +33,7 @@ describe("a forged 402", function () {
   before(async () => {
     world = await openWorld();
     server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
-    // The wallet has money, so it would pay if the client did not reject a 402.
+    // The wallet is funded, so it would pay if the client did not reject a 402.
     wallet = await payerWith(world, [1_000_000n], { prover });
     pay = wrapFetch(fetch, wallet, options());
   });
@@ -74,7 +74,7 @@ describe("a forged 402", function () {
       changed({ decimals: 7, amount: 0.001 }),
     ));
 
-  it("is rejected with two prices that differ, or none", () =>
+  it("is rejected with two different prices or no price", () =>
     refuses(
       "CHALLENGE_INVALID",
       "price",
@@ -88,7 +88,7 @@ describe("a forged 402", function () {
       changed({ decimals: 1e9 }),
     ));
 
-  it("is rejected with a header limit that no proof fits into, or a malformed one", async () => {
+  it("is rejected with a malformed header limit, or one that is too small for any proof", async () => {
     const header = (maxHeaderLength: unknown) => (honest: PaymentInstructions) => ({
       ...honest,
       payment: { ...honest.payment, zkProof: { ...honest.payment.zkProof, maxHeaderLength } },
@@ -129,13 +129,13 @@ describe("a forged 402", function () {
       changed({ verifyEndpoint: `${world.serviceUrl}/settle` }),
     ));
 
-  it("is rejected for a recipient that its wallet did not sign", async () => {
+  it("is rejected for a recipient key that the recipient's wallet did not sign", async () => {
     const stranger = await openWallet(world);
     const other = Account.createRandom();
     await refuses(
       "RECIPIENT_NOT_SIGNED",
       "recipient",
-      // The server's wallet with a key of the attacker.
+      // The server's wallet with the attacker's key.
       recipient({ shieldedAddress: stranger.shieldedAddress }),
       recipient({ wallet: other.address.toLowerCase() }),
       (honest: PaymentInstructions) => recipient({ issuedAt: honest.payment.recipient.issuedAt - 300 })(honest),
@@ -147,7 +147,7 @@ describe("a forged 402", function () {
     await refuses("CHALLENGE_INVALID", "unsigned", recipient({ signature: "0x" }), recipient({ signature: undefined }));
   });
 
-  it("is rejected if the recipient's signature is another wallet's, for another pool, expired or not yet valid", async () => {
+  it("is rejected if the recipient's signature is by another wallet, for another pool, expired or not yet valid", async () => {
     const signed = async (signer: Pick<Account, "signTypedData">, changes: Partial<ShieldedAddressBinding>) => {
       const honest = await server.instructions("/report");
       const { domain, types, message } = bindingTypedData({ ...bindingOfInstructions(honest), ...changes });
@@ -211,7 +211,7 @@ describe("a forged 402", function () {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("is rejected for a different wallet than before, unless confirmed", async () => {
+  it("is rejected if the wallet differs from the previous one, unless confirmed", async () => {
     delete server.options.tamper;
     expect((await pay(`${server.url}/report`)).status).to.equal(200);
     const known = server.account.address.toLowerCase();
@@ -237,15 +237,16 @@ describe("a forged 402", function () {
       });
     expect((await rejection(confirming(false)(`${server.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
     expect(asked).to.deep.equal([{ host: server.host, known, offered }]);
-    // After confirmation the client pays. This server does not know the change and refuses; another test covers that.
+    // After confirmation the client pays, but this server does not know the new wallet and refuses; another test covers
+    // that.
     expect((await rejection(confirming(true)(`${server.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
     expect(asked).to.have.length(2);
   });
 
-  it("is not assumed for URLs that the URL standard parses alike", async () => {
+  it("is not assumed if the resource URL parses to the requested URL", async () => {
     server.options.tamper = resource(`${server.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
-    // The client pays for the URL exactly as the server writes it, although this server does not accept it.
+    // The client pays for the URL exactly as the server writes it, even though this server does not accept it.
     const error = await rejection(wrapFetch(fetch, other, options())(`${server.url}/paid/x`));
     expect(error).to.include({ code: "PAID_BUT_REFUSED" });
     expect(error.details["resource"]).to.equal(`${server.url}/a/../paid/./x`);

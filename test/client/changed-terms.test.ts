@@ -1,4 +1,4 @@
-// A purchase that was interrupted after proving, before it sent the proof, at a server that then asks for other terms.
+// A purchase that is interrupted between generating and sending the proof, from a server that then changes its terms.
 
 import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
@@ -18,7 +18,7 @@ describe("a purchase whose terms change after a crash", function () {
   });
   after(() => server?.close());
 
-  /** Fails from the moment when the client is about to record that it sends a proof; later writes fail too. */
+  /** Fails when the client is about to record that it sends a proof, and on every later write. */
   const diesBeforeSending = (store: Store): Store => {
     let dead = false;
     const write = async (action: () => Promise<void>) => {
@@ -37,7 +37,7 @@ describe("a purchase whose terms change after a crash", function () {
     };
   };
 
-  it("is paid on the new terms, never with the old proof", async () => {
+  it("pays on the new terms, never with the old proof", async () => {
     const [seed, store] = [randomSeed(), new MemoryStore()];
     await payerWith(world, [50_000n, 60_000n], { seed, store });
     const options = { services: [world.serviceUrl], maxPerRequest: 20_000n };

@@ -1,4 +1,4 @@
-// A client that is killed at any point resumes there and pays once.
+// A client that is killed at any point resumes from that point and pays once.
 
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -58,7 +58,7 @@ describe("a client that is killed", function () {
     const target = (stage: string) => `/killed/${stage}`;
     let left: string[] = [];
     for (const stage of STAGES) {
-      // First the purchase that the previous process left, then one during which the client dies.
+      // First the purchase that the previous process left unfinished, then one during which the client dies.
       const urls = [...left, target(stage)].map((path) => server.url + path);
       expect(await run({ ...task, urls, dieAt: stage }), stage).to.equal(undefined);
       for (const path of left) expect(salesOf(path), path).to.equal(1);
@@ -73,7 +73,7 @@ describe("a client that is killed", function () {
     expect(await openPurchases(after)).to.deep.equal([]);
   });
 
-  it("after the server answered learns that, and does not pay again", async () => {
+  it("after the server answered detects that when it restarts, and does not pay again", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
     const store = join(folder, "answered.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -130,7 +130,7 @@ describe("a client that is killed", function () {
   });
 });
 
-/** A store that fails after this number of writes, and from then on. */
+/** A store on which every write after this number of writes fails. */
 function mortal(disk: Store): { store: Store; live: (writes: number) => void } {
   let left = Number.POSITIVE_INFINITY;
   const alive = () => {

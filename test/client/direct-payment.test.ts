@@ -1,4 +1,4 @@
-// Payments without a 402, as the CLI makes them: no server waits for a proof.
+// Payments without a 402, as made by the CLI: no server waits for a proof.
 
 import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
@@ -21,7 +21,7 @@ describe("a direct payment", function () {
     recipient = await openWallet(world);
   });
 
-  /** @param dieAt stage at which the process ends */
+  /** @param dieAt stage at which the process dies */
   const pay = (record: DirectPaymentRecord, dieAt?: RegExp) => {
     const progress = (line: string) => {
       if (dieAt?.test(line)) throw new Error("killed");
@@ -30,7 +30,7 @@ describe("a direct payment", function () {
     return payDirectly({ context, config: { service: world.serviceUrl }, wallet } as never, record);
   };
 
-  it("that was interrupted after payment completes whenever it is resumed", async () => {
+  it("completes when it is resumed at any later time after an interruption", async () => {
     const { shieldedAddress } = recipient;
     const record = createDirectPayment({ shieldedAddress, amount: AMOUNT, resourceUrl: "urn:sotto:send:1" });
     const error = await pay(record, /^paid$/).catch((cause: Error) => cause.message);

@@ -1,4 +1,4 @@
-// Processes that are killed while they fund a wallet or load the circuits' files from a real service, and resume.
+// Processes that are killed while they fund a wallet or download artifacts from a real service, and resume.
 
 import { fork } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import type { FundingReport, FundingTask, LoadingTask } from "./support/funding-
 
 const AMOUNT = 1_000_000n;
 const BALANCE = 10n * AMOUNT;
-/** Points at which a process dies, and how often the next one has to ask the account. */
+/** Stages at which a process dies, and the number of times that the next process has to ask the account to sign. */
 const DEATHS: [FundingStage | "answered", number][] = [
   ["signing", 1],
   ["submitting", 0],
@@ -81,7 +81,7 @@ describe("a process that is killed", function () {
   for (const [dieAt, signatures] of DEATHS)
     it(`deposits once if it dies at the stage ${dieAt}`, async () => {
       const { task, balance } = await newTask(dieAt === "confirming" ? 2 : 0);
-      // The service has a pending deposit only while no block is mined.
+      // The deposit stays pending at the service only while no block is mined.
       if (dieAt === "settling") await automine(false);
       try {
         expect(await run({ ...task, dieAt })).to.equal(undefined);
@@ -147,7 +147,7 @@ describe("a process that is killed", function () {
     expect(readdirSync(cache)).to.deep.equal([`${ZKEY}.zkey`]);
   });
 
-  it("does not disturb another that downloads into the same cache", async () => {
+  it("does not disturb another process that downloads into the same cache", async () => {
     const cache = join(folder, "shared");
     const reports = await Promise.all([1, 2].map(() => run({ service: world.serviceUrl, cache })));
     expect(reports.map((report) => report?.result)).to.deep.equal([ZKEY, ZKEY]);
@@ -159,7 +159,7 @@ describe("loading artifacts through a connection that breaks", function () {
   slow(this, "a chain and a service");
   let world: World;
   let proxy: Server;
-  /** Bytes that each new connection passes on to the client before it breaks. */
+  /** Bytes that each new connection forwards to the client before it breaks. */
   let budgets: number[];
   before(async () => {
     world = await openWorld();

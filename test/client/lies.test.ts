@@ -20,7 +20,7 @@ describe("a lying service", function () {
   let wallet: Wallet;
   const clock = clockWithin(DAY_MS);
   let pay: PayingFetch;
-  /** Stops soon if it does not find a payment on the chain. */
+  /** Gives up soon if it does not find a payment on the chain. */
   let hasty: PayingFetch;
   before(async () => {
     world = await openWorld();
@@ -48,14 +48,14 @@ describe("a lying service", function () {
     return wallet.history().filter(({ state }) => state === "settled").length;
   };
   const success = { status: "success", txSignature: HASH, blockNumber: 7, gasFeePaidBy: `0x${"fe".repeat(20)}` };
-  /** Expects that `url` is served now, with one transaction in total since `before`. */
+  /** Expects that `url` is now served, with exactly one transaction since `before`. */
   const isPaidOnce = async (url: string, before: number) => {
     proxy.lie = async () => undefined;
     expect((await pay(url)).status).to.equal(200);
     expect(await settled()).to.equal(before + 1);
   };
 
-  it("with a malformed token, or one for another payment, settles nothing", async () => {
+  it("settles nothing with a malformed token or a token for another payment", async () => {
     const before = await settled();
     const url = `${server.url}/token`;
     let kept = "";
@@ -82,7 +82,7 @@ describe("a lying service", function () {
     await isPaidOnce(url, before);
   });
 
-  it("with a transaction that lacks this payment is not believed", async () => {
+  it("is not trusted if its transaction does not contain the payment", async () => {
     const before = await settled();
     const url = `${server.url}/invented`;
     const another = wallet.history().find(({ state }) => state === "settled")!.transactionHash!;
@@ -98,7 +98,7 @@ describe("a lying service", function () {
     await isPaidOnce(url, before);
   });
 
-  it("with a wrong transaction hash is corrected from the chain", async () => {
+  it("is corrected from the chain if its transaction hash is wrong", async () => {
     const before = await settled();
     proxy.lie = async ({ path, forward }) => {
       if (path !== "settle") return undefined;
@@ -109,7 +109,7 @@ describe("a lying service", function () {
     expect(await settled()).to.equal(before + 1);
   });
 
-  it("with a wrong failure does not hide a settled payment", async () => {
+  it("cannot hide a settled payment by reporting a failure", async () => {
     for (const lie of [
       { status: 200, body: { status: "failed", txSignature: "0x", reason: "EXPIRED" } },
       { status: 200, body: { status: "failed", txSignature: "0x", reason: "NULLIFIER_SPENT" } },
@@ -129,7 +129,7 @@ describe("a lying service", function () {
     }
   });
 
-  it("that settles an old attempt later is harmless, because every attempt spends the same note", async () => {
+  it("may settle an old attempt later without harm, because every attempt spends the same note", async () => {
     const before = await settled();
     const url = `${server.url}/kept`;
     const kept: (() => Promise<unknown>)[] = [];
@@ -140,7 +140,8 @@ describe("a lying service", function () {
     };
     expect((await rejection(hasty(url))).code).to.equal("SETTLEMENT_UNKNOWN");
     expect(kept.length).to.be.greaterThan(1);
-    // It submits all of them, but only one can settle. The service replaced the tokens of the older ones.
+    // The service submits all attempts, but only one can settle. The service has replaced the tokens of the older
+    // attempts.
     for (const forward of kept) await forward();
     await until(async () => (await settled()) === before + 1);
     expect((await pay(url)).status).to.equal(200);
@@ -149,7 +150,7 @@ describe("a lying service", function () {
     expect(held).to.deep.equal([]);
   });
 
-  it("that reports success too early is not believed: the client presents its proof once the payment is on chain", async () => {
+  it("is not trusted if it reports success too early: the client sends its proof once the payment is on chain", async () => {
     const shown = server.shown;
     proxy.lie = async ({ path }) =>
       path === "settle"
@@ -162,7 +163,7 @@ describe("a lying service", function () {
     await isPaidOnce(`${server.url}/pending`, await settled());
   });
 
-  it("that refuses causes an error with its reason, and no payment", async () => {
+  it("causes no payment if it refuses, and an error with its reason", async () => {
     const before = await settled();
     const spent = await spentOn(wallet.store, clock());
     proxy.lie = async ({ path }) =>
@@ -180,7 +181,7 @@ describe("a lying service", function () {
     await isPaidOnce(`${server.url}/small`, before);
   });
 
-  it("whose node lags behind gets the same proof again", async () => {
+  it("gets the same proof again if its node lags behind", async () => {
     const before = await settled();
     let times = 2;
     const bundles = new Set<string>();

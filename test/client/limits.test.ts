@@ -1,4 +1,4 @@
-// Limits hold for any number of concurrent requests, and payments that fail release their part of a limit.
+// Limits apply to any number of concurrent requests, and failed payments release their share of a limit.
 
 import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
@@ -30,7 +30,7 @@ describe("limits", function () {
   const paying = (wallet: Wallet, limits: Partial<WrapOptions>) =>
     wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, ...limits });
 
-  /** Sends these requests concurrently. @returns how many were paid, and the error codes of the others */
+  /** Sends these requests concurrently. @returns the number of paid requests, and the error codes of the others */
   async function race(pay: PayingFetch, urls: string[]) {
     const results = await Promise.allSettled(urls.map((url) => pay(url)));
     const codes = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -38,7 +38,7 @@ describe("limits", function () {
     return { paid: results.length - codes.length, codes: codes.map((error: SottoError) => error.code) };
   }
 
-  it("per day apply to concurrent requests in two wrappers of one wallet", async () => {
+  it("per day apply to concurrent requests from two wrappers of one wallet", async () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 6 }, () => 50_000n),
@@ -52,7 +52,7 @@ describe("limits", function () {
     expect(first.paid + second.paid).to.equal(3);
     expect(new Set([...first.codes, ...second.codes])).to.deep.equal(new Set(["DAY_LIMIT_EXCEEDED"]));
     expect(server.sales.length - before).to.equal(3);
-    // Enough notes for every request.
+    // There are enough notes for every request.
     expect(new Set(server.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);
@@ -74,7 +74,7 @@ describe("limits", function () {
     for (const { host } of [server, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
   });
 
-  it("do not count attempts that the wallet could not fund", async () => {
+  it("do not count attempts that failed for lack of funds", async () => {
     const wallet = await payerWith(world, [10_000n], { clock });
     const dear = await SmallServer.open(world, await openWallet(world), { price: PRICE + 1n });
     const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
@@ -99,7 +99,7 @@ describe("limits", function () {
     expect([await spentOn(wallet.store, clock()), await openPurchases(wallet)]).to.deep.equal([0n, []]);
   });
 
-  it("and services are required, in base units and as URLs", async () => {
+  it("are required in base units, and services as URLs", async () => {
     const wallet = await openWallet(world);
     for (const wrong of [
       { services: [] },

@@ -74,13 +74,13 @@ describe("openWallet", function () {
     expect(statSync(join(folder, "wallets", stores()[0]!)).mode & 0o777).to.equal(0o600);
   });
 
-  it("keeps its state between two openings, and is used by one at a time", async () => {
+  it("keeps its state when it is reopened, and allows one user at a time", async () => {
     const words = createSeedWords();
     const first = await openWallet(options({ words }));
     await first.fund({ amount: PRICE, account });
     const busy = await rejection(openWallet(options({ words })));
     expect(busy.code).to.equal("WALLET_BUSY");
-    // Another wallet has another store.
+    // A second wallet has its own store.
     await (await openWallet(options())).close();
     await first.close();
     await first.close();
@@ -91,7 +91,7 @@ describe("openWallet", function () {
     await second.close();
   });
 
-  it("releases the store if it cannot open", async () => {
+  it("releases the store if opening fails", async () => {
     const words = createSeedWords();
     const wrong = { ...parseDeployment(world), pool: `0x${"12".repeat(20)}` as const };
     const store = join(folder, "released.sqlite");
@@ -101,7 +101,7 @@ describe("openWallet", function () {
     await (await openWallet(options({ words, store }))).close();
   });
 
-  it("rejects missing and contradicting options before it touches the disk", async () => {
+  it("rejects missing and contradictory options before it touches the disk", async () => {
     const nowhere = join(folder, "nowhere");
     const deployment = parseDeployment(world);
     const cases: [string, Partial<Record<keyof OpenWalletOptions, unknown>>][] = [
@@ -122,7 +122,7 @@ describe("openWallet", function () {
   });
 
   it("refuses development keys on a chain that is not local, and downloads nothing", async () => {
-    // The same chain, under the id of a public one.
+    // The same chain, under the id of a public chain.
     const { chain } = await openTestWallet(world);
     const elsewhere = new Proxy(chain, {
       get: (target, name) => (name === "chainId" ? async () => 84_532n : Reflect.get(target, name).bind(target)),

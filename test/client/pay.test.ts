@@ -78,7 +78,7 @@ describe("paying fetch", function () {
     expect(declined).to.deep.include({ host: server.host, price: PRICE, resourceUrl: url, service: world.serviceUrl });
   });
 
-  it("quotes a price without a payment, and without writing to the store", async () => {
+  it("quotes a price without paying or writing to the store", async () => {
     const wallet = await openWallet(world);
     const before = await wallet.store.list("");
     const { services } = options();

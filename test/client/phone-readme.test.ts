@@ -1,4 +1,4 @@
-// Runs the code about phone numbers in the client's README unchanged.
+// Runs the phone number example from the client's README unchanged.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

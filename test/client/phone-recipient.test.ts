@@ -31,7 +31,7 @@ describe("a 402 with a phone number", function () {
     await phones?.close();
   });
 
-  /** Makes the server show `person`'s wallet and key, with a valid signature, and this number. */
+  /** Makes the server's 402 show the wallet and key of `person`, with a valid signature, and this number. */
   const show = async (phone: string, { account, wallet }: Person) => {
     const { binding, signature } = await signBinding(wallet, account, { phone, service: phones.url });
     const { wallet: address, key, issuedAt, service } = binding;
@@ -67,7 +67,7 @@ describe("a 402 with a phone number", function () {
     expect(lookups).to.equal(1);
   });
 
-  it("is rejected if the number is someone else's, unknown, or has another key", async () => {
+  it("is rejected if the number belongs to someone else, is unknown, or has another key", async () => {
     const wallet = await payerWith(world, [100_000n]);
     const [stranger, phone] = [phones.person(await openWallet(world)), phones.newNumber()];
     await phones.link(phone, stranger);
@@ -85,7 +85,7 @@ describe("a 402 with a phone number", function () {
 
   it("is rejected if the number's wallet changed since the last payment, until confirmed", async () => {
     const [wallet, moving] = [await payerWith(world, [110_000n]), phones.newNumber()];
-    // One slot earlier, so that the successor's link is newer.
+    // Linked one slot earlier, so that the successor's link is newer.
     await phones.link(moving, merchant, true, Math.floor(Date.now() / 1000) - 300);
     await show(moving, merchant);
     expect((await buy(wallet)).status).to.equal(200);
@@ -94,7 +94,7 @@ describe("a 402 with a phone number", function () {
     await show(moving, successor);
     expect((await rejection(buy(wallet))).code).to.equal("PHONE_CHANGED");
     await untouched(wallet);
-    // The server itself accepts payments to its new account.
+    // The server does accept payments to its new account.
     Object.assign(server, { account: successor.account });
     const sure = { phone: { confirmChange: () => true }, confirmRecipient: () => true };
     expect((await buy(wallet, sure)).status).to.equal(200);

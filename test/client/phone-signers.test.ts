@@ -75,7 +75,7 @@ describe("paying a phone number", function () {
       const registry = new SottoService(closed.url, { fetch: losing });
       const found = await lookUpPhone(payer, registry, phone, { signer: Account.createRandom() });
       expect(found.wallet).to.equal(friend.account.address.toLowerCase());
-      // Only one retry, so that a registry that refuses everything is not asked forever.
+      // Retries once only, so that a registry that refuses everything is not asked forever.
       let asked = 0;
       const refusing: typeof fetch = async () => {
         asked += 1;
@@ -89,7 +89,7 @@ describe("paying a phone number", function () {
     }
   });
 
-  it("works at a registry that requires signed lookups", async () => {
+  it("works with a registry that requires signed lookups", async () => {
     const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
     try {
       const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];

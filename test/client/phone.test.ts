@@ -42,7 +42,7 @@ describe("paying a phone number", function () {
   const someone = async (): Promise<Person> => phones.person(await openWallet(world));
   const linked = async () => {
     const [person, phone] = [await someone(), phones.newNumber()];
-    // One slot earlier, so that a later holder of the number signs a newer link.
+    // Linked one slot earlier, so that a later holder of the number signs a newer link.
     await phones.link(phone, person, true, Math.floor(Date.now() / 1000) - SLOT);
     return { person, phone };
   };
@@ -60,7 +60,7 @@ describe("paying a phone number", function () {
     return wallet.balance().total;
   };
 
-  it("pays its holder once per key", async () => {
+  it("pays the number's holder once per key", async () => {
     const { person, phone } = await linked();
     const paid = await pay(phone);
     expect(paid).to.include({ wallet: person.account.address.toLowerCase(), amount: AMOUNT });
@@ -90,7 +90,7 @@ describe("paying a phone number", function () {
     for (const known of [id, phone.slice(1)]) expect(sent).to.not.include(known);
   });
 
-  it("is rejected for another amount, purpose or service under a used key", async () => {
+  it("is rejected with another amount, purpose or service under a key that was used before", async () => {
     const { person, phone } = await linked();
     await pay(phone);
     for (const changes of [{ amount: AMOUNT + 1n }, { resourceUrl: "sotto:other" }])
@@ -98,7 +98,7 @@ describe("paying a phone number", function () {
     expect(await received(person)).to.equal(AMOUNT);
   });
 
-  it("is rejected for an unknown or unverified number", async () => {
+  it("is rejected if the number is unknown or unverified", async () => {
     const phone = phones.newNumber();
     expect((await rejection(pay(phone))).code).to.equal("PHONE_UNKNOWN");
     await phones.link(phone, await someone(), false);
@@ -106,7 +106,7 @@ describe("paying a phone number", function () {
     expect(await phonePin(payer.store, phone)).to.equal(undefined);
   });
 
-  it("is rejected for an invalid request", async () => {
+  it("is rejected if the request is invalid", async () => {
     const { phone } = await linked();
     const before = payer.balance().total;
     for (const key of ["", "k".repeat(257), undefined, 5])
@@ -138,7 +138,7 @@ describe("paying a phone number", function () {
     expect(await received(person)).to.equal(AMOUNT);
   });
 
-  it("pays both if two payments pin a number concurrently", async () => {
+  it("completes two payments that pin a number concurrently", async () => {
     const { person, phone } = await linked();
     const paid = await Promise.all([pay(phone), pay(phone, { key: "other" })]);
     expect(new Set(paid.map(({ digest }) => digest)).size).to.equal(2);
@@ -187,7 +187,7 @@ describe("paying a phone number, killed at every write", function () {
     const seed = randomSeed();
     const store = new MemoryStore();
     await payerWith(world, [40_000n, 40_000n, 300_000n], { seed, store });
-    // A process of its own, which knows only the data on disk.
+    // Like a separate process, it knows only the data on disk.
     const process = (writes = Number.POSITIVE_INFINITY, after = false) =>
       openWallet(world, { seed, store: dyingStore(store, writes, after) });
     const [first, second] = [phones.person(await openWallet(world)), phones.person(await openWallet(world))];

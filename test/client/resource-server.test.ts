@@ -1,4 +1,4 @@
-// The paying fetch at a real resource server in Express, which checks the proofs, the token, the chain and single use.
+// The paying fetch against a real Express resource server, which checks proofs, token, chain and single use.
 
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
@@ -10,7 +10,7 @@ import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts
 
 const PRICE = 10_000n;
 
-describe("paying fetch at a real resource server", function () {
+describe("paying fetch against a real resource server", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let server: ResourceServer;
@@ -36,13 +36,13 @@ describe("paying fetch at a real resource server", function () {
     const response = await pay(`${url}/report/7?lang=en`);
     expect([response.status, await response.text()]).to.deep.equal([200, "sold /report/7?lang=en"]);
     expect(await received()).to.equal(PRICE);
-    // The change of the first payment pays for the next one after the relayer has appended it.
+    // The change of the first payment pays for the next one, once the relayer has appended the change.
     expect((await pay(`${url}/report/8`)).status).to.equal(200);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(40_000n);
   });
 
-  it("retries a failing handler with the same proof, and pays once under one key", async () => {
+  it("retries a failing handler with the same proof, and pays once per key", async () => {
     const wallet = await payerWith(world, [60_000n, 60_000n]);
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
     const before = await received();
@@ -64,7 +64,7 @@ describe("paying fetch at a real resource server", function () {
     const responses = await Promise.all([1, 2, 3, 4].map((n) => pay(`${url}/parallel/${n}`)));
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await received()).to.equal(before + 4n * PRICE);
-    // Three payments to the wallet itself and four to the server, each from a different note.
+    // Three payments to the wallet itself and four to the server, each from a separate note.
     const settled = wallet.history().filter(({ state }) => state === "settled");
     expect(settled.map(({ amount }) => amount).filter((amount) => amount === PRICE)).to.have.length(4);
     expect(settled).to.have.length(7);
@@ -72,7 +72,7 @@ describe("paying fetch at a real resource server", function () {
     expect(wallet.balance().total).to.equal(400_000n - 4n * PRICE);
   });
 
-  it("can be aborted at each stage and resumes with the next equal request", async () => {
+  it("can be aborted at each stage, and resumes with the next equal request", async () => {
     const wallet = await payerWith(world, [60_000n, 60_000n, 60_000n, 60_000n, 60_000n, 60_000n]);
     const before = await received();
     const stages = ["challenge", "proving", "verifying", "settling", "paid", "presenting"];

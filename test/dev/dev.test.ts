@@ -1,4 +1,4 @@
-// `npm run dev` from its first start to its third: what answers, what the next start keeps, and how it ends.
+// `npm run dev` over three starts: which services answer, which state the next start keeps, and how it shuts down.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ describe("npm run dev", function () {
     expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
   });
 
-  it("serves sotto.json with the content policy, for a service that is ready and merchants that charge", async () => {
+  it("serves sotto.json with the content policy, starts a ready service, and starts merchants that charge", async () => {
     const { headers } = await fetch(`http://127.0.0.1:${port}/sotto.json`);
     expect(headers.get("content-security-policy")).to.contain("default-src 'none'");
     expect(parseDeployment(host.deployment)).to.include({ network: "local", set: "development", chainId: 31337 });
@@ -94,7 +94,7 @@ describe("npm run dev", function () {
     }
   });
 
-  it("lets pages of every origin pay, and shows people a page that leads to it", async () => {
+  it("lets pages of any origin pay, and shows people a page that links to the wallet", async () => {
     const origin = `http://127.0.0.1:${port}`;
     for (const { url } of host.merchants) {
       const asks = {
@@ -112,7 +112,7 @@ describe("npm run dev", function () {
     }
   });
 
-  it("gives test tokens to an address, and ETH if asked", async () => {
+  it("sends test tokens to an address, and ETH if requested", async () => {
     const response = await drip({ address: user });
     expect(response.status).to.equal(200);
     expect(response.headers.get("access-control-allow-origin")).to.equal("*");
@@ -123,7 +123,7 @@ describe("npm run dev", function () {
     expect(BigInt(await rpc<string>(chain(), "eth_getBalance", user, "latest"))).to.equal(10n ** 18n);
   });
 
-  it("refuses malformed requests for tokens, and too many for one address", async () => {
+  it("rejects malformed token requests, and too many requests for one address", async () => {
     const wrong: readonly [unknown, string][] = [
       ["{", "not JSON"],
       ["[]", "object"],
@@ -180,7 +180,7 @@ describe("npm run dev", function () {
     expect(verified.status).to.equal(200);
   });
 
-  it("names the process that has a port, and refuses a second start with the same state", async () => {
+  it("names the process that occupies a port, and refuses to start twice with the same state", async () => {
     const own = mkdtempSync(join(tmpdir(), "sotto-dev-"));
     const busy = startDev("--port", String(port - 1), "--state", own);
     expect(await busy.ended).to.equal(1);
@@ -191,7 +191,7 @@ describe("npm run dev", function () {
     expect(second.output()).to.match(/^sotto: DEV_RUNNING: .*\n$/);
   });
 
-  it("starts a process again that ended", async () => {
+  it("restarts a process that exited", async () => {
     const owner = await ownerOf(port + 2);
     process.kill(Number(/process (\d+)/.exec(owner ?? "")?.[1]), "SIGKILL");
     await dev.until(/the resource servers ended \(SIGKILL\); it starts again in 1 s/);
@@ -203,14 +203,14 @@ describe("npm run dev", function () {
     );
   });
 
-  it("ends everything with Ctrl-C, and the next start continues with chain and wallets", async () => {
+  it("stops everything on Ctrl-C, and the next start continues with the same chain and wallets", async () => {
     const before = host;
     const head = await rpc<string>(chain(), "eth_blockNumber");
     const hash = await blockHash(head);
     dev.child.kill("SIGINT");
     expect(await dev.ended).to.equal(130);
     expect(await busyPorts(port)).to.deep.equal([]);
-    // As after a change of the contracts.
+    // As if the contracts had changed.
     writeFileSync(join(folder, "contracts.sha256"), "");
     await start("--traffic", "1");
     await dev.until(/the contracts have changed since this pool was deployed; --fresh deploys them/);
@@ -220,7 +220,7 @@ describe("npm run dev", function () {
     expect(dev.output()).to.contain("--fresh starts over");
   });
 
-  it("makes real payments, and ends its processes if it is killed", async () => {
+  it("makes real payments, and stops its processes if it is killed", async () => {
     await dev.until(/^[1-9]\d* payments, \d\.\d\d a second$/m);
     const viewing = JSON.parse(readFileSync(join(folder, "viewing-key.json"), "utf8")) as Record<string, string>;
     expect(viewing).to.include({ type: "sotto-viewing-key", chainId: "31337", pool: host.deployment.pool });
@@ -229,7 +229,7 @@ describe("npm run dev", function () {
     await eventually(async () => (await busyPorts(port)).length === 0);
   });
 
-  it("starts over with --fresh, and says so if the circuits have changed", async () => {
+  it("starts over with --fresh, and also says when the circuits have changed", async () => {
     const before = host;
     writeFileSync(join(folder, "keys.sha256"), "");
     const outdated = startDev("--port", String(port), "--state", folder);

@@ -12,7 +12,7 @@ interface Block {
   readonly timestamp: string;
 }
 
-describe("a local chain that is kept", function () {
+describe("a persistent local chain", function () {
   slow(this, "a chain starts four times");
   const folder = mkdtempSync(join(tmpdir(), "sotto-history-"));
   const history = join(folder, "chain.jsonl");
@@ -33,11 +33,11 @@ describe("a local chain that is kept", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("has the same blocks after a restart, also of failed transactions, and its clock is right", async () => {
+  it("has the same blocks after a restart, including those of failed transactions, and the right time", async () => {
     const url = await start();
     const [from, to] = await rpc<string[]>(url, "eth_accounts");
     await rpc(url, "eth_sendTransaction", { from, to, value: "0x5" });
-    // Init code that reverts: the transaction fails, and its block counts.
+    // Init code that reverts: the transaction fails, but its block is still mined.
     const reverting = { from, data: "0x60006000fd", gas: "0x20000" };
     const failed = await rpc(url, "eth_sendTransaction", reverting).then(
       () => "accepted",
@@ -63,7 +63,7 @@ describe("a local chain that is kept", function () {
     expect(readFileSync(history, "utf8").trim().split("\n")).to.have.lengthOf(8);
   });
 
-  it("refuses blocks that cannot be built again, and files that are something else", async () => {
+  it("rejects blocks that cannot be rebuilt, and files that contain something else", async () => {
     const kept = readFileSync(history, "utf8");
     writeFileSync(history, kept.replace(/"hash":"0x[0-9a-f]{4}/, '"hash":"0x0000'));
     expect(await refused()).to.equal("CHAIN_NOT_REPEATED");

@@ -20,7 +20,7 @@ describe("the parts of npm run dev", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("reads the options, and names those that are wrong", () => {
+  it("parses the options, and names invalid ones", () => {
     expect(parseDevOptions([])).to.deep.include({ fresh: false, open: true, build: true, traffic: 0 });
     const { ports, traffic } = parseDevOptions(["--port=5000", "--traffic", "0.3"]);
     expect(ports).to.deep.equal({ web: 5000, service: 5001, news: 5002, weather: 5003, faucet: 5004, chain: 5005 });
@@ -41,7 +41,7 @@ describe("the parts of npm run dev", () => {
         .with.property("code", code);
   });
 
-  it("opens a browser only where there is one and someone can see it", () => {
+  it("opens a browser only if one is installed and a user can see it", () => {
     expect(browserCommand({ DISPLAY: ":0" }, "linux")).to.deep.equal(["xdg-open"]);
     expect(browserCommand({ WAYLAND_DISPLAY: "wayland-0" }, "linux")).to.deep.equal(["xdg-open"]);
     expect(browserCommand({}, "linux")).to.equal(undefined);
@@ -57,7 +57,7 @@ describe("the parts of npm run dev", () => {
     await close();
   });
 
-  it("serves the files of its folder and nothing else", async () => {
+  it("serves only the files of its folder", async () => {
     const web = join(folder, "dist");
     mkdirSync(join(web, "assets"), { recursive: true });
     writeFileSync(join(web, "index.html"), "<title>sotto</title>");
@@ -70,7 +70,7 @@ describe("the parts of npm run dev", () => {
       port,
     );
     const url = `http://127.0.0.1:${port}`;
-    /** The path as it is: fetch would normalize it. */
+    /** Sends the path unchanged; fetch would normalize it. */
     const statusOf = (path: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         get({ host: "127.0.0.1", port, path }, (response) => resolve(response.resume().statusCode)).on("error", reject);
@@ -93,7 +93,7 @@ describe("the parts of npm run dev", () => {
     }
   });
 
-  it("classifies a change: the packages to build, the programs to restart, or a fresh start", () => {
+  it("classifies a change by the packages to build, the programs to restart, or the need for a fresh start", () => {
     const programs = ["resource-servers", "traffic"];
     const none = { packages: [], programs: [], needsFresh: false, needsRestart: false };
     expect(classify(["packages/client/src/a.ts", "packages/client/src/b.ts"], programs)).to.deep.equal({
@@ -108,7 +108,7 @@ describe("the parts of npm run dev", () => {
     expect([...dependenciesOf("verifier-service")]).not.to.include("client");
   });
 
-  it("notices changed files, also in new folders, and leaves out what is built", async () => {
+  it("detects changed files, also in new folders, and ignores build output", async () => {
     mkdirSync(join(folder, "packages", "client", "src"), { recursive: true });
     mkdirSync(join(folder, "packages", "client", "dist"));
     const seen: string[] = [];

@@ -1,4 +1,4 @@
-// Pages of the documentation's site in a real browser.
+// Pages of the documentation site in a real browser.
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Server, serveSite } from "../../docs/site/serve.ts";
@@ -12,7 +12,7 @@ const PORT = 4530;
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 360, height: 740 };
 
-describe("the documentation's site in a browser", function () {
+describe("the documentation site in a browser", function () {
   slow(this, "a browser");
   let server: Server;
   let browser: TestBrowser;
@@ -21,7 +21,7 @@ describe("the documentation's site in a browser", function () {
   before(async () => {
     server = await serveSite(PORT);
     browser = await launchChromium();
-    // Chromium without a locale names one that Intl refuses.
+    // Without a locale setting, Chromium reports one that Intl rejects.
     page = await browser.newPage({ viewport: WIDE, locale: "en-US", colorScheme: "light" });
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
@@ -55,7 +55,7 @@ describe("the documentation's site in a browser", function () {
     ["openapi.html", "Endpoints of the service"],
     ["reference/protocol.html", "@sotto/protocol"],
   ] as const)
-    it(`${path} renders without an error, and fits a phone`, () =>
+    it(`${path} renders without an error, and fits a phone screen`, () =>
       browser.during(async () => {
         await visit(path);
         expect(await heading()).to.include(title);
@@ -75,7 +75,7 @@ describe("the documentation's site in a browser", function () {
         }
       }));
 
-  it("draws the diagrams of the documents, and shows the pictures of its theme", () =>
+  it("renders the documents' diagrams, and shows the pictures that match its theme", () =>
     browser.during(async () => {
       for (const [path, text] of [
         ["overview.html", "prove the payment"],
@@ -101,7 +101,7 @@ describe("the documentation's site in a browser", function () {
       expect(problems).to.deep.equal([]);
     }));
 
-  it("finds an error code and a function by the search, and follows the anchor of a code", () =>
+  it("finds an error code and a function with the search, and follows an error code's anchor", () =>
     browser.during(async () => {
       await visit("tour.html");
       for (const [query, path] of [

@@ -1,4 +1,4 @@
-// The site that `npm run docs` builds: its pages, the links between them, and what they load.
+// The site that `npm run docs` builds: its pages, their links and the files that they load.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -12,7 +12,7 @@ import { attributes, type BuiltPage, builtPages, idsOf } from "./support/built-s
 /** The built page of a Markdown file of the repository. */
 const builtFrom = (path: string): string => addressOf(path).replace(/\.md$/, ".html");
 
-describe("the documentation's site", () => {
+describe("the documentation site", () => {
   let pages: Map<string, BuiltPage>;
   before(() => {
     pages = new Map(builtPages().map((page) => [page.path, page]));
@@ -30,13 +30,13 @@ describe("the documentation's site", () => {
       ).to.deep.equal([path]);
   });
 
-  it("has a page for every document, every package's README and the four files at the top", () => {
+  it("has a page for every document, every package README and the four top-level files", () => {
     const sources = globSync(["docs/*.md", "packages/*/README.md", "*.md"], { cwd: root });
     expect(sources).to.include.members(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]);
     expect([...pages.keys()]).to.include.members(sources.map(builtFrom));
   });
 
-  it("has a page for every public entry point, and builds after every package that has one", () => {
+  it("has a page for every public entry point, and is built after every package that has one", () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, "docs", "site", "package.json"), "utf8")) as {
       dependencies: Record<string, string>;
     };
@@ -49,7 +49,7 @@ describe("the documentation's site", () => {
     }
   });
 
-  it("refuses exports without a docstring, or with tags alone", async () => {
+  it("rejects exports without a docstring or with only tags in it", async () => {
     const folder = join(import.meta.dirname, "support", "undocumented");
     const app = await Application.bootstrap({
       entryPoints: [join(folder, "index.ts")],
@@ -62,7 +62,7 @@ describe("the documentation's site", () => {
     expect(undocumented(project)).to.have.members(["index: onlyReturns", "index: Undocumented"]);
   });
 
-  it("gives every page its own title, and one heading of the first level", () => {
+  it("gives every page a unique title and a single first-level heading", () => {
     const titles = new Map<string, string>();
     for (const { path, html } of pages.values()) {
       if (path === "404.html") continue;
@@ -92,7 +92,7 @@ describe("the documentation's site", () => {
     expect([...new Set(dead)]).to.deep.equal([]);
   });
 
-  it("turns a link to a repository file into a link to its page, or into plain text if it has none", () => {
+  it("turns a link to a repository file into a link to the file's page, or into plain text if there is none", () => {
     expect(pageOf("packages/client")).to.equal("packages/client/README.md");
     expect(pageOf("docs/tour.md")).to.equal("docs/tour.md");
     expect(pageOf("circuits")).to.equal(undefined);

@@ -22,7 +22,7 @@ describe("local chain", function () {
   });
   after(() => node.stop());
 
-  it("runs until it is stopped, and prints its address", async () => {
+  it("prints its address, and runs until it is stopped", async () => {
     const port = String(await freePort());
     const { status, stdout } = await command("chain/start.ts", ["--port", port], (text, child) => {
       if (text.includes("deploy:local")) child.kill("SIGINT");
@@ -31,14 +31,14 @@ describe("local chain", function () {
     expect(status).to.equal(null);
   });
 
-  it("rejects a busy and an invalid port", async () => {
+  it("rejects a busy port and an invalid one", async () => {
     const port = new URL(node.url).port;
     expectRefused(await command("chain/start.ts", ["--port", port]), "PORT_BUSY", port);
     for (const wrong of ["0", "-1", "65536", "80a", "1e3"])
       expectRefused(await command("chain/start.ts", ["--port", wrong]), "INVALID_PORT", wrong);
   });
 
-  it("receives the contracts, and a wallet finds them", async () => {
+  it("receives the contracts, and a wallet can use them", async () => {
     const deployment = await deployLocal(node.url);
     expect(deployment).to.include({ network: "local", set: "development", chainId: 31337 });
     const { pool, token, deploymentBlock } = deployment;
@@ -56,7 +56,7 @@ describe("local chain", function () {
     expect(wallet.balance().total).to.equal(0n);
   });
 
-  it("deploys another pool the second time, and reuses none of an earlier chain", async () => {
+  it("gets a new pool from each deployment, and none is reused from an earlier chain", async () => {
     const [first, second] = [await deployLocal(node.url), await deployLocal(node.url)];
     expect(second.pool).not.to.equal(first.pool);
     expect(second.deploymentBlock).to.be.greaterThan(first.deploymentBlock);
@@ -74,7 +74,7 @@ describe("local chain", function () {
     server.close();
   });
 
-  it("is required by deployment and wallet to have the right chain id", async () => {
+  it("must have the chain id that deployment and wallet expect", async () => {
     const other = await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0);
     const { port } = await other.listen();
     const url = `http://127.0.0.1:${port}`;
@@ -94,7 +94,7 @@ describe("local chain", function () {
     await openAt(node.url, `0x${"11".repeat(20)}`).catch((error) => expect(error).to.be.instanceOf(ChainError));
   });
 
-  it("if unreachable prints nothing and does not keep the process alive", async () => {
+  it("causes no output and does not keep the process alive if it is unreachable", async () => {
     const ask = `
       import { connectChain, ethersProvider } from "@sotto/client";
       const chain = connectChain({ urls: ["http://127.0.0.1:9"], chainId: 31337n, retries: 1 });

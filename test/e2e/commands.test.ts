@@ -1,5 +1,5 @@
-// The other commands of the checkout reject unknown names and options before they start, with a code, the received value
-// and the expected ones.
+// The other commands of the checkout reject unknown names and options before they start. The error has a code, the
+// received value and the expected values.
 
 import { command, expectRefused } from "../kit/command.ts";
 import { slow } from "../kit/slow.ts";

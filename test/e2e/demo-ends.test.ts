@@ -1,4 +1,4 @@
-// How the demo can be stopped, and errors that prevent its start.
+// Ways to stop the demo, and errors that prevent its start.
 
 import {
   copyFileSync,
@@ -59,7 +59,7 @@ describe("npm run demo, stopped or rejected", function () {
     expectRefused(await command("demo/main.ts", ["--speed", "11"]), "UNKNOWN_OPTION", "--speed", "--port");
   });
 
-  it("rejects a damaged artifact by name, before it starts anything", async () => {
+  it("names a damaged artifact before it starts anything", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-artifacts-"));
     try {
       for (const circuit of readdirSync(built))

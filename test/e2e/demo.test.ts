@@ -30,7 +30,7 @@ describe("npm run demo", function () {
     return text.split(/\n(?:\d+\. |Balances\n)/)[0] ?? "";
   };
 
-  it("runs to the end and finds every balance exact", async () => {
+  it("runs to the end, and all balances are exact", async () => {
     const { status, stdout, stderr } = whole;
     expect(stderr).to.equal("");
     expect(status).to.equal(0);
@@ -41,7 +41,7 @@ describe("npm run demo", function () {
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
     expect(longest).to.be.at.most(80);
-    // The chain has ended, so its port is free.
+    // The chain has stopped, so its port is free.
     const { server } = await new Promise<{ server: Server }>((resolve, reject) => {
       const next = createServer().once("error", reject);
       next.listen(port, "127.0.0.1", () => resolve({ server: next }));
@@ -50,7 +50,7 @@ describe("npm run demo", function () {
     expect(place.files()).to.deep.equal([]);
   });
 
-  it("pays ten requests at four servers, each once, and no server accepts a proof twice", () => {
+  it("pays for ten requests at four servers, each once, and no server accepts a proof twice", () => {
     const text = section(5);
     for (const server of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
       expect(text.match(new RegExp(` 200 +${server} +GET `, "g")), server).to.have.length.of.at.least(2);
@@ -60,7 +60,7 @@ describe("npm run demo", function () {
     expect(section(7)).to.match(/12 payments, 1\.70 USDC/);
   });
 
-  it("shows an unpaid request the price, the recipient and its number", () => {
+  it("answers an unpaid request with the price, the recipient and its number", () => {
     expect(section(3))
       .to.contain("402 Payment Required")
       .and.match(/www-authenticate +x402-zk/)
@@ -99,7 +99,7 @@ describe("npm run demo", function () {
     expect(service(10)).to.contain("spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
-  it("fails if the demo ends early", async () => {
+  it("fails if it exits early", async () => {
     const cleanup = new Cleanup();
     const printed: string[] = [];
     const screen = { width: 120, colours: false, write: (part: string) => void printed.push(part) };

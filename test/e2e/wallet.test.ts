@@ -108,7 +108,7 @@ describe("wallet on a real chain", function () {
     expect(await token["balanceOf"]!(account.address)).to.equal(0n);
   };
 
-  it("deposits without ETH, pays, is read by the recipient, and is restored from its words", async () => {
+  it("deposits without ETH, makes a payment that the recipient can read, and is restored from its words", async () => {
     const words = createSeedWords();
     const [payer, merchant] = [await open({ seed: seedFromWords(words) }), await open()];
     await fund(payer, [5_000_000n]);
@@ -174,7 +174,7 @@ describe("wallet on a real chain", function () {
     expect(merchant.balance().total).to.equal(1_200_000n);
   });
 
-  it("rescans its notes after a reorganization, also one that reverts a settled payment", async () => {
+  it("rescans its notes after a reorganization, even one that reverts a settled payment", async () => {
     const store = new SqliteStore(":memory:");
     const [payer, merchant] = [await open({ store }), await open()];
     await fund(payer, [2_000_000n]);
@@ -188,7 +188,7 @@ describe("wallet on a real chain", function () {
     expect(payer.status(payment.id).state).to.equal("settled");
     const [settled] = payer.notes().filter(({ origin }) => origin === "change");
 
-    // The chain forgets these blocks; another wallet's deposit takes the leaf of the change note.
+    // The chain drops these blocks; another wallet's deposit takes the leaf of the change note.
     expect(await provider.send("evm_revert", [before])).to.equal(true);
     const other = await open();
     await fund(other, [1_000_000n]);
@@ -198,7 +198,7 @@ describe("wallet on a real chain", function () {
     expect(payer.status(payment.id).state).to.equal("open");
     expect(payer.balance()).to.include({ held: 2_000_000n, total: 2_000_000n });
 
-    // The same proof still settles, because the pool knows its root on this chain too.
+    // The same proof still settles, because the pool also knows its root on the new fork.
     await settle(payment);
     await append();
     await payer.scan();

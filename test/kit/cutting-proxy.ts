@@ -1,15 +1,15 @@
-// A proxy between the deployer and its node that fails midway: after a number of transactions it drops every connection
+// A proxy between the deployer and its node that fails midway: after a number of transactions, it drops all connections
 // or stops answering.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export class CuttingProxy {
-  /** Transactions to pass on before the proxy breaks; the node receives the last one, but its response is lost. */
+  /** Transactions to forward before the proxy breaks; the node receives the last one, but its response is lost. */
   left = Number.POSITIVE_INFINITY;
   sent = 0;
   /** Called for each request after the first transaction, in place of a response; the client then waits forever. */
   hold: (() => void) | undefined;
-  /** The newest block number to report in place of the node's. */
+  /** The block number to report as the newest one instead of the node's. */
   blockNumber: string | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -24,7 +24,7 @@ function sqlite(): Backend {
   };
 }
 
-/** One server for all suites of a run. Each suite gets an empty database. */
+/** All suites of a run share one server. Each suite gets an empty database. */
 let shared: Promise<TestPostgres> | undefined;
 after(async () => (await shared)?.stop());
 
@@ -44,7 +44,10 @@ const DATABASES = { SQLite: sqlite, PostgreSQL: postgres };
 export type DatabaseName = keyof typeof DATABASES;
 export const EVERY_DATABASE: readonly DatabaseName[] = ["SQLite", "PostgreSQL"];
 
-/** The same tests over several databases. @param tests receive a function that returns the URL of an empty database */
+/**
+ * Runs the same tests on several databases.
+ * @param tests receive a function that returns the URL of an empty database
+ */
 export function overDatabases(
   title: string,
   names: readonly DatabaseName[],

@@ -100,7 +100,7 @@ describe("reorganization", () => {
     expect(seen(restored)).to.deep.equal(await fresh(world, 0));
   });
 
-  it("rescans only unconfirmed blocks if it affects no others", async () => {
+  it("rescans only the unconfirmed blocks if no confirmed block changed", async () => {
     const world = new World();
     await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(200);

@@ -109,7 +109,7 @@ describe("SottoService", () => {
     expect(asked[0]).to.equal(asked[1]);
   });
 
-  it("asks the service to respond immediately, and retries after a proxy's timeout", async () => {
+  it("asks for asynchronous responses, and retries after a proxy's timeout", async () => {
     const preferences: unknown[] = [];
     const note =
       (status: number, body: object): Handler =>

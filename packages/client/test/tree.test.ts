@@ -25,7 +25,7 @@ const append = (ledger: Ledger, size: number) => ({
 });
 
 describe("the wallet's tree", () => {
-  it("equals the contract's tree after any append", async () => {
+  it("equals the tree of the ledger after any append", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
     for (const size of [10, 40, 25, 0]) {

@@ -1,7 +1,7 @@
-// Runs sotto with its own home folder and only the given environment variables. `start`, and `run` with `process` set, run
-// the built program as a process, which proves for real. Otherwise the same code runs in this process, with proofs that the
-// development keys' trapdoor forges, which saves a second and more per command.
-// Every output is searched for secrets.
+// Runs sotto with a separate home folder and only the given environment variables. `start`, and `run` with `process`
+// set, run the built program as a process, which proves for real. Otherwise the same code runs in this process and
+// forges proofs with the development keys' trapdoor, which saves more than a second per command. Every output is
+// searched for secrets.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,9 +32,9 @@ export interface RunOptions {
   /** The signal that the program sends itself as soon as its output matches. */
   readonly stop?: { readonly at: RegExp; readonly signal: "SIGKILL" | "SIGSTOP" };
   readonly cwd?: string;
-  /** Runs it as a process. */
+  /** Runs the command as a process. */
   readonly process?: boolean;
-  /** The answer that a user types at the prompt; implies a terminal. */
+  /** The user's answer at the prompt; implies a terminal. */
   readonly answer?: string;
 }
 
@@ -62,7 +62,7 @@ export class Cli {
     return join(this.folder, name);
   }
 
-  /** Starts a command without waiting for its end. */
+  /** Starts a command without waiting until it exits. */
   start(args: readonly string[], { env = {}, input, watch, stop, cwd }: RunOptions = {}) {
     const before = stop === undefined ? [] : [STOPS_AT, stop.signal, stop.at.source];
     const child = spawn(process.execPath, [...before, BIN, ...args, "--home", this.home], {
@@ -136,7 +136,7 @@ export class Cli {
     return error.code;
   }
 
-  /** Adds the seed from the file to the secrets, and the derived keys in every form that an output could contain. */
+  /** Adds the seed from the file and its derived keys to the secrets, in every form that an output could contain. */
   learnSecrets(): void {
     const words = readFileSync(join(this.home, "seed"), "utf8").trim();
     const seed = seedFromWords(words);

@@ -23,11 +23,11 @@ export interface CliWorld extends DeploymentManifest {
   readonly folder: string;
   /** Path of the JSON file that deploy:local writes. */
   readonly deploymentFile: string;
-  /** Path of the file that the registry writes its codes to. */
+  /** Path of the file to which the registry writes its codes. */
   readonly codes: string;
 }
 
-/** The chain and the pool that the wallets derive their keys for. */
+/** The chain and the pool for which the wallets derive their keys. */
 export const placeOf = ({ chainId, pool }: CliWorld) => ({ chainId: BigInt(chainId), pool });
 
 let shared: Promise<CliWorld> | undefined;
@@ -72,7 +72,7 @@ async function create(): Promise<CliWorld> {
   return { ...deployment, node, provider, service, folder, deploymentFile, codes };
 }
 
-/** Stops chain and service after all tests of the folder. */
+/** Stops the chain and the service after all tests of the folder. */
 async function closeCliWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node, service, folder } = await shared;

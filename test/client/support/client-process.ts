@@ -1,5 +1,5 @@
-// A client in a process of its own: it pays for the given URLs, one after the other, and kills itself at the given stage,
-// so that no part of it keeps running.
+// A client in a separate process. It pays for the given URLs in order, and kills itself at the given stage, so that no
+// part of it keeps running.
 import { wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { SottoError } from "@sotto/protocol";
@@ -13,12 +13,12 @@ export interface ClientTask {
   readonly store: string;
   readonly urls: readonly string[];
   readonly maxPerRequest: string;
-  /** Stage of the last URL at which the client dies; "answered": after the server has answered the proof. */
+  /** Stage of the last URL's payment at which the client dies; "answered": after the server has answered the proof. */
   readonly dieAt?: string;
 }
 
 export interface ClientReport {
-  /** The body of each response, or the code of the error. */
+  /** The body of each response, or the error's code. */
   readonly answers: string[];
 }
 

@@ -1,4 +1,4 @@
-// A wallet in a process of its own that funds itself, or loads a circuit's files, and can kill itself on the way.
+// A wallet in a separate process that funds itself or loads a circuit's files, and can kill itself at a given point.
 import { openWallet } from "@sotto/client/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { loadArtifacts } from "@sotto/prover";
@@ -14,21 +14,24 @@ export interface FundingTask {
   readonly amount: string;
   readonly finality: number;
   readonly until?: "deposited" | "spendable" | undefined;
-  /** Stage at which it dies; "answered": when the service has answered the deposit; "returned": after `fund` returned. */
+  /**
+   * Stage at which the process dies; "answered": when the service has answered the deposit; "returned": after `fund`
+   * returned.
+   */
   readonly dieAt?: string | undefined;
 }
 
 export interface LoadingTask {
   readonly service: string;
   readonly cache: string;
-  /** Bytes after which it dies. */
+  /** Downloaded bytes after which the process dies. */
   readonly dieAfter?: number | undefined;
 }
 
 export interface FundingReport {
   /** Hash of the deposit's transaction, or the SHA-256 of what was loaded. */
   readonly result: string;
-  /** How often the account signed; bytes at which the download began. */
+  /** Number of times the account signed, or the byte offset at which the download began. */
   readonly count: number;
 }
 
@@ -48,7 +51,7 @@ async function fund(task: FundingTask): Promise<FundingReport> {
   const real = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     if (!String(input).endsWith("/deposit")) return real(input, init);
-    // Without a time to wait, the service answers at once that the deposit is pending.
+    // With a wait time of zero, the service immediately answers that the deposit is pending.
     const prompt = { ...init, headers: { ...init?.headers, prefer: "respond-async" } };
     const response = await real(input, dieAt === "settling" ? prompt : init);
     if (dieAt === "answered") die();

@@ -15,7 +15,7 @@ export interface Person<A extends LookupSigner = HDNodeWallet> {
   readonly wallet: Wallet;
 }
 
-/** How many numbers the tests have used, at all registries together. */
+/** Number of phone numbers that the tests have used, over all registries. */
 let numbers = 0;
 
 export class Phones {
@@ -63,7 +63,7 @@ export class Phones {
     return { account: Account.createRandom(), wallet };
   }
 
-  /** The newest code that the registry sent, to any number. */
+  /** The latest code that the registry sent to any number. */
   lastCode(): string {
     return this.#codes.at(-1)!.code;
   }

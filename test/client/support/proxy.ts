@@ -9,7 +9,10 @@ export interface Forwarded {
   forward(): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** Returns the response to send instead of the service's. undefined: the service's response; "hang up": none. */
+/**
+ * Returns the response to send instead of the service's; undefined: sends the service's response; "hang up": sends
+ * none.
+ */
 type Lie = (request: Forwarded) => Promise<{ status: number; body: unknown } | "hang up" | undefined>;
 
 export class ServiceProxy {

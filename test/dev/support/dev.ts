@@ -1,4 +1,4 @@
-// Runs `npm run dev` as a user does, without its build.
+// Runs `npm run dev` as a user does, but skips the build.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ const PORTS = 6;
 
 export interface Dev {
   readonly child: ChildProcess;
-  /** Everything that it has printed. */
+  /** All output so far. */
   output(): string;
-  /** Waits for a line. @throws Error if it ends before */
+  /** Waits for a line. @throws Error if the program exits first */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with its exit code, or the signal that killed it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
@@ -61,7 +61,7 @@ export async function busyPorts(first: number): Promise<number[]> {
   return range(first).filter((_, index) => !free[index]);
 }
 
-/** The first of six free ports in a row. */
+/** The first of six consecutive free ports. */
 export async function freePorts(): Promise<number> {
   for (;;) {
     const first = await freePort();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..", "..", "..");
 export const built = join(root, "circuits", "build");
 
-/** A temporary folder for one run of the demo, which must leave no file in it. */
+/** A temporary folder for one run of the demo, which must leave no files behind. */
 export function ownPlace() {
   const path = mkdtempSync(join(tmpdir(), "sotto-own-"));
   return {

@@ -175,7 +175,7 @@ describe("forged totals", () => {
     await refused({ toBlock: statement.toBlock - 1, blockHash: hash });
   });
 
-  it("are rejected with the proof of another statement", async () => {
+  it("are rejected with an altered proof", async () => {
     const { challenge, response } = statement.proof;
     await refused({ proof: { challenge, response: String((BigInt(response) + 1n) % SUBGROUP_ORDER) } });
     await refused({ proof: { challenge: String((BigInt(challenge) + 1n) % SUBGROUP_ORDER), response } });

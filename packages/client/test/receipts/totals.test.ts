@@ -35,7 +35,7 @@ describe("totals", () => {
     expect(lying.details["payments"]).to.equal(4);
   });
 
-  it("request the signals of all payments, so that their source does not learn which payments are the merchant's", async () => {
+  it("request the signals of all payments, to hide from their source which ones are the merchant's", async () => {
     const asked: string[] = [];
     const signals = async ({ digest }: { digest: string }) => {
       asked.push(digest);
