@@ -173,7 +173,7 @@ describe("sotto: paying", function () {
       expect(await spent(payer)).to.equal(before);
     });
 
-    it("if there is no terminal to ask on", async () => {
+    it("if the server is unreachable", async () => {
       await refuses(["pay", "http://127.0.0.1:9/x", "--max", "1"], 6, "HOST_UNREACHABLE");
     });
 

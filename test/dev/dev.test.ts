@@ -77,7 +77,7 @@ describe("npm run dev", function () {
     expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
   });
 
-  it("serves sotto.json with the content policy, starts a ready service, and starts merchants that charge", async () => {
+  it("serves sotto.json with the content policy, and runs a ready service and merchants that charge", async () => {
     const { headers } = await fetch(`http://127.0.0.1:${port}/sotto.json`);
     expect(headers.get("content-security-policy")).to.contain("default-src 'none'");
     expect(parseDeployment(host.deployment)).to.include({ network: "local", set: "development", chainId: 31337 });
@@ -229,7 +229,7 @@ describe("npm run dev", function () {
     await eventually(async () => (await busyPorts(port)).length === 0);
   });
 
-  it("starts over with --fresh, and also says when the circuits have changed", async () => {
+  it("refuses to start if the circuits have changed, and starts over with --fresh", async () => {
     const before = host;
     writeFileSync(join(folder, "keys.sha256"), "");
     const outdated = startDev("--port", String(port), "--state", folder);

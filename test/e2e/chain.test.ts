@@ -56,7 +56,7 @@ describe("local chain", function () {
     expect(wallet.balance().total).to.equal(0n);
   });
 
-  it("gets a new pool from each deployment, and none is reused from an earlier chain", async () => {
+  it("receives a new pool with each deployment", async () => {
     const [first, second] = [await deployLocal(node.url), await deployLocal(node.url)];
     expect(second.pool).not.to.equal(first.pool);
     expect(second.deploymentBlock).to.be.greaterThan(first.deploymentBlock);

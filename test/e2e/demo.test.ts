@@ -60,7 +60,7 @@ describe("npm run demo", function () {
     expect(section(7)).to.match(/12 payments, 1\.70 USDC/);
   });
 
-  it("answers an unpaid request with the price, the recipient and its number", () => {
+  it("answers an unpaid request with the price, the recipient and the recipient's phone number", () => {
     expect(section(3))
       .to.contain("402 Payment Required")
       .and.match(/www-authenticate +x402-zk/)
@@ -99,7 +99,7 @@ describe("npm run demo", function () {
     expect(service(10)).to.contain("spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
-  it("fails if it exits early", async () => {
+  it("detects wrong balances if it stops early", async () => {
     const cleanup = new Cleanup();
     const printed: string[] = [];
     const screen = { width: 120, colours: false, write: (part: string) => void printed.push(part) };

@@ -1,4 +1,4 @@
-// Takes the code of a documentation page unchanged, writes it into files, type-checks and runs them.
+// Writes the code of a documentation page to files, unchanged, then type-checks and runs them.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { freePort } from "./ports.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The page's TypeScript blocks that begin with the name of their file, by that name. */
+/** The page's TypeScript blocks that begin with a file name, by that name. */
 function namedBlocks(path: string): Map<string, string> {
   const text = readFileSync(join(root, path), "utf8");
   const blocks = [...text.matchAll(/^```ts\n(\/\/ ([\w-]+\.ts)\n[\s\S]*?)^```$/gm)];
@@ -23,14 +23,14 @@ const answers = (url: string): Promise<boolean> =>
       () => false,
     );
 
-/** The code of one page, written into a folder of a package. */
+/** The code of one page, written to a folder in a package. */
 export class DocumentedCode {
   readonly names: readonly string[];
   readonly #folder: string;
 
   /**
-   * @param home folder of the package whose dependencies the code imports
-   * @param source path of a page whose blocks begin with the names of their files, or the files by name
+   * @param home folder of the package whose dependencies the code imports @param source path of a page whose blocks
+   * begin with their file names, or the files by name
    */
   constructor(home: string, source: string | ReadonlyMap<string, string>) {
     const blocks = typeof source === "string" ? namedBlocks(source) : source;
@@ -64,13 +64,13 @@ export class DocumentedCode {
     }
   }
 
-  /** Runs a file that ends by itself. @returns its output */
+  /** Runs a file that exits on its own. @returns its output */
   run(name: string, env: Record<string, string>): string {
     const settings = { env: { ...BASE_ENVIRONMENT, ...env }, encoding: "utf8" } as const;
     return execFileSync(process.execPath, [this.path(name)], settings);
   }
 
-  /** Runs a file that serves at PORT, until `use` has finished. */
+  /** Runs a file that listens on PORT, until `use` has finished. */
   async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
     const port = await freePort();
     const env = { ...BASE_ENVIRONMENT, PORT: String(port) };

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 const PIECE = Buffer.alloc(1 << 20, " ");
 
-/** Ways to respond without an end. */
+/** Ways to send an endless response. */
 export const ENDLESS = {
   /** As fast as the client reads. */
   flood(response: ServerResponse): void {
@@ -29,7 +29,7 @@ export const ENDLESS = {
 export class EndlessServer {
   /** How the next requests are answered. */
   respond: (response: ServerResponse) => void = ENDLESS.flood;
-  /** One for each request: resolves when the client has closed the connection. */
+  /** One promise per request; resolves when the client has closed the connection. */
   closed: Promise<unknown>[] = [];
   readonly #server = createServer((_, response) => {
     this.closed.push(once(response, "close"));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long to wait for something that is certain to happen, ms; even a slow machine needs less. */
+/** Maximum wait for something that is certain to happen, ms; even a slow machine needs less. */
 export const WAIT = 300_000;
 
 /** Waits until `check` returns a value. */

@@ -1,4 +1,4 @@
-// A proxy between the relayer and its node that times out, drops connections or answers falsely.
+// A proxy between the relayer and its node that times out, drops connections or returns false answers.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
@@ -8,7 +8,7 @@ interface Question {
   params: unknown[];
 }
 
-/** How the node responds to a request; undefined: as the real node does. */
+/** Replaces the node's response to a request; undefined: the real node's response. */
 type Mode = (question: Question, response: ServerResponse) => object | undefined | "handled";
 type Answer = Exclude<ReturnType<Mode>, undefined>;
 
@@ -42,11 +42,11 @@ export const MODES = {
 
 export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" = "honest";
-  /** How often each method was called. */
+  /** Number of calls of each method. */
   readonly asked = new Map<string, number>();
-  /** All questions, in order of arrival. */
+  /** All calls, in order of arrival. */
   readonly questions: Question[] = [];
-  /** Number of requests; each holds one question or a batch of them. */
+  /** Number of HTTP requests; each contains one call or a batch of calls. */
   requests = 0;
   readonly #server: Server;
   readonly #target: string;
@@ -95,7 +95,7 @@ export class FaultyNode {
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
     if (mode === "isBehind") {
-      // To this node, the block of five blocks ago is the newest one.
+      // This node is five blocks behind.
       if (question.params[0] === "latest") question.params[0] = await this.#older(5);
     } else {
       const answer = MODES[mode](question, response);

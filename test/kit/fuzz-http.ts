@@ -1,8 +1,8 @@
-// HTTP of the fuzz tests: paths as they are written, many requests at a time, and what no response may contain.
+// HTTP for the fuzz tests: unchanged paths, many concurrent requests, and texts that no response may contain.
 import { Agent, request as httpRequest } from "node:http";
 import { Random } from "./random.ts";
 
-/** Texts from files, SQL and stack traces. */
+/** Text that only files, SQL or stack traces contain. */
 export const INTERNALS =
   /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
 
@@ -52,7 +52,7 @@ export class FuzzClient {
     });
   }
 
-  /** Runs `one` this many times, several at once. @returns the faults that it returned */
+  /** Runs `one` `count` times, several at once. @returns the faults that it returned */
   async faults(
     count: number,
     seed: string,

@@ -1,9 +1,12 @@
-/** Whether a cell of a matrix is in the rotation, which covers every row and every column at least once. */
+/** Whether a matrix cell is in the rotation, which covers every row and every column at least once. */
 export function isInRotation(row: number, column: number, rows: number, columns: number): boolean {
   return rows < columns ? column % rows === row : row % columns === column;
 }
 
-/** All cases with SOTTO_LONG=1, the usual ones otherwise. Leave out only a case that tests the same as a usual one. */
+/**
+ * All cases with SOTTO_LONG=1, otherwise the usual ones. Only omit a case from those if it tests the same as a usual
+ * case.
+ */
 export const inLongRun = <T>(usual: readonly T[], others: readonly T[]): T[] => [
   ...usual,
   ...(process.env["SOTTO_LONG"] === "1" ? others : []),
@@ -13,7 +16,8 @@ type DeclareTest = (title: string, test: () => Promise<void>) => void;
 
 /**
  * A group of tests for each target. By default, each attack runs on one target, in turn, so that every target gets at least
- * one. With SOTTO_LONG=1, every attack runs on every target. What a group declares with `it` always runs on every target.
+ * one. With SOTTO_LONG=1, every attack runs on every target. Tests that a group declares with `it` always run on every
+ * target.
  */
 export function describeMatrix<T>(
   title: string,

@@ -11,14 +11,14 @@ export interface FuzzRequest {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A valid body, and another one of the same kind with no field in common. */
+/** A valid body, and another valid body of the same kind with no field value in common. */
 export interface Sample {
   readonly path: string;
   readonly right: Fields;
   readonly other: Fields;
   /** Fields that the body may omit. */
   readonly optional: readonly string[];
-  /** Fields that are equal in both, so that swapping them changes nothing. */
+  /** Fields that are equal in both bodies, so that swapping them changes nothing. */
   readonly same: readonly string[];
 }
 
@@ -78,7 +78,7 @@ const flipped: Change = (value, random) => {
   if (isDecimal(value)) return String(BigInt(value) ^ (1n << BigInt(random.below(BigInt(value).toString(2).length))));
   if (typeof value === "number") return value ^ (1 << random.below(20));
   if (typeof value !== "string" || value.length < 2) return undefined;
-  // Skip the last character, because decoders ignore some of its bits in base64url.
+  // Skip the last character, because base64url decoders ignore some of its bits.
   const at = random.below(value.length - 1);
   return value.slice(0, at) + String.fromCharCode(value.charCodeAt(at) ^ (1 << random.below(5))) + value.slice(at + 1);
 };
@@ -106,7 +106,7 @@ function changed(change: Change, value: unknown, random: Random): unknown {
   return inner === undefined ? undefined : value.with(at, inner);
 }
 
-/** The valid fields with one of them changed; undefined if the randomly chosen change does not apply. */
+/** The valid fields with one field changed; undefined if the randomly chosen change does not apply. */
 export function fieldMutation({ right, other, optional, same }: Sample, random: Random): [string, unknown] | undefined {
   const field = random.pick(Object.keys(right));
   const kind = random.pick(["missing", "swapped", ...Object.keys(CHANGES)]);
@@ -122,7 +122,7 @@ export function fieldMutation({ right, other, optional, same }: Sample, random: 
   return [`${field} ${kind}`, { ...right, [field]: value }];
 }
 
-/** Request bodies that no object serializes to. */
+/** Request bodies that cannot result from serializing an object. */
 function textMutation({ right }: Sample, random: Random): [string, Buffer] {
   const text = JSON.stringify(right);
   const field = random.pick(Object.keys(right));

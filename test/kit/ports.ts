@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * A free port for a program that needs to be given one. It lies outside the range that systems assign by themselves;
- * otherwise another process could be assigned it before the program listens.
+ * Returns a free port for a program that takes its port as a setting. The port is outside the range that systems assign
+ * automatically; otherwise another process could get it before the program listens.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -20,7 +20,7 @@ const ATTEMPTS = 5;
  */
 const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
 
-/** Retries if the port is in use, or if another run creates the user at the same time. */
+/** Retries if the port is in use, or if another run is creating the user at the same time. */
 export async function startPostgres(): Promise<TestPostgres> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -41,7 +41,7 @@ async function start(port: number): Promise<TestPostgres> {
     user: "postgres",
     password: "postgres",
     persistent: false,
-    // PostgreSQL refuses to run as root, so the package then creates a user for it.
+    // PostgreSQL refuses to run as root, so for root the package creates a user.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`, "-c", "fsync=off"],
     onLog: (text) => output.push(String(text)),

@@ -1,6 +1,6 @@
 import { keccak256, toUtf8Bytes } from "ethers";
 
-/** Order of BN254's scalar field; all signals are elements of it. */
+/** Order of BN254's scalar field, to which all signals belong. */
 export const SCALAR_FIELD_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
 /** Reproducible randomness for tests: the same seed gives the same run, so that a failure can be repeated. */

@@ -1,4 +1,4 @@
-/** The part of our errors that tests look at; the kit imports no package, so it does not know their class. */
+/** The fields of our errors that tests read. The kit imports no package, so it cannot use the error class. */
 interface CodedError extends Error {
   readonly code: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the details of its error.
@@ -37,7 +37,7 @@ export function thrown(action: () => unknown): CodedError {
   throw new Error(`expected an error, got ${String(value)}`);
 }
 
-/** Fails unless `error` has this code, and a message that says more than the code. */
+/** Fails unless `error` has this code and a message that contains more than the code. */
 function assertCode(error: CodedError, code: string): CodedError {
   if (error.code !== code) throw new Error(`expected ${code}, got ${error.code}: ${error.message}`, { cause: error });
   if (error.message.length <= 10) throw new Error(`${code} has no message: "${error.message}"`);

@@ -2,7 +2,10 @@
 const SLOW_MS = 600_000;
 const LONG_RUN_MS = 3_600_000;
 
-/** Gives the tests of a group, or one test or hook, longer than 30 seconds. @param why what they wait for */
+/**
+ * Gives the tests of a group, or one test or hook, longer than 30 seconds.
+ * @param why the work that the tests wait for
+ */
 export function slow(context: { timeout(ms: number): unknown }, why: string): void {
   if (why === "") throw new Error("a slow test says why it is slow");
   context.timeout(process.env["SOTTO_LONG"] === "1" ? LONG_RUN_MS : SLOW_MS);

@@ -1,4 +1,4 @@
-// Runs the programs, the commands and the configuration of docs/agents.md, and compares its tables with the code.
+// Runs the programs and commands of docs/agents.md with its configuration, and compares its tables with the code.
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,10 +23,10 @@ const root = join(import.meta.dirname, "..", "..");
 const GUIDE = readFileSync(join(root, "docs", "agents.md"), "utf8");
 const BIN = join(root, "packages", "mcp", "dist", "main.js");
 
-/** The guide's blocks of a language. */
+/** The guide's code blocks in one language. */
 const blocks = (language: string): string[] =>
   [...GUIDE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, text = ""]) => text);
-/** The names in the first column of the rows whose first cell begins with a code. */
+/** Names in the first column, from rows whose first cell begins with inline code. */
 const namesIn = (section: string, column = 1): string[] => {
   const text = GUIDE.split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   const cells = [...text.matchAll(/^\| (`[^|]*) \| ([^|]*) \|/gm)].map((match) => match[column] ?? "");
@@ -38,7 +38,7 @@ describe("docs/agents.md", function () {
   let world: World;
   let code: DocumentedCode;
   let folder: string;
-  /** Replaces the guide's addresses, which do not exist. */
+  /** Replaces the guide's example addresses, which do not exist. */
   const fitted = (text: string) =>
     text.replaceAll("https://pay.example/zk", world.serviceUrl).replaceAll("https://node.example", world.node.url);
   before(async () => {
@@ -65,7 +65,7 @@ describe("docs/agents.md", function () {
     expect(code.complaints()).to.equal("");
   });
 
-  it("leads to a wallet with limits, and its configuration to a server with it", async () => {
+  it("sets up a wallet with limits, and a server that is configured with that wallet", async () => {
     const [commands = ""] = blocks("");
     const home = join(folder, "home");
     for (const line of fitted(commands)
@@ -119,7 +119,7 @@ describe("docs/agents.md", function () {
     const { wallet, key: shieldedAddress, issuedAt } = binding;
     writeFileSync(code.path("recipient.json"), JSON.stringify({ wallet, shieldedAddress, signature, issuedAt }));
     for (const name of code.names) code.write(name, fitted(readFileSync(code.path(name), "utf8")));
-    // Payments need an https origin, except on a local chain: this one is only a name.
+    // Payments need an https origin, except on a local chain; this origin is only a name.
     const words = createSeedWords();
     const store = new SqliteStore(code.path("agent.sqlite"));
     await fund(world, await openWallet(world, { seed: seedFromWords(words), store }), [500_000n]);

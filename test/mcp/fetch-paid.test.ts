@@ -29,7 +29,7 @@ describe("fetch_paid", function () {
     await agent?.close();
     await merchant?.close();
   });
-  /** What the merchant received since the last call. */
+  /** Amount that the merchant has received since the last call. */
   let counted = 0n;
   const received = async () => {
     const now = await merchant.received();
@@ -49,7 +49,7 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(0n);
   });
 
-  it("pays, returns the body, and says what was paid and who learned what", async () => {
+  it("pays, returns the body, and reports the payment and which party learned what", async () => {
     const { report, text } = await call(agent, "fetch_paid", { url: `${merchant.url}/report`, max_amount: "20000" });
     expect(report.outcome, text).to.equal("paid");
     expect(report.paid).to.deep.equal({ amount: "20000", decimal: "0.02", token: "USDC" });
@@ -77,7 +77,7 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(0n);
   });
 
-  it("refuses prices above the limits per request, host and day, also those of a person's approval", async () => {
+  it("refuses prices above the limits per request, host and day, even if a person would approve them", async () => {
     let asked = 0;
     const person: Person = () => {
       asked += 1;
@@ -99,11 +99,11 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(0n);
   });
 
-  it("lets concurrent calls spend no more than the limits", async () => {
+  it("enforces the limits over concurrent calls", async () => {
     const limited = await openAgent(world, wallet, { limits: { perHost: 60_000n } });
     const calls = [1, 2, 3, 4].map((page) => call(limited, "fetch_paid", { url: `${merchant.url}/pages/${page}` }));
     const outcomes = (await Promise.all(calls)).map(({ report }) => report.error?.code ?? report.outcome);
-    // 20,000 of the 60,000 were spent before.
+    // 20,000 of the 60,000 have been spent before.
     expect(outcomes.sort()).to.deep.equal(["HOST_LIMIT_EXCEEDED", "HOST_LIMIT_EXCEEDED", "paid", "paid"]);
     expect(await received()).to.equal(2n * PRICE);
     await limited.close();
@@ -126,7 +126,7 @@ describe("fetch_paid", function () {
     await asking.close();
   });
 
-  it("does not pay if the person declines, cancels, leaves the box unticked, is silent, or cannot be asked", async () => {
+  it("does not pay if the person declines, cancels, leaves the box unticked, does not answer, or cannot be asked", async () => {
     const limits = { approveAbove: PRICE - 1n };
     const url = `${merchant.url}/declined`;
     const answers: readonly [Person | undefined, string][] = [
@@ -147,7 +147,7 @@ describe("fetch_paid", function () {
     expect((report as unknown as { held: { amount: string } }).held.amount).to.equal("0");
   });
 
-  it("pays once for a repeated call with the same key, and returns the same response", async () => {
+  it("pays once for repeated calls with the same key, and returns the same response", async () => {
     const args = { url: `${merchant.url}/once`, idempotency_key: "order 7" };
     expect((await call(agent, "fetch_paid", { ...args, quote_only: true })).report.outcome).to.equal("quoted");
     const [one, other] = await Promise.all([call(agent, "fetch_paid", args), call(agent, "fetch_paid", args)]);
@@ -155,14 +155,14 @@ describe("fetch_paid", function () {
     expect((await call(agent, "fetch_paid", args)).text).to.equal(one.text);
     expect(await received()).to.equal(PRICE);
     expect(await fails(agent, "fetch_paid", { ...args, url: `${merchant.url}/other` })).to.equal("CALL_MISMATCH");
-    // Another server has no memory of the call; the wallet has.
+    // A new MCP server does not remember the call, but the wallet does.
     const fresh = await openAgent(world, wallet);
     expect(await fails(fresh, "fetch_paid", args)).to.equal("PURCHASE_FINISHED");
     expect(await received()).to.equal(0n);
     await fresh.close();
   });
 
-  it("sends only the headers that a call may set", async () => {
+  it("sends only headers that a call may set", async () => {
     for (const name of ["X-Payment-Proof", "Authorization", "Cookie", "Host"])
       expect(await fails(agent, "fetch_paid", { url: merchant.url, headers: { [name]: "1" } })).to.equal(
         "ARGUMENT_INVALID",
@@ -187,7 +187,7 @@ describe("fetch_paid", function () {
     await careful.close();
   });
 
-  it("shows payments page by page, the policy, and no secret", async () => {
+  it("shows payments page by page and the policy, but no secret", async () => {
     const first = await agent.callTool({ name: "history", arguments: { limit: 2 } });
     const page = first.structuredContent as { payments: { id: string }[]; next_cursor: string };
     expect(page.payments).to.have.length(2);

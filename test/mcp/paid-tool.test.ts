@@ -64,7 +64,7 @@ describe("a paid tool", function () {
     tools.behave = () => ({ content: [{ type: "text", text: "sunny" }] });
   });
 
-  it("asks for a payment with x402's fields, bound to server, tool and arguments", async () => {
+  it("asks for a payment in x402's format, bound to server, tool and arguments", async () => {
     const result = await call(FORECAST);
     const required = requiredOf(result);
     expect(result.isError).to.equal(true);
@@ -83,7 +83,7 @@ describe("a paid tool", function () {
     expect(tools.ran).to.deep.equal([]);
   });
 
-  it("is paid by the paying client, runs once, and says which transaction paid", async () => {
+  it("is paid by the paying client, runs once, and names the payment's transaction", async () => {
     const result = await paying.callTool(FORECAST);
     expect(textOf(result)).to.equal("sunny");
     expect(result._meta?.["x402/payment-response"]).to.have.property("success", true);
@@ -92,7 +92,7 @@ describe("a paid tool", function () {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("is paid by the published scheme's client, for which it settles", async () => {
+  it("is paid by a client of the published scheme, and settles the payment itself", async () => {
     const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
     const required = requiredOf(await call(FORECAST));
     const [accepted] = required.accepts;
@@ -115,7 +115,7 @@ describe("a paid tool", function () {
     expect(await received()).to.equal(0n);
   });
 
-  it("runs once for five concurrent calls with one payment", async () => {
+  it("runs once for five concurrent calls with the same payment", async () => {
     const BERGEN = { name: "forecast", arguments: { city: "Bergen" } };
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ describe("a paid tool", function () {
     expect(await received()).to.equal(PRICE);
   });
 
-  it("keeps the payment of a handler that fails, for the next attempt", async () => {
+  it("keeps the payment for the next attempt if the handler fails", async () => {
     tools.behave = (ran) => {
       if (ran === 1) throw new Error("no weather");
       if (ran === 2) return { isError: true, content: [{ type: "text", text: "no weather" }] };
@@ -158,7 +158,7 @@ describe("a paid tool", function () {
     expect(await received()).to.equal(3_000n);
   });
 
-  it("is not paid above the client's limits, for another server, or without consent", async () => {
+  it("is not paid above the client's limits, at another server, or without consent", async () => {
     const errors: readonly [Partial<Parameters<typeof createPayingClient>[1]>, string][] = [
       [{ maxPerRequest: PRICE - 1n }, "REQUEST_LIMIT_EXCEEDED"],
       [{ maxPerHost: PRICE }, "HOST_LIMIT_EXCEEDED"],
@@ -174,7 +174,7 @@ describe("a paid tool", function () {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("is paid once even if its answer is lost: the next equal call gets it", async () => {
+  it("is paid once even if its answer is lost; the next equal call gets the answer", async () => {
     let lost = false;
     const losing = await tools.connect((transport) => {
       const send = transport.send.bind(transport);

@@ -1,4 +1,5 @@
-// The program sotto-mcp, as MCP clients start it: over stdio with real proofs, killed and restarted, and over HTTP.
+// The program sotto-mcp as MCP clients start it: over stdio with real proofs, including a kill and a restart, and over
+// HTTP.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -68,7 +69,7 @@ describe("sotto-mcp", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Starts the program as an MCP client does. */
+  /** Starts the program the way an MCP client does. */
   const start = async (...args: string[]) => {
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -86,7 +87,7 @@ describe("sotto-mcp", function () {
     return { client, transport, logged: () => logged };
   };
 
-  it("pays over stdio with a real proof; killed before the answer, it pays once and the next process gets the answer", async () => {
+  it("pays over stdio with a real proof, and once if killed before the answer, which the next process then gets", async () => {
     const url = `${server.url}/report`;
     const first = await start();
     server.options = {
@@ -119,7 +120,7 @@ describe("sotto-mcp", function () {
     await second.client.close();
   });
 
-  it("obeys the limits that the wallet's owner sets, and asks over stdio", async () => {
+  it("enforces the limits that the wallet's owner set, and asks the person over stdio", async () => {
     const limited = await start();
     await sotto("limits", "--max", "0.009");
     const url = `${server.url}/limited`;
@@ -170,7 +171,7 @@ describe("sotto-mcp", function () {
     const connect = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }): Promise<Client> => {
       const client = clientWith(approves);
       const transport = new StreamableHTTPClientTransport(new URL(running.url), { requestInit: { headers } });
-      // The SDK's own types disagree about optional members under exactOptionalPropertyTypes.
+      // The SDK's own types are inconsistent for optional members under exactOptionalPropertyTypes.
       await client.connect(transport as Parameters<Client["connect"]>[0]);
       return client;
     };
@@ -180,7 +181,7 @@ describe("sotto-mcp", function () {
       method: "initialize",
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
     };
-    /** The status of a request with these headers, `Host` included, which fetch would not send. */
+    /** The response status of a request with these headers. Unlike fetch, it can send any `Host`. */
     const statusOf = (headers: Record<string, string>, body = JSON.stringify(initialize), path = "/mcp") =>
       new Promise<number>((resolve, reject) => {
         const { hostname, port } = new URL(running.url);
@@ -193,7 +194,7 @@ describe("sotto-mcp", function () {
         asked.end(body);
       });
 
-    it("pays, and asks the person of the same session", async () => {
+    it("pays, and asks the person in the same session", async () => {
       const client = await connect();
       const { report } = await call(client, "fetch_paid", { url: `${server.url}/http` });
       expect(report.paid?.amount).to.equal(String(PRICE));
@@ -201,7 +202,7 @@ describe("sotto-mcp", function () {
       await client.close();
     });
 
-    it("refuses other hosts, web pages, wrong tokens, other paths, bodies that are too large or no JSON", async () => {
+    it("rejects other hosts, web pages, wrong tokens, other paths, and bodies that are too large or not JSON", async () => {
       const good = { authorization: `Bearer ${TOKEN}` };
       const { port } = new URL(running.url);
       expect(await statusOf({ ...good, host: `evil.example:${port}` })).to.equal(403);
@@ -216,7 +217,7 @@ describe("sotto-mcp", function () {
       expect(await statusOf(good, `"${"x".repeat(1024 * 1024)}"`)).to.equal(413);
     });
 
-    it("limits the number of sessions, and releases those that end", async () => {
+    it("limits the number of sessions, and frees those that end", async () => {
       const clients = [await connect(), await connect()];
       expect(await statusOf({ authorization: `Bearer ${TOKEN}` })).to.equal(503);
       for (const client of clients) {
@@ -228,16 +229,16 @@ describe("sotto-mcp", function () {
       await next.close();
     });
 
-    it("closes the session that has been idle longest for a new one", async () => {
+    it("makes room for a new session by closing the one that has been idle longest", async () => {
       const authorization = `Bearer ${TOKEN}`;
-      // Neither ends its session, as a client that was killed.
+      // Like a killed client, neither request ends its session.
       for (let i = 0; i < 2; i += 1) expect(await statusOf({ authorization })).to.equal(200);
       const clients = [await connect(), await connect()];
       for (const client of clients) await (client.transport as StreamableHTTPClientTransport).terminateSession();
       for (const client of clients) await client.close();
     });
 
-    it("lets pages of an allowed origin call, after a preflight without a token", async () => {
+    it("accepts calls from pages of an allowed origin, after a preflight without a token", async () => {
       const [origin, authorization] = ["https://app.example", `Bearer ${TOKEN}`];
       const headers = { origin, "access-control-request-method": "POST" };
       const preflight = await fetch(running.url, { method: "OPTIONS", headers });
@@ -265,7 +266,7 @@ describe("sotto-mcp", function () {
       expect(ended.status).to.equal(200);
     });
 
-    it("opens only with a token that is long enough", async () => {
+    it("starts only with a token that is long enough", async () => {
       const servers = () => {
         throw new Error("no session was asked for");
       };

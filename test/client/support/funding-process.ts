@@ -51,7 +51,7 @@ async function fund(task: FundingTask): Promise<FundingReport> {
   const real = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     if (!String(input).endsWith("/deposit")) return real(input, init);
-    // With a wait time of zero, the service immediately answers that the deposit is pending.
+    // Without a `wait` preference, the service immediately answers that the deposit is pending.
     const prompt = { ...init, headers: { ...init?.headers, prefer: "respond-async" } };
     const response = await real(input, dieAt === "settling" ? prompt : init);
     if (dieAt === "answered") die();
