@@ -17,7 +17,7 @@ import { linkPhone, openMcpWorld } from "./support/world.ts";
 
 const PRICE = 10_000n;
 
-describe("a server that", function () {
+describe("a hostile server", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let server: SmallServer;
@@ -356,7 +356,7 @@ describe("an agent that is killed after it reserved a price", function () {
   });
 });
 
-describe("an MCP server that", function () {
+describe("a hostile MCP server", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let tools: PaidTools;

@@ -92,7 +92,7 @@ describe("a paid tool", function () {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("is paid by a client of the published scheme, and settles the payment itself", async () => {
+  it("is paid by a client of the published scheme, and settles that client's payment", async () => {
     const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
     const required = requiredOf(await call(FORECAST));
     const [accepted] = required.accepts;

@@ -202,7 +202,7 @@ describe("sotto-mcp", function () {
       await client.close();
     });
 
-    it("rejects other hosts, web pages, wrong tokens, other paths, and bodies that are too large or not JSON", async () => {
+    it("rejects other hosts, web pages, wrong tokens, other paths, and oversized or non-JSON bodies", async () => {
       const good = { authorization: `Bearer ${TOKEN}` };
       const { port } = new URL(running.url);
       expect(await statusOf({ ...good, host: `evil.example:${port}` })).to.equal(403);

@@ -1,4 +1,5 @@
-// Deploys to a network that is not the local chain: another chain id, blocks at intervals, dropped connections.
+// Deploys to a network that is not the local chain: it has another chain id, mines blocks at intervals and drops
+// connections.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -100,7 +101,7 @@ describe("deploying to a network", function () {
     expect(stdout + stderr).to.not.include(deployer.privateKey.slice(2));
   });
 
-  it("does nothing the second time", async () => {
+  it("does nothing if repeated", async () => {
     const before = readFileSync(join(folder, `${network}.json`), "utf8");
     const { status } = await deploy("--test-token", "yes");
     expect(status).to.equal(0);
@@ -108,7 +109,7 @@ describe("deploying to a network", function () {
     expect(readFileSync(join(folder, `${network}.json`), "utf8")).to.equal(before);
   });
 
-  it("prepares source and arguments for explorers that reproduce the code on chain", async () => {
+  it("prepares source and arguments from which explorers can reproduce the code on chain", async () => {
     const entries = JSON.parse(readFileSync(join(sources, "verification.json"), "utf8")) as Entry[];
     expect(entries.map(({ address }) => address)).to.deep.equal(
       Object.values(manifest.contracts).map(({ address }) => address),
@@ -168,7 +169,7 @@ describe("deploying to a network", function () {
     expectRefused(nowhere, "NODE_UNREACHABLE");
   });
 
-  it("is what a service starts from; with other keys or settings it does not start", async () => {
+  it("lets a service start from its manifest, but not with other keys or settings", async () => {
     const file = join(folder, `${network}.json`);
     const settings = {
       SOTTO_DEPLOYMENT: file,

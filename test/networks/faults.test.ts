@@ -53,7 +53,7 @@ describe("deploying with faults", function () {
     for (const path of [folder, journal, sources]) rmSync(path, { recursive: true, force: true });
   });
 
-  it("reports a faulty node, key, account or folder before it begins", async () => {
+  it("reports a faulty node, key, account or folder before it starts", async () => {
     const away = { SOTTO_DEPLOY_RPC_URL: `http://127.0.0.1:1/${CANARY}` };
     expectRefused(await run(test, away), "NODE_UNREACHABLE", "SOTTO_DEPLOY_RPC_URL");
     const server = createServer((_, response) => response.writeHead(401).end(`<html>${CANARY}`));
@@ -75,9 +75,9 @@ describe("deploying with faults", function () {
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
   });
 
-  it("resumes after it was killed, and never prints a secret", async () => {
+  it("resumes after a kill, and never prints a secret", async () => {
     const proxy = new CuttingProxy(node.url);
-    // After the first transaction it receives no response, so that the kill happens at this point and not later.
+    // After the first transaction the process receives no response, so that it is killed at exactly this point.
     const held = new Promise<void>((resolve) => {
       proxy.hold = resolve;
     });
@@ -105,7 +105,7 @@ describe("deploying with faults", function () {
     const deploy = () => run([...test, "--network", own], { SOTTO_DEPLOYER_KEY: poor.privateKey });
     const give = (wei: bigint) => provider.send("hardhat_setBalance", [poor.address, toQuantity(wei)]);
     try {
-      // Enough for two of its transactions.
+      // Enough ETH for two of its transactions.
       await give(parseEther("0.0045"));
       expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "to resume");
       const sent = await provider.getTransactionCount(poor.address);

@@ -1,4 +1,4 @@
-// A deployer who wants to steal deposits: the pool has the right code, but another constructor wrote its storage.
+// A deployer who wants to steal deposits deploys a pool with the right code, but another constructor wrote its storage.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,11 +77,11 @@ describe("a pool that was not made by its constructor", function () {
   const found = async (manifest: DeploymentManifest) =>
     (await compareDeployment(manifest, provider)).filter(differs).map(({ what }) => what);
 
-  it("is detected only by how it was created", async () => {
+  it("is detected only by its creation code", async () => {
     expect(await found(honest)).to.deep.equal([]);
   });
 
-  it("is rejected on a chain whose contracts see different block numbers than its events", async () => {
+  it("is rejected on a chain whose contracts see other block numbers than its events", async () => {
     class Rollup extends JsonRpcProvider {
       override send(method: string, params: unknown[]) {
         return method === "eth_blockNumber" ? Promise.resolve("0x12345678") : super.send(method, params);
@@ -116,7 +116,7 @@ describe("a pool that was not made by its constructor", function () {
     }
   });
 
-  it("is rejected if it has a different token than requested", async () => {
+  it("is rejected if its token is not the requested one", async () => {
     const { abi, bytecode } = await hre.artifacts.readArtifact("TestUSDC");
     const dollar = await new ContractFactory(abi, bytecode, await provider.getSigner(0)).deploy();
     const token = await (await dollar.waitForDeployment()).getAddress();
@@ -136,7 +136,7 @@ describe("a pool that was not made by its constructor", function () {
     }
   });
 
-  it("is rejected if it shows valid verifiers but calls another one", async () => {
+  it("is rejected if it reports valid verifiers but calls a different one", async () => {
     const { immutableReferences } = await hre.artifacts.readArtifact("ShieldedPool");
     const verifier = honest.contracts.paymentVerifier.address.slice(2);
     const same = (start: number) => hexlify(code.subarray(start + 12, start + 32)).slice(2) === verifier;
@@ -153,7 +153,7 @@ describe("a pool that was not made by its constructor", function () {
       if ((await views.getFunction("paymentVerifier")()).toLowerCase().slice(2) === verifier) seen += 1;
       expect(await found(manifest)).to.include(`pool at block ${manifest.deploymentBlock}`);
     }
-    // Except for one place, the view still returns the genuine verifier.
+    // Only one use in the code is changed; the view function still returns the genuine verifier.
     expect(seen).to.equal(places.length - 1);
   });
 

@@ -1,4 +1,5 @@
-// Replaces a pool: the notes leave the old pool, through any account, and enter the new one under the same seed.
+// Replaces a pool: any account can submit the notes' exit from the old pool, and they enter the new pool under the same
+// seed.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +68,7 @@ describe("replacing a pool", function () {
     await wallet.scan();
   }
 
-  /** Owner tags that a pool's deposits revealed. */
+  /** Owner tags that a pool's deposits reveal. */
   async function shownTags({ pool }: Place): Promise<bigint[]> {
     const events = (await chain.logs({ address: pool, from: 0, to: (await chain.head()).number })).map((log) =>
       decodeEvent(log),
@@ -98,7 +99,7 @@ describe("replacing a pool", function () {
     rmSync(join(journalOf(NETWORK), ".."), { recursive: true, force: true });
   });
 
-  it("withdraws whole notes from the old one through any account, without a service or an owner", async () => {
+  it("withdraws whole notes from the old pool through any account, without a service or an owner", async () => {
     const wallet = await open(old);
     await deposit(wallet, old, [5_000_000n, 3_000_000n]);
     expect(wallet.balance().spendable).to.equal(8_000_000n);
@@ -111,7 +112,7 @@ describe("replacing a pool", function () {
     expect(await balance(old.pool)).to.equal(0n);
   });
 
-  it("deposits them into the new one under the same seed, with nothing in common on chain", async () => {
+  it("deposits them into the new pool under the same seed, with nothing in common on chain", async () => {
     const [before, wallet] = [await open(old), await open(next)];
     // Both halves differ: the encryption key and the owner tag.
     const halves = (address: string) => [address.slice(2, 66), address.slice(66)];
@@ -123,7 +124,7 @@ describe("replacing a pool", function () {
     for (const tag of shownNow) expect(shownBefore).to.not.include(tag);
   });
 
-  it("pays in the new one, and such a payment is not valid in the old one", async () => {
+  it("makes payments in the new pool that are not valid in the old pool", async () => {
     const wallet = await open(next);
     await wallet.scan();
     const merchant = await Wallet.open({

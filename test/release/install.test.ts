@@ -1,4 +1,5 @@
-// Strangers install the packages into an empty folder, with each package manager and each Node, and run a program.
+// Installs the packages into an empty folder as users do, with each package manager and Node version, and runs a
+// program.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -17,7 +18,7 @@ const DEPENDENCIES = {
 };
 const MANAGERS: readonly Manager[] = ["npm", "pnpm", "yarn", "yarn with Plug'n'Play"];
 const NODES = [NODE_22, NODE_24];
-/** What an ordinary run covers: every manager, and every Node. */
+/** The combinations of an ordinary run, which cover every package manager and every Node version. */
 const ALWAYS: readonly (readonly [Manager, string])[] = [
   ["npm", NODE_24],
   ["pnpm", NODE_22],
@@ -31,13 +32,13 @@ const RESOLUTIONS = {
   bundler: { module: "esnext", moduleResolution: "bundler" },
 };
 
-/** Node 22 itself says that its SQLite is experimental. */
+/** Node 22 prints a warning that its SQLite is experimental. */
 const withoutNodesWarning = (text: string): string =>
   text.replace(/^\(node:\d+\) ExperimentalWarning: SQLite .*\n\(Use `node --trace-warnings .*\n/m, "");
 
-describe("a stranger's project", function () {
+describe("a user's project", function () {
   slow(this, "package managers install");
-  /** The compiled program; Plug'n'Play cannot run TypeScript's native compiler. */
+  /** The program is precompiled, because TypeScript's native compiler cannot run under Plug'n'Play. */
   let compiled: string;
 
   for (const [manager, node] of CELLS)
@@ -56,7 +57,7 @@ describe("a stranger's project", function () {
             compiled = readFileSync(join(project.folder, "pay.js"), "utf8");
           });
 
-      it("makes a wallet, opens its store and charges for a page", async () => {
+      it("creates a wallet, opens its store and charges for a page", async () => {
         const { url, deployment } = await chain();
         project.write("pay.js", compiled);
         const { stdout, stderr } = await project.node("pay.js", url, JSON.stringify(deployment));

@@ -1,5 +1,5 @@
-// What people see who have Node 20, whose life ended in April 2026: one line that says what to do, instead of the stack trace
-// of a missing module.
+// Users of Node 20, which reached its end of life in April 2026, see one line with instructions instead of the stack
+// trace of a missing module.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ describe(`with Node ${NODE_20}`, function () {
   });
   after(() => project.remove());
 
-  it("every program says in one line what to do", async () => {
+  it("every program prints one line with instructions", async () => {
     const programs = (await packages()).flatMap(({ name, manifest }) =>
       Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
     );
@@ -30,7 +30,7 @@ describe(`with Node ${NODE_20}`, function () {
     }
   });
 
-  it("programs can import every package, to say it in their own words", async () => {
+  it("programs can import every package, so that they can print their own message", async () => {
     const entries = entriesOf((await packages()).filter(({ manifest }) => manifest.peerDependencies === undefined));
     const imports = entries.map((entry) => `import "${entry}";\n`);
     project.write("imports.mjs", `${imports.join("")}console.log("first line");\n`);
@@ -44,7 +44,7 @@ describe(`with Node ${NODE_20}`, function () {
     ["@sotto/resource-server", "createPaywall({})"],
     ["@sotto/database", 'openDatabase({ url: "sqlite::memory:", migrations: {} })'],
   ] as const)
-    it(`${entry} refuses to open anything`, async () => {
+    it(`${entry} refuses to open`, async () => {
       const call = open.startsWith("new") ? open : `entry.${open}`;
       project.write(
         "open.mjs",
@@ -55,7 +55,7 @@ describe(`with Node ${NODE_20}`, function () {
       expect(stdout, stderr).to.match(new RegExp(`^NODE_TOO_OLD: ${SENTENCE}\n$`));
     });
 
-  it("the packages' engines name the versions that work", async () => {
+  it("the packages' engines fields name the supported versions", async () => {
     for (const { folder } of await packages()) {
       const { engines } = JSON.parse(
         readFileSync(join(import.meta.dirname, "..", "..", folder, "package.json"), "utf8"),

@@ -1,5 +1,5 @@
-// What the tarballs contain, and what a stranger can do with each package. All are installed into one project by pnpm, which
-// without hoisting puts only declared dependencies within reach of a package.
+// The contents of the tarballs, and how users can use each package. pnpm installs all of them into one project without
+// hoisting, so that a package can import only its declared dependencies.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { NODE_24 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
 import { Project, tested } from "./support/project.ts";
 
-/** What users of a package bring, in the versions that it is tested with. */
+/** Packages that users install themselves, in the versions that sotto is tested with. */
 function peersOf(folder: string): [string, string][] {
   const { peerDependencies = {}, devDependencies = {} } = readManifest(folder);
   return Object.entries(peerDependencies).map(([name, range]) => [name, devDependencies[name] ?? range]);
@@ -40,14 +40,14 @@ describe("packed packages", function () {
   });
   after(() => project.remove());
 
-  it("are fit to be published", () => checkAll(all));
+  it("are ready to be published", () => checkAll(all));
 
-  it("have the same bytes when they are packed again", async () => {
+  it("are byte-identical when they are packed again", async () => {
     const again = await packAll(join(project.folder, "again"));
     expect(again.map(({ integrity }) => integrity)).to.deep.equal(all.map(({ integrity }) => integrity));
   });
 
-  it("have a bill of materials that names the tarball and every dependency with its version", async () => {
+  it("have a bill of materials with the tarball and the version of every dependency", async () => {
     await writeSboms(all);
     const read = () => all.map((one) => readFileSync(sbomPath(one), "utf8"));
     const first = read();
@@ -66,7 +66,7 @@ describe("packed packages", function () {
     }
   });
 
-  /** The SDK that @sotto/mcp extends needs a browser's types. */
+  /** The SDK that @sotto/mcp extends needs browser types. */
   const needsBrowserTypes = (entry: string): boolean => entry.startsWith("@sotto/mcp");
 
   it("have declarations that fit a strict compiler, for ES modules and CommonJS", async () => {
@@ -109,9 +109,9 @@ describe("packed packages", function () {
       expect([stdout, stderr]).to.deep.equal(["loaded\n", ""]);
     });
 
-  it("say how they are installed", () => {
+  it("explain how to install them", () => {
     for (const { name, folder } of all) {
-      // create-sotto runs in the checkout only: nobody has registered its name yet.
+      // create-sotto runs only in the checkout, because its name is not registered yet.
       const line = name.startsWith("create-") ? "npm run new -- " : `npm install .*${name}\\b`;
       expect(readFileSync(join(root, folder, "README.md"), "utf8")).to.match(new RegExp(line));
     }
@@ -125,7 +125,7 @@ describe("packed packages", function () {
       expect(status, stderr).to.equal(0);
     });
 
-  describe("that are not fit to be published", () => {
+  describe("with defects", () => {
     const lies: [string, (one: PackedPackage) => Partial<PackedPackage>, RegExp][] = [
       [
         "without a licence",
@@ -145,7 +145,7 @@ describe("packed packages", function () {
       ],
     ];
     for (const [what, lie, expected] of lies)
-      it(`${what} are refused`, async () => {
+      it(`${what} are rejected`, async () => {
         const [one] = all;
         const problems = await problemsOf({ ...one!, ...lie(one!) });
         expect(problems).to.have.length(1);

@@ -18,7 +18,7 @@ describe("the registry", () => {
     };
   };
 
-  it("describes a package under both spellings of its name", async () => {
+  it("serves a package's metadata under both spellings of its name", async () => {
     for (const path of ["/@sotto%2fclient", "/@sotto/client"]) {
       const { status, body } = await document(path);
       expect(status).to.equal(200);
@@ -36,7 +36,7 @@ describe("the registry", () => {
     }
   });
 
-  it("answers 304 if a client has the current document", async () => {
+  it("answers 304 if the client has the current document", async () => {
     const { headers } = await document("/@sotto/client");
     const again = await fetch(`${url}/@sotto/client`, { headers: { "if-none-match": headers.get("etag")! } });
     expect([again.status, await again.text()]).to.deep.equal([304, ""]);

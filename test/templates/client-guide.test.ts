@@ -1,4 +1,4 @@
-// docs/client.md: a stranger pastes its programs into a project and runs them against `npm run dev`.
+// docs/client.md: a reader pastes its programs into a project and runs them against `npm run dev`.
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ interface Instructions {
   readonly metadata: { resource: string };
 }
 
-/** Asks for the same payment as another server, and refuses it. */
+/** Opens a server that asks for the same payment as another server, and then refuses it. */
 async function openRefusingServer(other: string): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
     if (request.headers["x-payment-proof"] !== undefined) return void response.writeHead(402).end("no");
@@ -47,7 +47,7 @@ describe("docs/client.md", function () {
 
   const article = (number: number) => `Article ${number}. You paid for ${news}/articles/${number}.\n`;
 
-  it("has only blocks that run, or that say why they do not", () => {
+  it("has only code blocks that run, or that state why they do not", () => {
     expect(guide.unnamed).to.deep.equal([]);
     expect(guide.names.length).to.be.greaterThan(7);
   });
@@ -56,7 +56,7 @@ describe("docs/client.md", function () {
     expect(await guide.complaints()).to.equal("");
   });
 
-  it("prepares words, an account with tokens, and the manifest", async () => {
+  it("prepares seed words, an account with tokens, and the manifest", async () => {
     await guide.runCommands();
     expect(guide.environment["SOTTO_WORDS"]?.split(" ")).to.have.lengthOf(24);
   });
@@ -119,16 +119,16 @@ describe("docs/client.md", function () {
     }
   });
 
-  it("ran each of its programs", () => {
+  it("has only programs that these tests ran", () => {
     expect(guide.unused()).to.deep.equal([]);
   });
 
-  it("says for every error of a purchase what happened to the money", () => {
+  it("states for every purchase error what happened to the money", () => {
     const section = PAGE.slice(PAGE.indexOf("\n## Errors\n"), PAGE.indexOf("\n## Who learns what\n"));
     const named = [...section.matchAll(/`(…?[A-Z_]+)`/g)].map(([, code = ""]) => code);
     const covers = (name: string, code: string) =>
       name.startsWith("…") ? code.endsWith(name.slice(1)) : code === name;
-    // Thrown by dismissPurchase, which asks for no payment.
+    // Thrown by dismissPurchase, which makes no payment.
     const codes = Object.keys(PURCHASE_ERRORS).filter((code) => code !== "UNKNOWN_PURCHASE");
     expect(codes.filter((code) => !named.some((name) => covers(name, code)))).to.deep.equal([]);
     const known = Object.keys(CLIENT_ERRORS);

@@ -1,7 +1,9 @@
-// Takes the code of a page, unchanged except for the ports, into a folder of a project outside the checkout, and runs it there.
+// Copies the code of a page, unchanged except for the ports, to a folder in a project outside the checkout, and runs it
+// there.
 //
 // Every block of TypeScript, JavaScript, JSON and shell belongs to a test: it begins with the name of its file
-// (`// pay.ts`), is a shell command, or follows a line that says why it does not run here: `<!-- not run here: why -->`.
+// (`// pay.ts`), is a shell command, or follows a line that states why it does not run here: `<!-- not run here: why
+// -->`.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +17,11 @@ const root = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);
 const BLOCK = /(?:^<!-- not run here: (.+) -->\n\n)?^```(ts|js|json|sh)\n([\s\S]*?)^```$/gm;
 const NAME = /^\/\/ ([\w-]+\.[tj]s)\b/;
-/** The first port of `npm run dev`, and the one that the servers of the pages listen on. */
+/** The first port of `npm run dev`, and the port on which the pages' servers listen. */
 const USUAL_PORT = 4020;
 const SERVER_PORT = 3000;
 
-/** What the pages import, in the versions of the checkout. */
+/** The packages that the pages import, in the versions of the checkout. */
 const FOREIGN = [
   "@hono/node-server",
   "@types/express",
@@ -54,7 +56,7 @@ async function createProject(world: World): Promise<string> {
 
 export class Guide {
   readonly folder: string;
-  /** Blocks that are neither named, nor shell commands, nor marked. */
+  /** Code blocks that have no file name, are not shell commands and are not marked as not run. */
   readonly unnamed: readonly string[];
   /** The environment that the page's shell commands have exported. */
   environment: Record<string, string> = {};
@@ -65,8 +67,7 @@ export class Guide {
   readonly #used = new Set<string>();
 
   /**
-   * @param page path in the checkout
-   * @param suffix of the folder, for a second copy of a page
+   * @param page path in the checkout @param suffix suffix of the folder, for a second copy of a page
    */
   static async open(world: World, page: string, suffix = ""): Promise<Guide> {
     project ??= createProject(world);
@@ -94,7 +95,7 @@ export class Guide {
     this.unnamed = unnamed;
   }
 
-  /** The named files of the page, and those that a test added. */
+  /** The page's named files, and the files that a test added. */
   get names(): readonly string[] {
     return [...this.#files.keys()];
   }
@@ -104,12 +105,12 @@ export class Guide {
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Adds a file that is not a program of the page. */
+  /** Adds a file that is not part of the page. */
   provide(name: string, text: string): void {
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Named files that no program that ran has imported. */
+  /** Named files that were neither run nor imported by a program that ran. */
   unused(): string[] {
     return this.names.filter((name) => !this.#used.has(name));
   }
@@ -135,7 +136,7 @@ export class Guide {
     );
   }
 
-  /** Runs the page's shell commands in one shell, in their order, and keeps the variables that they export. */
+  /** Runs the page's shell commands in order in one shell, and keeps the variables that they export. */
   async runCommands(): Promise<void> {
     const script = `set -eu\n${this.#commands.join("\n")}\nenv -0 > .environment`;
     for (const name of this.names) if (this.#commands.some((command) => command.includes(name))) this.#use(name);
@@ -150,7 +151,7 @@ export class Guide {
     return { cwd: this.folder, env };
   }
 
-  /** Runs a file that ends by itself. */
+  /** Runs a file that exits on its own. */
   async attempt(name: string): Promise<{ code: number; output: string }> {
     this.#use(name);
     return run(process.execPath, [name], this.#options()).then(
@@ -169,7 +170,7 @@ export class Guide {
     return output;
   }
 
-  /** Runs a file that serves at PORT, until `use` has finished. */
+  /** Runs a file that listens on PORT, until `use` has finished. */
   async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
     this.#use(name);
     const { cwd, env } = this.#options();
@@ -191,7 +192,7 @@ export class Guide {
   }
 }
 
-/** Waits until something answers at a URL. @throws Error if the program ends before */
+/** Waits until something answers at a URL. @throws Error if the program exits first */
 async function answering(child: ChildProcess, url: string): Promise<void> {
   for (;;) {
     const answers = await fetch(url).then(

@@ -1,4 +1,4 @@
-// A wallet with notes, which pays the servers of the guides.
+// A wallet with notes that pays the guides' servers.
 import { createSeedWords, MemoryStore, type PayingFetch, wrapFetch } from "@sotto/client";
 import { openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
@@ -11,7 +11,7 @@ export interface Payer {
   close(): Promise<void>;
 }
 
-/** @param payments how many it can make at once, each of at most 0.1 USDC */
+/** @param payments number of concurrent payments that the wallet can make, each of at most 0.1 USDC */
 export async function openPayer({ environment }: World, payments: number): Promise<Payer> {
   const { SOTTO_SERVICE: service = "", SOTTO_NODE: nodes = "", SOTTO_FAUCET: faucet = "" } = environment;
   const deployment = parseDeployment(await (await fetch(`${service}/deployment`)).json());

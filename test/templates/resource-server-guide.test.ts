@@ -1,4 +1,4 @@
-// docs/resource-server.md and the servers in the package's README: they charge, and are paid, outside the checkout.
+// Runs docs/resource-server.md and the servers in the package's README outside the checkout: they charge and are paid.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,9 +9,9 @@ import { openPayer, type Payer } from "./payer.ts";
 import { openWorld, type World } from "./world.ts";
 
 const README_SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
-/** The servers of the README that are also paid. docs/resource-server.md has the one for Express. */
+/** The servers of the README that are also paid. The Express server is in docs/resource-server.md. */
 const PAID_SERVERS = inLongRun(["fastify-server.ts"], ["express-server.ts", "hono-server.ts", "fetch-server.ts"]);
-/** What one request costs with the page's price functions. */
+/** Price of a request under the page's price functions. */
 const PRICES = {
   "GET /": "10000",
   "GET /reports/7": "250000",
@@ -30,7 +30,7 @@ const PRICES = {
   "GET //": 400,
   "GET /%68ealth": 400,
 };
-/** Opens a paywall with all options of the page, and asks it for prices. */
+/** Opens a paywall with all options from the page, and requests prices from it. */
 const CHECK_OPTIONS = `
 import { createPaywall } from "@sotto/resource-server";
 import { cors } from "./cors.ts";
@@ -78,12 +78,12 @@ describe("guides for resource servers", function () {
       guide = await Guide.open(world, "docs/resource-server.md");
     });
 
-    it("has only blocks that run, or that say why they do not", () => {
+    it("has only code blocks that run, or that state why they do not", () => {
       expect(guide.unnamed).to.deep.equal([]);
       expect(guide.names).to.include.members(["server.ts", "options.ts", "sign.ts"]);
     });
 
-    it("leads from words and an account to a server that is paid for its report", async () => {
+    it("leads from seed words and an account to a server that is paid for its report", async () => {
       const client = await Guide.open(world, "docs/client.md", "for-servers");
       await client.runCommands();
       guide.environment = client.environment;
@@ -100,7 +100,7 @@ describe("guides for resource servers", function () {
       expect(JSON.parse(await guide.run("check-options.ts"))).to.deep.equal(PRICES);
     });
 
-    it("ran each of its programs", () => {
+    it("has only programs that these tests ran", () => {
       expect(guide.unused()).to.deep.equal([]);
     });
   });
@@ -113,7 +113,7 @@ describe("guides for resource servers", function () {
       for (const name of ["deployment.json", "recipient.json"]) guide.provide(name, other(name));
     });
 
-    it("has only blocks that run, or that say why they do not", () => {
+    it("has only code blocks that run, or that state why they do not", () => {
       expect(guide.unnamed).to.deep.equal([]);
       expect(guide.names).to.deep.equal(["options.ts", ...README_SERVERS]);
     });

@@ -1,4 +1,4 @@
-// Every template as a stranger uses it: created outside the checkout, installed from a registry, type-checked, started and
+// Every template as users use it: created outside the checkout, installed from a registry, type-checked, started and
 // tested against `npm run dev`.
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,18 +9,20 @@ import { slow } from "../kit/slow.ts";
 import { findChromium } from "../web/support/chromium.ts";
 import { install, npm, openWorld, type World } from "./world.ts";
 
-/** Installed as a stranger does, each by itself. The agent's project starts programs of its own node_modules. */
+/**
+ * Templates that are installed separately, as users do. The agent project starts programs from its own node_modules.
+ */
 const ALONE = inLongRun(
   ["resource-server-express", "client-mcp"],
   ["resource-server-fastify", "resource-server-hono", "client", "browser"],
 );
-/** The others share one installation. That each declares what it imports is tested in packages/create-sotto. */
+/** The other templates share one installation; packages/create-sotto tests that each declares its imports. */
 const TOGETHER = TEMPLATES.map(({ name }) => name).filter((name) => !ALONE.includes(name));
 
 describe("templates", function () {
   slow(this, "packages are packed and installed, and payments proved");
   let world: World;
-  /** A program that starts Chromium with what it needs, so that no other program sees these variables. */
+  /** A program that starts Chromium with the variables that it needs, so that no other program sees them. */
   let chromium: string;
   before(async () => {
     world = await openWorld();
@@ -31,7 +33,7 @@ describe("templates", function () {
     writeFileSync(chromium, `#!/bin/sh\n${variables.join("")}exec '${path}' ${options} "$@"\n`, { mode: 0o755 });
   });
 
-  /** Creates projects and installs them with one command, as members of a workspace. */
+  /** Creates projects as members of a workspace, and installs them with one command. */
   async function installTogether(names: readonly string[]): Promise<void> {
     const folder = join(world.folder, "together");
     for (const name of names) createProject(name, join(folder, name), world.registry.url);

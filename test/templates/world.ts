@@ -1,4 +1,4 @@
-// What the tests of this suite share: `npm run dev`, and a registry with the packed packages.
+// Shared by the tests of this suite: `npm run dev`, and a registry with the packed packages.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export interface World {
   readonly registry: Registry;
   /** The first of the six ports of `npm run dev`. */
   readonly port: number;
-  /** Settings of a project, whose defaults are the usual ports. */
+  /** Environment variables of a project, which otherwise uses the default ports. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const run = promisify(execFile);
 
 /**
  * Runs npm in a project.
- * @returns what it prints @throws Error with its output if it fails
+ * @returns its output @throws Error with its output if it fails
  */
 export async function npm(folder: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<string> {
   try {
@@ -42,7 +42,7 @@ let shared: Promise<World> | undefined;
 /** Actions to run at the end, the last one first. */
 const cleanup: (() => Promise<unknown>)[] = [];
 
-/** Opens what all tests of the run share. */
+/** Opens the resources that all tests of the run share. */
 export function openWorld(): Promise<World> {
   shared ??= create();
   return shared;

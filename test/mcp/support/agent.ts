@@ -1,4 +1,4 @@
-// An agent: an MCP client of the SDK, connected in this process to a server with a wallet of the world.
+// An agent: the SDK's MCP client, connected in this process to a server with one of the world's wallets.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { type CallToolResult, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
@@ -7,7 +7,7 @@ import { type AgentOptions, createServer } from "@sotto/mcp";
 import { expect } from "chai";
 import type { World } from "../../world/wallets.ts";
 
-/** What the paying tools report. */
+/** The report of a paying tool. */
 export interface Report {
   readonly outcome: "paid" | "free" | "quoted" | "failed";
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -26,7 +26,7 @@ export interface Report {
   } | null;
 }
 
-/** Answers a question to the person at the client. */
+/** Answers a question in place of the person at the client. */
 export type Person = (question: string) => ElicitResult | Promise<ElicitResult>;
 
 export const approves: Person = () => ({ action: "accept", content: { approve: true } });

@@ -1,4 +1,4 @@
-// An MCP server with paid tools, and clients of the SDK connected to it in this process.
+// An MCP server with paid tools, and the SDK's clients connected to it in this process.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -16,11 +16,11 @@ export const PRICE = 10_000n;
 
 export interface PaidTools {
   readonly paywall: ToolPaywall;
-  /** Arguments of the calls that the handlers ran. */
+  /** Arguments of the calls that the handlers have handled. */
   readonly ran: string[];
-  /** Decides how the handler of `forecast` ends. */
+  /** Determines the outcome of the `forecast` handler. */
   behave: (ran: number) => CallToolResult | Promise<CallToolResult>;
-  /** Connects a client. `through` may replace the transport of the client. */
+  /** Connects a client. `through` may replace the client's transport. */
   connect(through?: (transport: Transport) => Transport): Promise<Client>;
   received(): Promise<bigint>;
   close(): Promise<void>;

@@ -15,7 +15,7 @@ atEnd(async () => rmSync(folder, { recursive: true, force: true }));
 export const openMcpWorld = (): Promise<World> =>
   openWorld({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codes, SOTTO_PHONE_KEYS: join(folder, "phone-keys") });
 
-/** Links a number to a wallet of a new account, and proves it. */
+/** Links a number to the wallet of a new account, and verifies it. */
 export async function linkPhone({ service, serviceUrl }: World, wallet: Wallet, phone: string): Promise<void> {
   const link = await signPhoneLink(wallet, Account.createRandom(), { phone, service: serviceUrl });
   await service.link({ ...link });

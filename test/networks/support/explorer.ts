@@ -20,7 +20,8 @@ const require = createRequire(import.meta.url);
 const { version } = require("solc/package.json") as { version: string };
 
 /**
- * Runs solc on a file, because its command reads standard input immediately and fails if a pipe is still empty.
+ * Runs solc on a file, because its command-line tool reads standard input immediately and fails if a pipe is still
+ * empty.
  * @returns the compiler's output, without the banner
  */
 async function solc(file: string): Promise<string> {
@@ -34,9 +35,9 @@ async function solc(file: string): Promise<string> {
 }
 
 /**
- * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. The pool
- * takes longer than all others, so it is compiled only with SOTTO_LONG=1. Otherwise its code is taken from the build if other
- * contracts have the same input, because those show that the input reproduces the build.
+ * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. The
+ * pool takes longer than all other contracts, so it is compiled only with SOTTO_LONG=1. Otherwise its code comes from
+ * the build if other contracts share its input, because they prove that the input reproduces the build.
  */
 export async function compile(entries: readonly Entry[], folder: string): Promise<string[]> {
   const inputs = new Map<string, Entry[]>();
@@ -80,7 +81,10 @@ function partsOf(contract: string): [source: string, name: string] {
   return [source, name];
 }
 
-/** The code that a constructor returns. A library's code contains its own address, so that address is masked. */
+/**
+ * The code that a constructor returns, with library addresses masked. A library's code contains its own address, so
+ * that address is masked.
+ */
 export const construct = (provider: JsonRpcProvider, creation: string): Promise<string> =>
   provider.send("eth_call", [{ data: `0x${creation}` }, "latest"]).then(withoutAddress);
 

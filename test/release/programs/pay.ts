@@ -1,4 +1,4 @@
-// A program as strangers write it: it makes a wallet, opens it, charges for a page, and asks for that page.
+// A program as users write it: it creates a wallet, opens it, charges for a page, and requests that page.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSeedWords, seedFromWords, shieldedAddressOf, signBinding, wrapFetch } from "@sotto/client";
@@ -22,7 +22,7 @@ const server = createServer((request, response) =>
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const { binding, signature } = await signBinding(wallet, Account.createRandom());
-// Nobody listens there: a 402 needs the chain only.
+// No service listens there, because a 402 response needs only the chain.
 const service = "http://127.0.0.1:1";
 const paywall = sotto({
   origin,

@@ -1,4 +1,4 @@
-// A local chain with a pool, for the programs of strangers.
+// A local chain with a pool, for the users' programs.
 import type { DeploymentManifest } from "@sotto/protocol";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { startNode } from "../../../scripts/chain/node.ts";

@@ -1,4 +1,4 @@
-// The versions of Node that strangers have: real ones, from the packages that the launcher installs its own from.
+// The Node versions that users have: real ones, from the same npm packages from which the launcher installs its own.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ export const NODE_20 = "20.20.2";
 export const NODE_22 = "22.13.0";
 export const NODE_24 = process.versions.node;
 
-/** @returns the folder of the program `node`; downloaded once and kept in .release/ */
+/** @returns the folder of the `node` program, which is downloaded once and kept in .release/ */
 export function nodeFolder(version: string): string {
   if (version === NODE_24) return dirname(process.execPath);
   const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
@@ -18,7 +18,7 @@ export function nodeFolder(version: string): string {
   const kept = join(root, ".release", "node", version);
   const bin = join(kept, "node_modules", name, "bin");
   if (existsSync(bin)) return bin;
-  // Installed elsewhere and renamed, so that an interrupted download leaves nothing that looks complete.
+  // Installed into a temporary folder and then renamed, so that an interrupted download never looks complete.
   const staging = `${kept}-${process.pid}`;
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });

@@ -1,4 +1,4 @@
-// What all suites share: the packages, packed once, and a registry that serves them.
+// Shared by all suites: the packages, packed once, and a registry that serves them.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,8 @@ export const registry = (): Promise<Registry> =>
   (serving ??= packages().then((all) => startRegistry({ packages: all, port: 0 })));
 
 /**
- * The dependencies of a project that has these packages. The scope is set up to come from the registry; a package without
- * one is named by its tarball.
+ * The dependencies of a project that uses these packages. The scope is configured to use the registry; a package
+ * without a scope is specified by its tarball.
  */
 export async function dependenciesOn(all: readonly PackedPackage[]): Promise<Record<string, string>> {
   const { url } = await registry();
@@ -26,7 +26,7 @@ export async function dependenciesOn(all: readonly PackedPackage[]): Promise<Rec
   );
 }
 
-/** All entries of packages: `@sotto/client/node`. */
+/** All entry points of packages, for example `@sotto/client/node`. */
 export const entriesOf = (all: readonly PackedPackage[]): string[] =>
   all.flatMap(({ name, manifest }) => Object.keys(manifest.exports ?? {}).map((entry) => join(name, entry)));
 

@@ -1,5 +1,5 @@
-// An empty project outside the checkout, into which a package manager installs the packages from the registry. Packages of
-// others come from the registry that the machine is set up with.
+// An empty project outside the checkout, into which a package manager installs the packages from the registry.
+// Third-party packages come from the registry that the machine is configured with.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,13 +12,13 @@ import { registry } from "./packages.ts";
 export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play";
 
 const YARN = join(dirname(fileURLToPath(import.meta.resolve("@yarnpkg/cli-dist/package.json"))), "bin", "yarn.js");
-/** Packages of others stay there from run to run. */
+/** Third-party packages stay cached there between runs. */
 const yarnFolder = join(root, ".release", "yarn");
 const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly devDependencies: Readonly<Record<string, string>>;
 };
 
-/** The version that the checkout is tested with. */
+/** The version of a package that the checkout is tested with. */
 export function tested(name: string): string {
   const version = devDependencies[name];
   if (version === undefined) throw new Error(`package.json of the checkout has no ${name}`);
@@ -42,7 +42,7 @@ export class Project {
     this.#environment = {
       ...process.env,
       PATH: `${nodeFolder(node)}${delimiter}${process.env["PATH"]}`,
-      // A machine of a CI would refuse to write a lockfile.
+      // On a CI machine, the package manager would refuse to write a lockfile.
       CI: "",
       YARN_ENABLE_TELEMETRY: "0",
       YARN_GLOBAL_FOLDER: yarnFolder,
@@ -50,8 +50,8 @@ export class Project {
   }
 
   /**
-   * @param node the version of Node that the manager and all programs run with
-   * @param settings further ones of pnpm, for its pnpm-workspace.yaml
+   * @param node the Node version for the package manager and all programs @param settings additional pnpm settings, for
+   * its pnpm-workspace.yaml
    */
   static async install(
     manager: Manager,
@@ -66,14 +66,14 @@ export class Project {
     if (manager === "npm")
       await project.run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline");
     else if (manager === "pnpm") {
-      // Settings in a file of its own: the folder is no member of another workspace.
+      // A separate settings file, so that the folder is not treated as a member of another workspace.
       project.write("pnpm-workspace.yaml", `${JSON.stringify({ packages: [], ...settings })}\n`);
       await project.run("pnpm", "install", "--ignore-scripts", "--prefer-offline", "--reporter=silent");
     } else await project.#installWithYarn(url);
     return project;
   }
 
-  /** yarn reads none of npm's settings, so it gets them from npm. */
+  /** yarn does not read npm's settings, so they are read from npm and passed to yarn. */
   async #installWithYarn(url: string): Promise<void> {
     const linker = this.#manager === "yarn" ? "node-modules" : "pnp";
     const proxies = { httpProxy: ["http_proxy", "HTTP_PROXY"], httpsProxy: ["https_proxy", "HTTPS_PROXY"] };
@@ -92,11 +92,11 @@ export class Project {
       ),
     };
     this.write(".yarnrc.yml", JSON.stringify(settings));
-    // yarn keeps a version forever, but a version that is not published yet is packed again with other contents.
+    // yarn caches a version forever, but an unpublished version is packed again with other contents.
     const cache = join(yarnFolder, "cache");
     for (const name of existsSync(cache) ? readdirSync(cache) : [])
       if (name.startsWith("@sotto-")) rmSync(join(cache, name));
-    // Without a lockfile of its own, yarn would look for a project in the folders above.
+    // Without a lockfile here, yarn would look for a project in the parent folders.
     this.write("yarn.lock", "");
     await this.run("node", YARN, "install");
   }
@@ -105,19 +105,19 @@ export class Project {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Runs a command in the project. @returns what it printed @throws with its output if it fails */
+  /** Runs a command in the project. @returns its output @throws with its output if it fails */
   async run(command: string, ...args: string[]): Promise<string> {
     const { status, stdout, stderr } = await this.#start(command, args);
     if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed (exit ${status}):\n${stdout}${stderr}`);
     return stdout;
   }
 
-  /** Runs a program with the project's Node, as a user of the package manager does. */
+  /** Runs a program with the project's Node, as users of the package manager do. */
   node(...args: string[]): Promise<Result> {
     return this.#start("node", this.#manager === "yarn with Plug'n'Play" ? [YARN, "node", ...args] : args);
   }
 
-  /** Without blocking this process, which serves the packages. */
+  /** Asynchronous, because this process serves the packages. */
   #start(command: string, args: readonly string[]): Promise<Result> {
     const child = spawn(command, args, {
       cwd: this.folder,
@@ -133,7 +133,7 @@ export class Project {
     });
   }
 
-  /** Compiles files strictly, and checks the declarations of all packages too. @returns what tsc complains about */
+  /** Type-checks files strictly, including the declarations of all packages. @returns tsc's errors */
   async complaints(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string> {
     const compilerOptions = {
       strict: true,
