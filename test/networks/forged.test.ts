@@ -77,7 +77,7 @@ describe("a pool that was not made by its constructor", function () {
   const found = async (manifest: DeploymentManifest) =>
     (await compareDeployment(manifest, provider)).filter(differs).map(({ what }) => what);
 
-  it("is detected only by its creation code", async () => {
+  it("is detected only by how it was created", async () => {
     expect(await found(honest)).to.deep.equal([]);
   });
 
@@ -153,7 +153,7 @@ describe("a pool that was not made by its constructor", function () {
       if ((await views.getFunction("paymentVerifier")()).toLowerCase().slice(2) === verifier) seen += 1;
       expect(await found(manifest)).to.include(`pool at block ${manifest.deploymentBlock}`);
     }
-    // Only one use in the code is changed; the view function still returns the genuine verifier.
+    // For all places but one, the view function still returns the genuine verifier.
     expect(seen).to.equal(places.length - 1);
   });
 

@@ -1,4 +1,4 @@
-// What a browser downloads before it shows the wallet page.
+// The files that a browser downloads before it shows the wallet page.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ describe("the first view of the web app", () => {
     expect(bytes).to.be.within(50_000, MAX_FIRST_BYTES);
   });
 
-  it("contains no wallet, no prover and no ethers: their workers load them", () => {
+  it("contains no wallet, prover or ethers code; the workers load it", () => {
     const code = files.map((file) => readFileSync(join(DIST, file), "utf8")).join("\n");
     expect(code).to.include("createRoot");
     for (const marker of ["Groth16", "snarkjs", "ethers/", "BIP-39"]) expect(code).not.to.include(marker);
@@ -40,7 +40,7 @@ describe("the first view of the web app", () => {
 });
 
 describe("the content policy of the web app", () => {
-  it("is in index.html before everything that loads something, except for the part that only a header can have", () => {
+  it("comes first in index.html, before anything loads, except for directives that only work in a header", () => {
     const page = readFileSync(join(DIST, "index.html"), "utf8");
     const [, found = ""] = /^.*?<meta http-equiv="Content-Security-Policy" content="([^"]*)"/s.exec(page) ?? [];
     const policy = found.replaceAll("&#39;", "'");
@@ -48,7 +48,7 @@ describe("the content policy of the web app", () => {
     expect(page.indexOf("Content-Security-Policy")).to.be.lessThan(page.search(/<(script|link)/));
   });
 
-  it("is the one that the README recommends to hosts", () => {
+  it("is the policy that the README recommends to hosts", () => {
     expect(readFileSync(README, "utf8").replaceAll(/\s+/g, " ")).to.include(CONTENT_POLICY);
   });
 });

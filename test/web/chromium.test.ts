@@ -1,4 +1,4 @@
-// The Chromium of these tests paints text on any machine, and a crash of it is reported as a crash.
+// The Chromium of these tests paints text on any machine, and its crashes are reported as crashes.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ describe("the Chromium of the page test", function () {
   });
   afterEach(() => chromium?.close());
 
-  it("loads its fonts from folders that exist wherever it is unpacked", async () => {
+  it("loads its fonts from existing folders, no matter where it is unpacked", async () => {
     const { FONTCONFIG_FILE: config = "" } = (await unpackChromium()).environment;
     const folders = [...readFileSync(config, "utf8").matchAll(/<dir([^>]*)>([^<]*)<\/dir>/g)];
     expect(folders).to.have.lengthOf(1);
@@ -55,14 +55,14 @@ describe("the Chromium of the page test", function () {
     expect(await messageOf(hasty.locator("#missing").waitFor())).to.contain("Timeout 10ms exceeded");
   });
 
-  it("reports a crash of the browser, with the end of its standard error, while a test waits", async () => {
+  it("reports a browser crash while a test waits, with the end of its standard error", async () => {
     const waiting = messageOf(chromium.during(() => page.locator("#missing").waitFor()));
     const session = await chromium.browser.newBrowserCDPSession();
     session.send("Browser.crash").catch(() => {});
     expect(await waiting).to.match(/^Chromium crashed: its process ended; .*\n.*\S/);
   });
 
-  it("reports a crash of a page's process, while a test waits and after it", async () => {
+  it("reports a crash of a page's process, both while a test waits and afterwards", async () => {
     const waiting = messageOf(chromium.during(() => page.locator("#missing").waitFor()));
     const session = await page.context().newCDPSession(page);
     session.send("Page.crash").catch(() => {});
@@ -91,7 +91,7 @@ describe("the Chromium of the page test", function () {
     }
   });
 
-  it("passes on other errors unchanged", async () => {
+  it("rethrows other errors unchanged", async () => {
     expect(await messageOf(chromium.during(() => Promise.reject(new Error("another reason"))))).to.equal(
       "another reason",
     );

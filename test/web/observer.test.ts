@@ -96,7 +96,7 @@ describe("the observer page", function () {
   };
 
   it(
-    "says what to do without a payment, and shows someone else's with its true bytes",
+    "explains what to do without a payment, and shows another payer's payment with its actual bytes",
     during(async () => {
       await wallet.go("/observer");
       await page.getByText("No payment yet.").waitFor();
@@ -119,7 +119,7 @@ describe("the observer page", function () {
       expect(bytes).to.equal(`0x${spent?.toString(16).padStart(64, "0")}`);
       await page.getByText("The bytes of the whole call").click();
       expect(await page.locator(".calldata").textContent()).to.include(bytes?.slice(2));
-      // Three deposits by others; nothing was spent before.
+      // Others have made three deposits, and no note has been spent.
       await page.getByTestId("crowd").getByText("No note had been spent before.").waitFor();
       await checkLayouts("the observer page without a wallet");
     }),
@@ -161,7 +161,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "draws this wallet's payment among real notes, and keeps the score in the tab",
+    "shows this wallet's payment among real notes, and keeps the score in the tab",
     during(async () => {
       await wallet.button("Draw a payment").click();
       const notes = page.locator(".choice-note");
@@ -178,7 +178,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "with a locked wallet, shows only what everyone can read, and forgets the viewing key when the page closes",
+    "shows only public data while the wallet is locked, and forgets the viewing key when the page closes",
     during(async () => {
       await party("payer").getByText("The wallet of this browser is locked.").waitFor();
       await wallet.field("Viewing key (JSON)").waitFor();
@@ -187,7 +187,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "keeps what it read when no node answers, and continues when one does",
+    "keeps its data while no node answers, and continues when one does",
     during(async () => {
       node.down = true;
       await wallet.showsError("NODE_UNREACHABLE");
@@ -198,7 +198,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "says that the service does not answer, and resumes the payment when it does",
+    "reports that the service does not answer, and resumes the payment when it does",
     during(async () => {
       await wallet.go("/wallet");
       await wallet.unlock();
@@ -212,7 +212,7 @@ describe("the observer page", function () {
       await wallet.button("Try again").click();
       await page.getByText("The columns below show").waitFor();
       expect(await page.locator("[data-code]").count()).to.equal(0);
-      // With the payment by the other wallet, and this wallet's first one.
+      // Three payments, including the other wallet's payment and this wallet's first one.
       expect(await resourceServer.received()).to.equal(3n * PRICE);
     }),
   );
@@ -244,7 +244,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "asks before it pays a merchant under another wallet than last time",
+    "asks before it pays a merchant whose wallet has changed since the last payment",
     during(async () => {
       const before = small.account.address.toLowerCase();
       small.account = Account.createRandom();
@@ -262,7 +262,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "saves a receipt that the chain confirms",
+    "saves a receipt that can be checked against the chain",
     during(async () => {
       await wallet.go("/wallet/history");
       await page.locator(".entry", { hasText: "/more" }).click();
@@ -279,7 +279,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "says in a second tab that another tab has the wallet, and shows the chain there",
+    "reports in a second tab that another tab has the wallet open, and still shows the chain",
     during(async () => {
       const second = await context.newPage();
       second.setDefaultTimeout(STEP_MS);
@@ -292,7 +292,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "says that the chain replaced blocks which it had read",
+    "reports that the chain replaced blocks that it had read",
     during(async () => {
       const { provider } = world;
       await wallet.go("/pool");
@@ -301,7 +301,7 @@ describe("the observer page", function () {
       const block = page.locator(".figure", { has: page.getByText("Block", { exact: true }) });
       await block.filter({ hasText: String(await provider.getBlockNumber()) }).waitFor();
       await provider.send("evm_revert", [snapshot]);
-      // Otherwise the new blocks could have the hashes of the old ones.
+      // Otherwise the new blocks could have the same hashes as the old ones.
       await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
       await provider.send("hardhat_mine", ["0x3"]);
       await wallet.go("/observer");
@@ -311,7 +311,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "shows nothing of the old chain after the chain was started again, and says what to do with the wallet",
+    "shows nothing of the old chain after the chain was restarted, and explains what to do with the wallet",
     during(async () => {
       replacement = await startNode();
       await deployLocal(replacement.url);

@@ -1,5 +1,5 @@
-// The 402 that a person sees: a resource server's page in a real browser, on a phone's and a desktop's screen. And a script
-// of another origin that reads the same 402.
+// The 402 page that a person sees: a resource server's page in a real browser, on a phone screen and a desktop screen.
+// Also tests a script of another origin that reads the same 402.
 
 import { parseInstructions } from "@sotto/protocol";
 import { expect } from "chai";
@@ -31,7 +31,7 @@ describe("the page of a 402 in Chromium", function () {
     { width: 360, colorScheme: "dark" },
     { width: 1280, colorScheme: "light" },
   ] as const)
-    it(`fits ${width} px, is ${colorScheme}, runs no script and can be read by a screen reader`, () =>
+    it(`fits ${width} px, is ${colorScheme}, runs no script and works with a screen reader`, () =>
       browser.during(async () => {
         const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
         const said: string[] = [];
@@ -57,15 +57,15 @@ describe("the page of a 402 in Chromium", function () {
         expect(background).to.equal(colorScheme === "dark" ? "rgb(25, 28, 39)" : "rgb(255, 255, 255)");
         const text = await page.locator("#payment-instructions").textContent();
         expect(parseInstructions(JSON.parse(text ?? "")).metadata.resource).to.equal(url);
-        // The browser reports the status; a violation of the content policy would be a message too.
+        // The browser logs the status; it would also log a violation of the content policy.
         expect(said.filter((line) => !line.includes("402"))).to.deep.equal([]);
         await page.close();
       }));
 
-  it("is JSON for a script of another origin, whose preflight costs nothing", () =>
+  it("is JSON for a script of another origin, and its preflight needs no payment", () =>
     browser.during(async () => {
       const page = await browser.newPage();
-      // A different origin than the resource server's, because of its host.
+      // A different origin from the resource server's, because the host differs.
       await page.goto(`${server.url.replace("127.0.0.1", "localhost")}/health`);
       const found = await page.evaluate(async (url) => {
         const read = async (headers: Record<string, string>) => {

@@ -143,7 +143,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "keeps what it has read while the node is unreachable, and after a reload",
+    "keeps its data while the node is unreachable, and after a reload",
     during(async () => {
       node.down = true;
       await page.locator('[data-code="NODE_UNREACHABLE"]').first().waitFor();
@@ -200,7 +200,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "checks a receipt against the chain, and refuses a changed one",
+    "checks a receipt against the chain, and rejects a changed one",
     during(async () => {
       await payer.scan();
       const [payment] = await payer.payments({ decimals: 6, direction: "out" });
@@ -230,7 +230,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "shows the service's checks, and says when it does not answer",
+    "shows the service's checks, and reports when it does not answer",
     during(async () => {
       await go("/service");
       await page.getByRole("heading", { name: "Ready for payments" }).waitFor();
@@ -243,7 +243,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "says whether a server is down or allows no pages to read it",
+    "distinguishes a server that is down from one that does not allow pages to read it",
     during(async () => {
       const server = await listen((_, response) => void response.end("no page may read this"));
       await go("/merchant");
@@ -257,7 +257,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "reads pool and payments as soon as a node answers, with one message until then",
+    "reads pool and payments as soon as a node answers, and shows a single message until then",
     during(async () => {
       await page.reload();
       node.down = true;
@@ -291,7 +291,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "shows the pool without room for it in the browser, and says so",
+    "shows the pool even if the browser has no room to store it, and reports that",
     during(async () => {
       const tab = await openTab(await browser.browser.newContext());
       const session = await tab.context().newCDPSession(tab);
@@ -312,7 +312,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "shows a page that failed, and the others, until a reload",
+    "shows an error for a page that failed, and the other pages as usual, until a reload",
     during(async () => {
       const tab = await openTab();
       await tab.route("**/assets/pool-page-*.js", (route) => route.abort());
@@ -334,7 +334,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     "shows an error of the app itself instead of an empty page",
     during(async () => {
       const tab = await openTab();
-      // What the bar at the top calls to render.
+      // The function that the top bar calls to render.
       await tab.addInitScript(() => {
         const { startsWith } = String.prototype;
         String.prototype.startsWith = function (this: string, text: string, at?: number) {
@@ -350,7 +350,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "draws charts in a browser whose language is no language tag",
+    "draws charts in a browser whose language is not a valid language tag",
     during(async () => {
       const tab = await openTab();
       await tab.addInitScript(() => {
@@ -377,7 +377,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "says that the chain replaced blocks which the page had read",
+    "reports that the chain replaced blocks that the page had read",
     during(async () => {
       const ownNode = await NodeProxy.open(world.node.url);
       host.config = { ...configFor(world), nodes: [ownNode.url] };
@@ -389,10 +389,10 @@ describe("the pages of the pool, the merchant and the service", function () {
       await provider.send("hardhat_mine", ["0x2"]);
       await figure("Block", String(await provider.getBlockNumber())).waitFor();
       const { looks } = ownNode;
-      // The look after the next one begins when the next one has ended.
+      // The second read from now starts only after the first has ended.
       await until(async () => ownNode.looks >= looks + 2);
       await provider.send("evm_revert", [snapshot]);
-      // Otherwise the new blocks could have the hashes of the old ones.
+      // Otherwise the new blocks could have the same hashes as the old ones.
       await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
       await provider.send("hardhat_mine", ["0x3"]);
       for (const each of [page, tab]) await each.getByText("The chain replaced its last").waitFor();
@@ -405,7 +405,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "shows a chain that was started again, and after a reload what its host names then",
+    "shows a restarted chain, and after a reload the node and pool that its host now names",
     during(async () => {
       await openKey(page);
       await figure("Confirmed, all time", "0.012345").waitFor();
@@ -420,7 +420,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       await figure("Notes", "0", pool).waitFor();
       await pool.getByText("Nothing happened in the last 24 hours.").waitFor();
       await pool.getByText("the chain has the code of the manifest").waitFor();
-      // The chain is started once more, without the pool, and the host names another node.
+      // The chain is restarted without the pool, and the host names another node.
       host.config = { ...configFor(world), nodes: [world.node.url] };
       await rpc(replacement.url, "hardhat_setCode", [world.pool, "0x"]);
       await rpc(replacement.url, "hardhat_mine", ["0x1"]);
@@ -434,7 +434,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "runs no script of others on a host that sends no headers",
+    "runs no third-party script on a host that sends no headers",
     during(async () => {
       const files = await listen(createPlainHost());
       const tab = await openTab();
@@ -452,7 +452,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     }),
   );
 
-  it("kept to the content policy, and no script failed", () => {
+  it("complied with the content policy, without script errors", () => {
     const wrong = said.filter((line) => /content security|^error: (?!Failed to load resource)/i.test(line));
     expect(wrong).to.deep.equal([]);
   });

@@ -32,7 +32,7 @@ const IMAGES = join(import.meta.dirname, "..", "..", "docs", "images");
 
 describe("the wallet page", function () {
   slow(this, "a browser, a chain and proofs");
-  // Each test continues with the wallet that the one before it left.
+  // Each test continues with the wallet from the previous test.
   this.bail(true);
   const folder = mkdtempSync(join(tmpdir(), "sotto-web-"));
   const codeFile = join(folder, "codes.jsonl");
@@ -148,7 +148,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "gets test tokens from the faucet, and deposits them by a signature",
+    "gets test tokens from the faucet, and deposits them with a signature",
     during(async () => {
       await wallet.page.getByRole("link", { name: "Add funds" }).click();
       await wallet.button("Get test USDC").click();
@@ -162,7 +162,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "asks before it pays, and pays with a real proof of its worker",
+    "asks before it pays, and pays with a real proof from its worker",
     during(async () => {
       await wallet.ask(`${resourceServer.url}/article`);
       const dialog = wallet.page.locator("dialog");
@@ -196,7 +196,7 @@ describe("the wallet page", function () {
         const shown = await readLayout(wallet.page);
         const textOf = ({ kind, text }: LayoutElement) => `${kind} ${text}`;
         expect(shown.map(textOf)).to.deep.equal(expected.map(textOf));
-        // Texts of other lengths move their neighbours by up to one column.
+        // Texts of different lengths move neighbouring elements by up to one column.
         const moved = shown.filter(({ column }, index) => Math.abs(column - expected[index]!.column) > 1);
         expect(moved).to.deep.equal([]);
         await wallet.page.setViewportSize({ width: 1280, height: 900 });
@@ -204,7 +204,7 @@ describe("the wallet page", function () {
     );
 
   it(
-    "resumes a payment after the page was closed in the middle of it, and pays once",
+    "resumes a payment that was interrupted by closing the page, and pays once",
     during(async () => {
       await wallet.ask(`${resourceServer.url}/chapter/2`);
       // The service settles it, but the page never receives the response.
@@ -276,7 +276,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "stops at its limits, and pays after the user raised them",
+    "refuses to pay above its limits, and pays after the user raised them",
     during(async () => {
       await wallet.go("/wallet/settings");
       await wallet.field("Per payment").fill("0.01");
@@ -291,7 +291,7 @@ describe("the wallet page", function () {
       await wallet.ask(`${resourceServer.url}/chapter/3`);
       await wallet.agree();
       expect(await wallet.delivered()).to.equal("sold /chapter/3");
-      // 0.047035 of the 0.05 USDC a day are spent.
+      // 0.047035 of the daily limit of 0.05 USDC is spent.
       await wallet.ask(`${resourceServer.url}/chapter/4`);
       expect(await wallet.page.getByTestId("confirm").isDisabled()).to.equal(true);
       expect(await resourceServer.received()).to.equal(3n * PRICE);
@@ -306,7 +306,7 @@ describe("the wallet page", function () {
       const submitting = new Promise<void>((resolve) => {
         arrived = resolve;
       });
-      // The service does not get it, and the page gets no answer.
+      // The request does not reach the service, and the page receives no response.
       await context.route("**/zk/withdraw", () => arrived());
       await wallet.go("/wallet/withdraw");
       await wallet.field("To the account").fill(address);
@@ -331,7 +331,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "resumes a withdrawal by itself after the page was closed in the middle of it",
+    "automatically resumes a withdrawal that was interrupted by closing the page",
     during(async () => {
       const { address } = Account.createRandom();
       let arrived = () => {};
@@ -432,7 +432,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "says that no node answers, and continues when one does",
+    "reports that no node answers, and continues when one does",
     during(async () => {
       node.down = true;
       await wallet.showsError("NODE_UNREACHABLE");
@@ -442,7 +442,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "reads blocks again that the chain replaced, and says so",
+    "rereads blocks that the chain replaced, and reports that",
     during(async () => {
       const { provider } = world;
       const snapshot = await provider.send("evm_snapshot", []);
@@ -450,7 +450,7 @@ describe("the wallet page", function () {
       const height = await provider.getBlockNumber();
       await wallet.page.locator(".network", { hasText: `block ${height}` }).waitFor();
       await provider.send("evm_revert", [snapshot]);
-      // Otherwise the new blocks could have the hashes of the old ones.
+      // Otherwise the new blocks could have the same hashes as the old ones.
       await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);
       await provider.send("hardhat_mine", ["0x3"]);
       await wallet.page.getByText("The chain replaced blocks").waitFor();
@@ -481,13 +481,13 @@ describe("the wallet page", function () {
   );
 
   it(
-    "restores the balance from 24 words, and pays nothing that the browser has no room to record",
+    "restores the balance from 24 words, and does not pay if the browser has no room to record the payment",
     during(async () => {
       await wallet.go("/wallet");
       const balance = await wallet.page.getByTestId("spendable").textContent();
       const other = await browser.browser.newContext();
       const restored = new WalletPage(await other.newPage(), host.url);
-      // Too small for the circuits' files, too: the prover works without its cache.
+      // The storage is also too small for the circuits' files, so the prover works without its cache.
       const session = await other.newCDPSession(restored.page);
       await session.send("Storage.overrideQuotaForOrigin", { origin: host.url, quotaSize: 3_000_000 });
       await restored.go("/wallet");
@@ -512,7 +512,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "asks for pool, service and node if its host names none",
+    "asks for pool, service and node if its host does not name them",
     during(async () => {
       const { config } = host;
       const { deployment, service, nodes } = configFor(world);
@@ -536,7 +536,7 @@ describe("the wallet page", function () {
   );
 
   it(
-    "offers a fresh start if the chain was started again under the page",
+    "offers to start over if the chain was restarted while the page was open",
     during(async () => {
       replacement = await startNode();
       await deployLocal(replacement.url);
@@ -556,7 +556,7 @@ describe("the wallet page", function () {
   }
 
   it(
-    "cannot be steered by the page that opened it",
+    "cannot be controlled by the page that opened it",
     during(async () => {
       const page = await context.newPage();
       await page.goto(`${resourceServer.url}/article`);
@@ -568,7 +568,7 @@ describe("the wallet page", function () {
   );
 });
 
-/** Runs in the page: everything that its IndexedDB databases hold, as text. */
+/** Runs in the page: returns the content of all its IndexedDB databases as text. */
 async function dumpDatabases(): Promise<string> {
   const result = <T>(request: IDBRequest<T>) =>
     new Promise<T>((resolve, reject) => {

@@ -32,7 +32,7 @@ export interface Payment {
   readonly senderCommitment?: bigint;
 }
 
-/** Changes that no honest payer makes, for bundles that must be refused although their proofs verify. */
+/** Changes that no honest payer makes, for bundles that must be refused even though their proofs verify. */
 export interface Lies {
   readonly publicSignals?: Readonly<Record<number, bigint>>;
   readonly amountPublicSignals?: Readonly<Record<number, bigint>>;
@@ -41,7 +41,7 @@ export interface Lies {
   readonly ownerTag?: bigint;
 }
 
-/** The service's tests pay the same key in every pool. */
+/** The service's tests pay to the same key in every pool. */
 const merchant = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
 export const merchantKey: Point = merchant.encryptionKey;
 export const merchantTag: bigint = merchant.ownerTag(0);

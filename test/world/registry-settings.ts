@@ -1,4 +1,4 @@
-// Settings of a phone registry on a chain of the tests.
+// Settings of a phone registry on a test chain.
 import { PATIENT } from "./patient.ts";
 
 /** No effective rate limits, because all requests of the tests come from one address. */

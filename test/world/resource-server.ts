@@ -11,9 +11,9 @@ import { openWallet, type World } from "./wallets.ts";
 
 export interface ResourceServer {
   readonly url: string;
-  /** Targets of the requests that were paid and served. */
+  /** Request targets that were paid for and served. */
   readonly sold: string[];
-  /** How many of the next requests the handler fails with 500. */
+  /** Number of upcoming requests that the handler fails with 500. */
   failing: number;
   /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
@@ -23,9 +23,8 @@ export interface ResourceServer {
 }
 
 /**
- * Pages of any origin may pay it.
- * @param price in tokens, for example "0.01"
- * @param page what a browser's navigation gets; default: JSON
+ * Pages of any origin may pay the server.
+ * @param price in tokens, for example "0.01" @param page response to a browser's navigation; default: JSON
  */
 export async function openResourceServer(
   world: World,

@@ -20,7 +20,7 @@ export async function startServiceChild(environment: Record<string, string>): Pr
     child.once("message", resolve);
     void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
   });
-  // A run that ends without close() must not be kept alive; its service ends with it.
+  // The service must not keep a run alive that ends without close(); it exits with the run.
   child.unref();
   child.channel?.unref();
   if ("error" in message) throw new Error(`${message.error.code}: ${message.error.message}`);

@@ -17,9 +17,8 @@ export interface ServiceProcess {
 }
 
 /**
- * @param environment all its settings
- * @param onLog called with each line that it logs
- * @param killAt it dies of SIGKILL as soon as a log line matches this
+ * @param environment all its settings @param onLog called with each line that it logs @param killAt the service is
+ * killed with SIGKILL as soon as a log line matches this
  */
 export async function startProcess(
   environment: Record<string, string>,

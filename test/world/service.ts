@@ -69,7 +69,7 @@ async function create(): Promise<World> {
 }
 
 export interface TestService extends RunningService {
-  /** Every line that it logged. */
+  /** Every line that the service logged. */
   readonly logged: string[];
   readonly folder: string;
 }

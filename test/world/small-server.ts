@@ -101,7 +101,7 @@ export class SmallServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Total of the payments that it received on chain, base units. */
+  /** Total of the payments that the server received on chain, base units. */
   async received(): Promise<bigint> {
     await this.#viewing.scan();
     return this.#viewing.total();

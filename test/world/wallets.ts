@@ -1,4 +1,4 @@
-// A real chain and a real service in a process of its own, with wallets on them. All test files of a run share both.
+// A real chain and a real service in a separate process, with wallets for them. All test files of a run share both.
 
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -137,7 +137,7 @@ export async function fund(world: World, wallet: Wallet, amounts: bigint[]): Pro
   });
 }
 
-/** Opens a wallet with these notes, all spendable. */
+/** Opens a wallet with these notes, all of them spendable. */
 export async function payerWith(world: World, amounts: bigint[], options: PayerOptions = {}): Promise<Wallet> {
   const wallet = await openWallet(world, options);
   await fund(world, wallet, amounts);

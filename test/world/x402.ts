@@ -42,5 +42,5 @@ export function bodyOf(asked: X402Requirements, payload: WireBundle): X402Body {
   return { x402Version: 2, paymentPayload, paymentRequirements: asked };
 }
 
-/** A payment of the price whose proofs verify. */
+/** A payment of the full price whose proofs verify. */
 export const pay = (world: World, payment: Payment): WireBundle => forgeBundle(world, { amount: PRICE, ...payment });

@@ -82,8 +82,7 @@ function partsOf(contract: string): [source: string, name: string] {
 }
 
 /**
- * The code that a constructor returns, with library addresses masked. A library's code contains its own address, so
- * that address is masked.
+ * The code that a constructor returns. A library's code contains its own address, so that address is masked.
  */
 export const construct = (provider: JsonRpcProvider, creation: string): Promise<string> =>
   provider.send("eth_call", [{ data: `0x${creation}` }, "latest"]).then(withoutAddress);

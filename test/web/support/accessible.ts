@@ -1,4 +1,4 @@
-// Checks of a whole page: accessibility, by the rules of axe, and that it fits its screen.
+// Checks of a whole page: its accessibility by axe's rules, and that it fits the screen.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
@@ -7,7 +7,10 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Checks what is in view by WCAG 2.2 AA and axe's best practices. @throws with the rules and elements that violate them */
+/**
+ * Checks the visible page against WCAG 2.2 AA and axe's best practices.
+ * @throws with the rules and elements that violate them
+ */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>

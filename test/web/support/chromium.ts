@@ -25,7 +25,7 @@ export async function launchChromium(): Promise<TestBrowser> {
   }
 }
 
-/** @returns its path, and the variables that it needs */
+/** @returns its path, and the environment variables that it needs */
 export async function findChromium(): Promise<{ path: string; environment: Readonly<Record<string, string>> }> {
   const wanted = process.env["SOTTO_CHROMIUM"];
   const installed = wanted === undefined ? INSTALLED.find((path) => existsSync(path)) : wanted;

@@ -1,4 +1,4 @@
-/** Runs in the page: writes to a database of its own until the origin has no room for one more byte. */
+/** Runs in the page: writes to a separate database until the origin has no room for another byte. */
 export async function fillStorage(): Promise<void> {
   const database = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open("filling", 1);

@@ -6,13 +6,13 @@ import { extname, join } from "node:path";
 import { createFaucet, type FaucetOptions } from "../../../scripts/dev/faucet.ts";
 import { createWebHost } from "../../../scripts/dev/web.ts";
 
-/** What `turbo run build` makes of packages/web. */
+/** Output of `turbo run build` for packages/web. */
 const DIST = join(import.meta.dirname, "..", "..", "..", "packages", "web", "dist");
 
 export interface Host {
   readonly url: string;
   readonly faucetUrl: string;
-  /** Content of sotto.json; undefined: the host has none. */
+  /** Content of sotto.json; undefined if the host has none. */
   config: object | undefined;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function openHost(faucet: FaucetOptions): Promise<Host> {
   return Object.assign(host, { url: web.url, faucetUrl: minting.url, close });
 }
 
-/** Serves the app's files without any header, and no sotto.json. */
+/** Serves the app's files without extra headers and without sotto.json. */
 export const createPlainHost = (): RequestListener => (request, response) => {
   const path = new URL(request.url ?? "/", "http://host").pathname;
   const file = join(DIST, path === "/" ? "index.html" : path);

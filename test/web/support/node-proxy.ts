@@ -1,4 +1,4 @@
-// A proxy between the page and its node, which can stop answering, or lead to another chain.
+// A proxy between the page and its node that can stop answering or forward to another chain.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -8,7 +8,7 @@ export class NodeProxy {
   target: string;
   /** Drops every connection. */
   down = false;
-  /** Requests for block 0 so far. Each time a page reads the chain, it starts with one. */
+  /** Requests for block 0 so far. Each time a page reads the chain, it first requests block 0. */
   looks = 0;
   readonly #server: Server;
 

@@ -8,9 +8,9 @@ import { writeIfChanged } from "../../../scripts/circuits/files.ts";
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 
 /**
- * Uses the fonts of the package and none of the machine's. The package's own fonts.conf names only folders that exist on
- * the machines it is made for. Without a font, Chromium gives text no height and sometimes aborts, because it then calls
- * a function that Skia's font manager does not implement.
+ * Uses only the package's fonts, none of the machine's. The package's own fonts.conf names only folders of the machines
+ * that the package targets. Without a font, Chromium gives text no height and sometimes aborts, because it then calls a
+ * function that Skia's font manager does not implement.
  */
 const FONTS_CONF = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
@@ -22,14 +22,13 @@ const FONTS_CONF = `<?xml version="1.0"?>
 
 export interface NpmChromium {
   readonly path: string;
-  /** Variables Chromium needs to find its libraries and fonts. */
+  /** Variables that Chromium needs to find its libraries and fonts. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
  * Unpacks Chromium unless it is unpacked already. The package itself would unpack into the machine's temporary folder,
- * and start any file that is already there under that name. It also unpacks NSS, NSPR and Expat, which minimal images
- * lack.
+ * and run any existing file of that name. It also unpacks NSS, NSPR and Expat, which minimal images lack.
  */
 export async function unpackChromium(): Promise<NpmChromium> {
   const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");

@@ -1,4 +1,5 @@
-// The pages that docs/images shows. `npm run screenshots` takes the pictures; the tests compare their layout with the app.
+// The pages shown in docs/images. `npm run screenshots` takes the pictures; the tests compare their layout with the
+// app.
 import type { Page } from "playwright-core";
 
 /** Size of a picture, pixels. */
@@ -7,14 +8,14 @@ export const VIEWPORT = { width: 1280, height: 800 } as const;
 const GRID = 80;
 
 export interface Picture {
-  /** Names the files in docs/images. */
+  /** Name of its files in docs/images. */
   readonly name: string;
   readonly route: string;
   /** Makes the page complete. @param viewingKey the merchant's, as JSON */
   prepare(page: Page, viewingKey: string): Promise<void>;
 }
 
-/** For a wallet that is open, has paid once and has nothing left to do. */
+/** For an open wallet that has paid once and has no pending work. */
 export const PICTURES: readonly Picture[] = [
   { name: "wallet", route: "/wallet", prepare: (page) => page.getByText("All of it is spendable").waitFor() },
   {
@@ -29,7 +30,7 @@ export const PICTURES: readonly Picture[] = [
         await page.getByRole("button", { name: "Use it" }).click();
       }
       await read.waitFor();
-      // Appears after the call of the payment was read.
+      // Appears after the payment's calldata was read.
       await page.getByRole("button", { name: "Draw a payment" }).waitFor();
       // The four columns fill the picture.
       await page.getByRole("heading", { name: "Who knows what" }).evaluate((heading) => heading.scrollIntoView());

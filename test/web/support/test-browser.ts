@@ -18,13 +18,13 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** As many lines as the test run prints of an error. */
+/** Number of error lines that the test run prints. */
 const TAIL_LINES = 6;
 
 export class TestBrowser {
   /** For steps that need more than a page. */
   readonly browser: Browser;
-  /** Its home, its temporary folder and its standard error. */
+  /** Chromium's home, temporary folder and standard error. */
   readonly #folder: string;
   /** Rejects when it crashes. */
   readonly #crash: Promise<never>;
@@ -77,7 +77,7 @@ export class TestBrowser {
     return page;
   }
 
-  /** Runs steps in the browser. @throws the error of the steps; if Chromium crashes, immediately an error that says so */
+  /** Runs steps in the browser. @throws the error of the steps, or immediately a crash error if Chromium crashes */
   async during<T>(steps: () => Promise<T>): Promise<T> {
     try {
       return await Promise.race([this.#crash, steps()]);
@@ -90,7 +90,7 @@ export class TestBrowser {
   async close(): Promise<void> {
     this.#closing = true;
     await this.browser.close();
-    // Its last processes may still be writing.
+    // Chromium's last processes may still be writing.
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 

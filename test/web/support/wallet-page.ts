@@ -1,4 +1,4 @@
-// The wallet page as its user works with it.
+// The wallet page, operated as a user would.
 import { expect } from "chai";
 import type { Locator, Page } from "playwright-core";
 
@@ -6,7 +6,7 @@ export const PASSPHRASE = "correct horse battery";
 
 export class WalletPage {
   readonly page: Page;
-  /** What the page wrote to its console. */
+  /** Console output of the page. */
   readonly said: string[] = [];
   readonly #url: string;
 
@@ -49,7 +49,7 @@ export class WalletPage {
       .waitFor();
   }
 
-  /** Creates a wallet, and answers with the words that the page asks for. @returns the words */
+  /** Creates a wallet, and types the words that the page asks for. @returns the words */
   async create(): Promise<string> {
     await this.button("Create a wallet").click();
     await this.page.locator(".words li").first().waitFor();
@@ -87,7 +87,7 @@ export class WalletPage {
     await this.page.getByTestId("confirm").waitFor();
   }
 
-  /** Agrees to the price that is shown. */
+  /** Accepts the shown price. */
   async agree(): Promise<void> {
     await this.page.getByTestId("confirm").click();
   }
