@@ -74,7 +74,7 @@ describe("local chain", function () {
     server.close();
   });
 
-  it("must have the chain id that deployment and wallet expect", async () => {
+  it("must have the chain id that the deployment and the wallet expect", async () => {
     const other = await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0);
     const { port } = await other.listen();
     const url = `http://127.0.0.1:${port}`;

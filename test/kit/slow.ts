@@ -4,7 +4,7 @@ const LONG_RUN_MS = 3_600_000;
 
 /**
  * Gives the tests of a group, or one test or hook, longer than 30 seconds.
- * @param why the work that the tests wait for
+ * @param why the reason why they are slow
  */
 export function slow(context: { timeout(ms: number): unknown }, why: string): void {
   if (why === "") throw new Error("a slow test says why it is slow");

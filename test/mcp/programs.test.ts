@@ -87,7 +87,7 @@ describe("sotto-mcp", function () {
     return { client, transport, logged: () => logged };
   };
 
-  it("pays over stdio with a real proof, and once if killed before the answer, which the next process then gets", async () => {
+  it("pays over stdio with a real proof; if killed before the answer, pays once and answers after a restart", async () => {
     const url = `${server.url}/report`;
     const first = await start();
     server.options = {

@@ -161,7 +161,7 @@ describe("the observer page", function () {
   );
 
   it(
-    "shows this wallet's payment among real notes, and keeps the score in the tab",
+    "lets the user find this wallet's payment among real notes, and keeps the score in the tab",
     during(async () => {
       await wallet.button("Draw a payment").click();
       const notes = page.locator(".choice-note");
