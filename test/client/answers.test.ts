@@ -189,7 +189,7 @@ describe("a paid request", function () {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("resends its body, whatever its type", async () => {
+  it("resends its body, of every type", async () => {
     const stream = () =>
       new ReadableStream({
         start(controller) {

@@ -85,7 +85,7 @@ describe("limits", function () {
     await patchQueue(deployed, { open: firstPending + 4095n });
     await pool.deposit([5n], [SMALLEST_DEPOSIT]);
     expect((await pool.queue()).open).to.equal(firstPending + 4096n);
-    // A call at the latest block would execute in the block of the open checkpoint, which still has room.
+    // A call for the latest block would execute in the block of the open checkpoint, which still has space.
     await deployed.connection.networkHelpers.mine();
     const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
     const withdrawal = withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof });
