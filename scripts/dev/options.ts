@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { root } from "../circuits/paths.ts";
-import { CommandError, parsePort } from "../lib/command.ts";
+import { CommandError, parseFlags, parsePort } from "../lib/command.ts";
 import { type Ports, portsFrom } from "./ports.ts";
 
 export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, two resource servers and the web app.
@@ -32,7 +31,15 @@ export interface DevOptions {
 
 /** @throws CommandError UNKNOWN_OPTION, INVALID_PORT, INVALID_TRAFFIC */
 export function parseDevOptions(args: string[]): DevOptions {
-  const { values } = parse(args);
+  const values = parseFlags("dev", args, {
+    help: { type: "boolean", short: "h", default: false },
+    port: { type: "string", default: DEFAULT_PORT },
+    fresh: { type: "boolean", default: false },
+    traffic: { type: "string" },
+    state: { type: "string" },
+    "no-open": { type: "boolean", default: false },
+    "no-build": { type: "boolean", default: false },
+  });
   return {
     help: values.help,
     ports: portsFrom(parsePort(values.port)),
@@ -42,26 +49,6 @@ export function parseDevOptions(args: string[]): DevOptions {
     state: values.state ?? join(root, ".dev"),
     traffic: values.traffic === undefined ? 0 : parseTraffic(values.traffic),
   };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        port: { type: "string", default: DEFAULT_PORT },
-        fresh: { type: "boolean", default: false },
-        traffic: { type: "string" },
-        state: { type: "string" },
-        "no-open": { type: "boolean", default: false },
-        "no-build": { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    const [problem] = (error as Error).message.split(". ");
-    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run dev -- --help lists the options`);
-  }
 }
 
 function parseTraffic(text: string): number {

@@ -1,11 +1,10 @@
 // `npm run docs`: turbo has already built the documentation's site; this script prints where it is, and serves it on
 // request.
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
 import { SITE, serveSite } from "../../docs/site/serve.ts";
 import { root } from "../circuits/paths.ts";
 import { openBrowser } from "../dev/browser.ts";
-import { CommandError, parsePort, runCommand } from "../lib/command.ts";
+import { parseFlags, parsePort, runCommand } from "../lib/command.ts";
 
 const USAGE = `npm run docs -- [OPTIONS]: builds the documentation as a site of static files.
 
@@ -14,25 +13,13 @@ const USAGE = `npm run docs -- [OPTIONS]: builds the documentation as a site of 
   --port N   the first port to try; default 4030
 `;
 
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        serve: { type: "boolean", default: false },
-        open: { type: "boolean", default: false },
-        port: { type: "string", default: "4030" },
-      },
-    }).values;
-  } catch (error) {
-    const [problem] = (error as Error).message.split(". ");
-    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run docs -- --help lists the options`);
-  }
-}
-
 await runCommand(async () => {
-  const { help, serve, open, port } = parse(process.argv.slice(2));
+  const { help, serve, open, port } = parseFlags("docs", process.argv.slice(2), {
+    help: { type: "boolean", short: "h", default: false },
+    serve: { type: "boolean", default: false },
+    open: { type: "boolean", default: false },
+    port: { type: "string", default: "4030" },
+  });
   if (help) return void process.stdout.write(USAGE);
   const first = parsePort(port);
   console.log(`The site is in ${relative(root, SITE)}: ${relative(root, join(SITE, "index.html"))} is its first page.`);

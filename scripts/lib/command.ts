@@ -1,6 +1,7 @@
 // Shared by all commands of the checkout. A command exits with 0, or with 1 and one line: `sotto: CODE: problem and next
 // step`.
 
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { SCRIPT_ERRORS } from "./error-definitions.ts";
 
 export type CommandErrorCode = keyof typeof SCRIPT_ERRORS;
@@ -47,6 +48,23 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
     process.exitCode = 1;
   } finally {
     process.off("beforeExit", unsettled);
+  }
+}
+
+/**
+ * Reads the options of `npm run COMMAND`, flags among them.
+ * @throws CommandError UNKNOWN_OPTION
+ */
+export function parseFlags<const Options extends NonNullable<ParseArgsConfig["options"]>>(
+  command: string,
+  args: string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    const [problem] = (error as Error).message.split(". ");
+    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run ${command} -- --help lists the options`);
   }
 }
 

@@ -3,13 +3,12 @@
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { root } from "../circuits/paths.ts";
 import { paint, screenOf, table } from "../demo/terminal.ts";
 import { buildAll } from "../dev/build.ts";
 import { assertFree } from "../dev/ports.ts";
 import { Progress } from "../launcher/progress.mjs";
-import { CommandError, parsePort, runCommand } from "../lib/command.ts";
+import { parseFlags, parsePort, runCommand } from "../lib/command.ts";
 import { Lifetime } from "../lib/lifetime.ts";
 import { waitFor } from "../lib/wait-for.ts";
 import { checkAll } from "./check.ts";
@@ -40,25 +39,16 @@ interface Options {
 
 /** @throws CommandError UNKNOWN_OPTION, INVALID_PORT */
 function parseReleaseOptions(args: string[]): Options {
-  try {
-    const [first, ...others] = args;
-    const version = first === "version";
-    const { values } = parseArgs({
-      args: version ? others : args,
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        once: { type: "boolean", default: false },
-        port: { type: "string", default: DEFAULT_PORT },
-        "no-build": { type: "boolean", default: false },
-      },
-    });
-    const { help, once } = values;
-    return { help, version, once, port: parsePort(values.port), build: !values["no-build"] };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    const [problem] = (error as Error).message.split(". ");
-    throw new CommandError("UNKNOWN_OPTION", `${problem}; npm run release -- --help lists the options`);
-  }
+  const [first, ...others] = args;
+  const version = first === "version";
+  const values = parseFlags("release", version ? others : args, {
+    help: { type: "boolean", short: "h", default: false },
+    once: { type: "boolean", default: false },
+    port: { type: "string", default: DEFAULT_PORT },
+    "no-build": { type: "boolean", default: false },
+  });
+  const { help, once } = values;
+  return { help, version, once, port: parsePort(values.port), build: !values["no-build"] };
 }
 
 const progress = new Progress(process.stdout);

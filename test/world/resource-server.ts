@@ -1,13 +1,11 @@
 // A resource server as merchants run it: the paywall in Express, without the merchant's wallet on the same machine.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { PageOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
-import { Wallet as Account } from "ethers";
 import express from "express";
-import { bindingOf } from "./small-server.ts";
-import { openWallet, type World } from "./wallets.ts";
+import { type Merchant, openMerchant } from "./merchant.ts";
+import type { World } from "./wallets.ts";
 
 export interface ResourceServer {
   readonly url: string;
@@ -18,7 +16,7 @@ export interface ResourceServer {
   /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
   /** The merchant's viewing key. */
-  readonly keys: ReturnType<Wallet["exportViewingKey"]>;
+  readonly keys: Merchant["keys"];
   close(): Promise<void>;
 }
 
@@ -31,18 +29,7 @@ export async function openResourceServer(
   price: string,
   page: boolean | PageOptions = false,
 ): Promise<ResourceServer> {
-  const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
-  const owner = await openWallet(world);
-  const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
-  const viewing = await ViewingWallet.open({
-    ...owner.exportViewingKey(),
-    chain: node.url,
-    chainId: BigInt(chainId),
-    pool,
-    deploymentBlock,
-    store: new MemoryStore(),
-    finality: 0,
-  });
+  const merchant = await openMerchant(world);
   const app = express();
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -50,9 +37,7 @@ export async function openResourceServer(
   const paywall = sotto({
     origin: url,
     price,
-    recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
-    service: serviceUrl,
-    chain: { rpcUrls: [node.url], chainId, pool },
+    ...merchant.paywall,
     store: "sqlite::memory:",
     page,
     cors: { origins: "*" },
@@ -62,11 +47,8 @@ export async function openResourceServer(
     url,
     sold: [],
     failing: 0,
-    keys: owner.exportViewingKey(),
-    async received() {
-      await viewing.scan();
-      return viewing.total();
-    },
+    keys: merchant.keys,
+    received: merchant.received,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,5 @@
 // `@sotto/protocol/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
 // 9578, type 2.
-export { encodePss, finalizeSignatures, raiseToExponent } from "./prepaid/blind-rsa.ts";
 export { epochOf, laterEpoch, redeemsAt, signsAt } from "./prepaid/epoch.ts";
 export {
   encodePrepaidKey,

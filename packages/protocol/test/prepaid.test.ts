@@ -93,6 +93,8 @@ describe("a pack of prepaid tokens", () => {
   });
 
   it("must have 1 to 1000 tokens and an http(s) origin", () => {
+    for (const size of [0, 31, 33])
+      expectCode("INVALID_KEY", () => preparePrepaidPack(new Uint8Array(size), signer.key, ORIGIN, 1));
     for (const count of [0, 1001, 1.5, Number.NaN])
       expectCode("INVALID_INTEGER", () => preparePrepaidPack(SECRET, signer.key, ORIGIN, count));
     for (const origin of ["", "data.example", "https://data.example/", "https://DATA.example", "ftp://data.example"])
@@ -269,5 +271,7 @@ describe("a prepaid schedule", () => {
       { ...wire, keys: "0x" },
     ];
     for (const value of wrong) expectCode("INVALID_ARGUMENT", () => decodeSchedule(value));
+    // A chain id that a JSON number cannot represent.
+    expectCode("INVALID_ARGUMENT", () => encodeSchedule({ ...schedule, chainId: 2n ** 53n }));
   });
 });

@@ -163,8 +163,9 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
       else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
     },
   });
-  // At the same time, because requests that wait for payments are answered when the relayer stops.
-  closing.add(() => Promise.all([app.close(), relayer.stop(), ownProver?.close()]));
+  // Requests that wait for payments are answered when the relayer stops. By then their connections are marked to close.
+  app.addHook("preClose", () => relayer.stop());
+  closing.add(() => Promise.all([app.close(), ownProver?.close()]));
   const origin = await listen(app, { host: config.host, port });
   relayer.start();
   discovery?.start();

@@ -4,12 +4,10 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { MemoryStore, ViewingWallet } from "@sotto/client";
 import { createToolPaywall, paidTool, type ToolPaywall } from "@sotto/mcp/paid-tool";
-import { Wallet as Account } from "ethers";
 import { z } from "zod";
-import { bindingOf } from "../../world/small-server.ts";
-import { openWallet, type World } from "../../world/wallets.ts";
+import { openMerchant } from "../../world/merchant.ts";
+import type { World } from "../../world/wallets.ts";
 
 export const ORIGIN = "http://tools.example";
 export const PRICE = 10_000n;
@@ -29,23 +27,10 @@ export interface PaidTools {
 const said = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
 export async function openPaidTools(world: World): Promise<PaidTools> {
-  const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
-  const owner = await openWallet(world);
-  const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
-  const viewing = await ViewingWallet.open({
-    ...owner.exportViewingKey(),
-    chain: node.url,
-    chainId: BigInt(chainId),
-    pool,
-    deploymentBlock,
-    store: new MemoryStore(),
-    finality: 0,
-  });
+  const merchant = await openMerchant(world);
   const paywall = await createToolPaywall({
     origin: ORIGIN,
-    recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
-    service: serviceUrl,
-    chain: { rpcUrls: [node.url], chainId, pool },
+    ...merchant.paywall,
   });
   const tools: PaidTools = {
     paywall,
@@ -85,10 +70,7 @@ export async function openPaidTools(world: World): Promise<PaidTools> {
       await client.listTools();
       return client;
     },
-    async received() {
-      await viewing.scan();
-      return viewing.total();
-    },
+    received: merchant.received,
     close: () => paywall.close(),
   };
   return tools;

@@ -1,5 +1,6 @@
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { fail } from "../errors.ts";
 import { bytesToBigInt, bytesToHex } from "../hex.ts";
 import { assertInteger } from "../validate.ts";
 import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
@@ -36,6 +37,8 @@ export interface PrepaidPack {
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
  */
 export function preparePrepaidPack(secret: Uint8Array, key: PrepaidKey, origin: string, count: number): PrepaidPack {
+  if (!(secret instanceof Uint8Array) || secret.length !== 32)
+    fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
   assertInteger(count, 1, 1000, "count");
   const challengeDigest = prepaidChallengeDigest(origin);
   const tokens: Omit<PrepaidToken, "signature">[] = [];

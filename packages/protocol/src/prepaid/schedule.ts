@@ -14,7 +14,7 @@ import { assertPrepaidValue, MAX_PREPAID_VALUES } from "./values.ts";
 /** Maximum number of epochs in one schedule. */
 export const MAX_PREPAID_EPOCHS = 12;
 
-/** The keys of a merchant for some values and consecutive epochs. The merchant's wallet signs them all at once. */
+/** A merchant's keys for several values and consecutive epochs. The merchant's wallet signs all of them at once. */
 export interface PrepaidSchedule {
   readonly wallet: Address;
   readonly chainId: bigint;
@@ -72,7 +72,8 @@ function structOf(schedule: PrepaidSchedule) {
     const ids = keys.flat().map(({ id }) => hexToBytes(id, 32, "id"));
     return {
       wallet: parseAddress(wallet, "wallet"),
-      chainId: assertUint(chainId, 256, "chainId"),
+      // The wire writes it as a JSON number.
+      chainId: assertUint(chainId, 53, "chainId"),
       pool: parseAddress(pool, "pool"),
       origin,
       firstEpoch,

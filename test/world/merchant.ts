@@ -1,0 +1,43 @@
+// A merchant: what its paywall needs, and what it received by its viewing key.
+import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
+import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
+import { Wallet as Account } from "ethers";
+import { bindingOf } from "./small-server.ts";
+import { openWallet, type World } from "./wallets.ts";
+
+export interface Merchant {
+  /** Options of its paywall. */
+  readonly paywall: { readonly recipient: PaywallRecipient; readonly service: string; readonly chain: PaywallChain };
+  readonly keys: ReturnType<Wallet["exportViewingKey"]>;
+  /** Total of the payments that it received on chain, base units. */
+  received(): Promise<bigint>;
+}
+
+/** Creates a merchant whose shielded wallet is not on the server's machine. */
+export async function openMerchant(world: World): Promise<Merchant> {
+  const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
+  const owner = await openWallet(world);
+  const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
+  const keys = owner.exportViewingKey();
+  const viewing = await ViewingWallet.open({
+    ...keys,
+    chain: node.url,
+    chainId: BigInt(chainId),
+    pool,
+    deploymentBlock,
+    store: new MemoryStore(),
+    finality: 0,
+  });
+  return {
+    paywall: {
+      recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
+      service: serviceUrl,
+      chain: { rpcUrls: [node.url], chainId, pool },
+    },
+    keys,
+    async received() {
+      await viewing.scan();
+      return viewing.total();
+    },
+  };
+}
