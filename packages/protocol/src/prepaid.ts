@@ -11,6 +11,14 @@ export {
   parsePrepaidKey,
   prepaidKey,
 } from "./prepaid/key.ts";
+export {
+  decodePrepaidKeyFile,
+  encodePrepaidKeyFile,
+  MAX_PREPAID_KEY_FILE_BYTES,
+  type PrepaidKeyFile,
+  type PrepaidPrivateKey,
+  type WirePrepaidKeyFile,
+} from "./prepaid/key-file.ts";
 export { PREPAID_PACK_SIZES, type PrepaidPack, preparePrepaidPack } from "./prepaid/pack.ts";
 export {
   decodeSchedule,
@@ -23,6 +31,14 @@ export {
   scheduleTypedData,
   type WireSchedule,
 } from "./prepaid/schedule.ts";
+export {
+  checkScheduleSignature,
+  decodeSignedSchedule,
+  encodeSignedSchedule,
+  MAX_SIGNED_SCHEDULE_BYTES,
+  type SignedSchedule,
+  type WireSignedSchedule,
+} from "./prepaid/signed-schedule.ts";
 export {
   decodePrepaidToken,
   encodePrepaidToken,
