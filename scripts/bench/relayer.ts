@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@sotto/test-kit/eventually";
 import { HDNodeWallet, Wallet } from "ethers";
-import { eventually } from "../../test/kit/eventually.ts";
 import { TestChain } from "../../test/relayer/support/chain.ts";
 import {
   authorizedDeposit,

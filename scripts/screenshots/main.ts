@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sotto/test-kit/eventually";
 import type { Page } from "playwright-core";
 import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
-import { eventually } from "../../test/kit/eventually.ts";
 import { launchChromium } from "../../test/web/support/chromium.ts";
 import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/support/pictures.ts";
 import { WalletPage } from "../../test/web/support/wallet-page.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@sotto/cli";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { artifacts } from "../world/service.ts";
 import { Cli } from "./support/cli.ts";
 import { openResourceServer, type ResourceServer } from "./support/resource-server.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
 import { openResourceServer, type ResourceServer } from "./support/resource-server.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
 

@@ -12,9 +12,9 @@ import {
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
+import { stopped } from "@sotto/test-kit/stopped";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
-import { stopped } from "../kit/stopped.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";
 

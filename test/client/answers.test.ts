@@ -2,9 +2,9 @@
 // server, and never pays twice.
 
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

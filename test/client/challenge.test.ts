@@ -10,10 +10,10 @@ import {
   type PaymentInstructions,
   type ShieldedAddressBinding,
 } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { TrapdoorProver } from "../world/trapdoor-prover.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

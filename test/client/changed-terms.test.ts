@@ -2,9 +2,9 @@
 
 import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

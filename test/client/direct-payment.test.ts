@@ -2,8 +2,8 @@
 
 import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const AMOUNT = 20_000n;

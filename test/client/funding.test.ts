@@ -10,9 +10,9 @@ import { createSeedWords, type Funded, type FundingProgress, type FundingStage }
 import { openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
 import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract, hexlify, randomBytes } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { openWorld, type World } from "../world/wallets.ts";
 import type { FundingReport, FundingTask, LoadingTask } from "./support/funding-process.ts";
 

@@ -1,10 +1,10 @@
 // A service that lies or fails at the worst moment. The client relies on the chain, and pays nothing twice.
 
 import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { ServiceProxy } from "./support/proxy.ts";

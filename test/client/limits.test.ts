@@ -2,10 +2,10 @@
 
 import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

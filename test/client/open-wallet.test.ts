@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { createSeedWords, MemoryStore, seedFromWords, wrapFetch } from "@sotto/client";
 import { type OpenWalletOptions, openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { accountOf, openWallet as openTestWallet, openWorld, type World } from "../world/wallets.ts";
 

@@ -1,10 +1,10 @@
 // The client's path from a 402 to the response, with a real chain, a real service and a small server.
 
 import { type Offer, openPurchases, type PurchaseStage, quotePayment, spentOn, wrapFetch } from "@sotto/client";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as client from "@sotto/client";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
 

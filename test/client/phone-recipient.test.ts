@@ -2,9 +2,9 @@
 
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
 

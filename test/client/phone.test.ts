@@ -11,11 +11,11 @@ import {
   type Wallet,
 } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 

@@ -2,9 +2,9 @@
 
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { rejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 

@@ -1,6 +1,6 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 

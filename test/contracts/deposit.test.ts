@@ -1,7 +1,7 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Signature, Wallet } from "ethers";
-import { slow } from "../kit/slow.ts";
 import type { SponsoredDeposit } from "../world/authorization.ts";
 import { authorize, depositMessage, sendDeposit, tokenDomain } from "./support/authorization.ts";
 import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { type GasFigures, measureGas } from "./support/gas.ts";
 
 const snapshotPath = join(import.meta.dirname, "gas.snapshot.json");

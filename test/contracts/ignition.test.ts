@@ -1,9 +1,9 @@
 import { BASE_FIELD_MODULUS } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
-import { slow } from "../kit/slow.ts";
 import { connect } from "./support/deploy.ts";
 
 /** The constructor's addresses, in order. */

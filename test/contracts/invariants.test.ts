@@ -1,6 +1,6 @@
 import { FIELD_MODULUS, NoteTree, paymentSignals, withdrawalSignals } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import type { Payment } from "../world/statements.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 import { patchQueue } from "./support/storage.ts";

@@ -10,8 +10,8 @@ import {
   pointFromX,
   unpackCiphertext,
 } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { type Merchant, merchant, type Observed, observe, payers } from "./support/observed.ts";
 import { PoolWorld } from "./support/pool-world.ts";
 

@@ -11,9 +11,9 @@ import {
   resourceDigest,
   validUntilOf,
 } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { keccak256, toUtf8Bytes } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { type Merchant, merchant, type Observed, observe, type Payer, payers, words } from "./support/observed.ts";
 import { PoolWorld } from "./support/pool-world.ts";
 

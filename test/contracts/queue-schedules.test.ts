@@ -1,6 +1,6 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { ContractTransactionResponse, Overrides } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 

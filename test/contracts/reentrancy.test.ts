@@ -1,8 +1,8 @@
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { HostileToken } from "../../types/ethers-contracts/index.js";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { connect, deployPool, SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 

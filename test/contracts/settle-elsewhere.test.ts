@@ -1,8 +1,8 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { slow } from "../kit/slow.ts";
 import { type Payment, provePayment } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";

@@ -1,6 +1,6 @@
 import { BASE_FIELD_MODULUS, FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals, signalsDigest } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { type Payment, paymentStatement } from "../world/statements.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 

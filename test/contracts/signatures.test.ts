@@ -8,10 +8,10 @@ import {
   type EthCall,
   type ShieldedAddressBinding,
 } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { AbiCoder, concat, type HDNodeWallet, Wallet, ZeroAddress, zeroPadValue } from "ethers";
 import type { ContractWalletFactory } from "../../types/ethers-contracts/index.js";
-import { slow } from "../kit/slow.ts";
 import { type Connection, connect } from "./support/deploy.ts";
 
 const MAGIC = "0x1626ba7e";

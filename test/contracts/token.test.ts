@@ -1,8 +1,8 @@
 // Tests the parts of the test dollar that other tests do not reach, so that wallets can treat it like real USDC.
 
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { tokenDomain } from "./support/authorization.ts";
 import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld } from "./support/pool-world.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { slow } from "../kit/slow.ts";
 import { type Connection, connect } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;

@@ -1,8 +1,8 @@
 import { FIELD_MODULUS, paymentSignals, signalsDigest, WITHDRAWAL_SIGNAL, withdrawalSignals } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { slow } from "../kit/slow.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, withdrawArgument } from "./support/pool-world.ts";

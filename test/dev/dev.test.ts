@@ -11,11 +11,11 @@ import {
   parseDeployment,
   parseInstructions,
 } from "@sotto/protocol";
+import { eventually } from "@sotto/test-kit/eventually";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Interface } from "ethers";
 import { ownerOf } from "../../scripts/dev/ports.ts";
-import { eventually } from "../kit/eventually.ts";
-import { slow } from "../kit/slow.ts";
 import { busyPorts, type Dev, freePorts, RUNNING, rpc, startDev } from "./support/dev.ts";
 
 interface HostConfiguration {

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sotto/test-kit/eventually";
+import { freePort } from "@sotto/test-kit/ports";
 import { expect } from "chai";
 import { browserCommand } from "../../scripts/dev/browser.ts";
 import { listen } from "../../scripts/dev/http.ts";
@@ -10,8 +12,6 @@ import { parseDevOptions } from "../../scripts/dev/options.ts";
 import { ownerOf } from "../../scripts/dev/ports.ts";
 import { classify, dependenciesOf, watchSources } from "../../scripts/dev/watch.ts";
 import { createWebHost } from "../../scripts/dev/web.ts";
-import { eventually } from "../kit/eventually.ts";
-import { freePort } from "../kit/ports.ts";
 
 describe("the parts of npm run dev", () => {
   let folder: string;

@@ -1,8 +1,9 @@
 // Pages of the documentation site in a real browser.
+
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Server, serveSite } from "../../docs/site/serve.ts";
-import { slow } from "../kit/slow.ts";
 import { assertAccessible, assertFits } from "../web/support/accessible.ts";
 import { launchChromium } from "../web/support/chromium.ts";
 import type { TestBrowser } from "../web/support/test-browser.ts";

@@ -3,13 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
+import { command, expectRefused } from "@sotto/test-kit/command";
+import { freePort } from "@sotto/test-kit/ports";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { command, expectRefused } from "../kit/command.ts";
-import { freePort } from "../kit/ports.ts";
-import { slow } from "../kit/slow.ts";
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
 const refused = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);

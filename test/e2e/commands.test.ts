@@ -1,8 +1,8 @@
 // The other commands of the checkout reject unknown names and options before they start. The error has a code, the
 // received value and the expected values.
 
-import { command, expectRefused } from "../kit/command.ts";
-import { slow } from "../kit/slow.ts";
+import { command, expectRefused } from "@sotto/test-kit/command";
+import { slow } from "@sotto/test-kit/slow";
 
 describe("unknown arguments", function () {
   slow(this, "commands, a chain and proofs");

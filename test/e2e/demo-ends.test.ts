@@ -14,10 +14,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { command, expectRefused } from "@sotto/test-kit/command";
+import { freePort } from "@sotto/test-kit/ports";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { command, expectRefused } from "../kit/command.ts";
-import { freePort } from "../kit/ports.ts";
-import { slow } from "../kit/slow.ts";
 import { built, journals, listen, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo, stopped or rejected", function () {

@@ -2,6 +2,9 @@
 
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
+import { command, type Result } from "@sotto/test-kit/command";
+import { freePort } from "@sotto/test-kit/ports";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { readBalances } from "../../scripts/demo/balances.ts";
 import { Cleanup } from "../../scripts/demo/processes.ts";
@@ -9,9 +12,6 @@ import { playStep } from "../../scripts/demo/step.ts";
 import { deposit, story } from "../../scripts/demo/story.ts";
 import { searchSecrets } from "../../scripts/demo/views.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
-import { command, type Result } from "../kit/command.ts";
-import { freePort } from "../kit/ports.ts";
-import { slow } from "../kit/slow.ts";
 import { built, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo", function () {

@@ -2,8 +2,8 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { type Wallet, wordsFromSeed } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { payerWith, type World } from "../world/wallets.ts";
 import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";

@@ -5,13 +5,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
+import { command, expectRefused } from "@sotto/test-kit/command";
+import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
-import { command, expectRefused } from "../kit/command.ts";
-import { CuttingProxy } from "../kit/cutting-proxy.ts";
-import { slow } from "../kit/slow.ts";
 import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 

@@ -6,14 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
+import { command, expectRefused, type Result } from "@sotto/test-kit/command";
+import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ContractFactory, HDNodeWallet, JsonRpcProvider, parseEther, toQuantity, Wallet } from "ethers";
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { command, expectRefused, type Result } from "../kit/command.ts";
-import { CuttingProxy } from "../kit/cutting-proxy.ts";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const [deployer, other] = [0, 1].map((index) =>

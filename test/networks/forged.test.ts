@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
+import { command, expectRefused } from "@sotto/test-kit/command";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import {
   Contract,
@@ -23,8 +25,6 @@ import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
 import { sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
-import { command, expectRefused } from "../kit/command.ts";
-import { slow } from "../kit/slow.ts";
 
 /** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
 const KNOWN_ROOTS = 5;

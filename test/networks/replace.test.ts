@@ -20,13 +20,13 @@ import {
   withdrawCall,
 } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
-import { slow } from "../kit/slow.ts";
 
 interface Place {
   readonly chain: Chain;

@@ -3,9 +3,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { newKey, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
+import { slow } from "@sotto/test-kit/slow";
 import { readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { account, linkVerified, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const [master, index] = [newKey("m1"), newKey("i1")];

@@ -4,9 +4,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REGISTRY_SETTINGS } from "@sotto/phone-registry";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   linkVerified,

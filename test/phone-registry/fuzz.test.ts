@@ -4,12 +4,12 @@
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { SERVER_ERRORS, statusOf } from "@sotto/server";
+import { FuzzClient, INTERNALS, type Reply } from "@sotto/test-kit/fuzz-http";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { type Fields, type FuzzRequest, mutate, type Sample } from "@sotto/test-kit/mutations";
+import type { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { FuzzClient, INTERNALS, type Reply } from "../kit/fuzz-http.ts";
-import { fuzzSize } from "../kit/fuzz-size.ts";
-import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
-import type { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,

@@ -2,9 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   bindingFor,

@@ -2,9 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { slow } from "../kit/slow.ts";
 import { contractWallet } from "./support/wallets.ts";
 import {
   account,

@@ -4,8 +4,8 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { sentCodes } from "../world/phone.ts";
 import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
 import {

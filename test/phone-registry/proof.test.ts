@@ -2,9 +2,9 @@
 // renewed and revoked.
 
 import { bindingSlots } from "@sotto/protocol";
+import { clockWithin } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin } from "../kit/clock.ts";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,

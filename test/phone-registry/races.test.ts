@@ -1,8 +1,8 @@
 // Concurrent requests for one number: exactly one wallet holds the number in the end, and only if it verified the
 // number.
 
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,

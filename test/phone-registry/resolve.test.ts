@@ -3,9 +3,9 @@
 
 import { once } from "node:events";
 import { connect } from "node:net";
+import { clockWithin } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin } from "../kit/clock.ts";
-import { slow } from "../kit/slow.ts";
 import {
   account,
   call,

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { account, linkBody, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const SECRET = "a secret of the webhook of this test";

@@ -2,10 +2,10 @@
 // time. It checks contract wallets on chain, and no wallet can cause unlimited calls.
 
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
+import { clockWithin } from "@sotto/test-kit/clock";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin } from "../kit/clock.ts";
-import { FaultyNode } from "../kit/faulty-node.ts";
-import { slow } from "../kit/slow.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
 import {
   account,

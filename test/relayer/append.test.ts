@@ -1,8 +1,8 @@
 // The relayer appends queued notes to the tree: immediately, when the oldest note is old enough, or when an append is full.
 
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { slow } from "../kit/slow.ts";
 import { forgingProver } from "../world/append.ts";
 import { TestChain } from "./support/chain.ts";
 import { enqueue, rounds, Services } from "./support/service.ts";

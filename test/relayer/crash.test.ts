@@ -1,12 +1,12 @@
 // Kills a relayer's process with SIGKILL at every state of the outbox; the next relayer resumes its work.
 
 import { paymentSignals } from "@sotto/protocol";
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import type { Fault } from "./support/fault.ts";

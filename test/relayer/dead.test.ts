@@ -1,11 +1,11 @@
 // Operations that can no longer succeed must not delay others or cost more than they do.
 
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Contract, Wallet } from "ethers";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { FaultyNode } from "../kit/faulty-node.ts";
-import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import {
   authorizedDeposit,

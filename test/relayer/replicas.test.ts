@@ -1,12 +1,12 @@
 // Several replicas of the service on one PostgreSQL: the leader relays, the others queue operations and wait.
 
 import { paymentSignals } from "@sotto/protocol";
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
+import { slow } from "@sotto/test-kit/slow";
+import { stopped } from "@sotto/test-kit/stopped";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { startPostgres, type TestPostgres } from "../kit/postgres.ts";
-import { slow } from "../kit/slow.ts";
-import { stopped } from "../kit/stopped.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import { enqueue, leaseRunsOut, Services } from "./support/service.ts";

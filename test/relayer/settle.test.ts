@@ -1,11 +1,11 @@
 // Payments, withdrawals and deposits through the relayer on a real node.
 
 import { paymentSignals, WITHDRAWAL_SIGNAL } from "@sotto/protocol";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
 

@@ -1,12 +1,12 @@
 // Nodes that fail or lie, stuck transactions, nonces that other transactions use, and reorganized blocks.
 
 import { paymentSignals } from "@sotto/protocol";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { FaultyNode, MODES } from "@sotto/test-kit/faulty-node";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { eventually, WAIT } from "../kit/eventually.ts";
-import { FaultyNode, MODES } from "../kit/faulty-node.ts";
-import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "./support/service.ts";
 

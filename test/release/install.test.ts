@@ -2,8 +2,8 @@
 // program.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { chain } from "./support/chain.ts";
 import { NODE_22, NODE_24 } from "./support/nodes.ts";
 import { type Manager, Project, tested } from "./support/project.ts";

@@ -2,8 +2,8 @@
 // trace of a missing module.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { NODE_20 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
 import { Project } from "./support/project.ts";

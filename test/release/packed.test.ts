@@ -3,13 +3,13 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { root } from "../../scripts/circuits/paths.ts";
 import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
 import { sbomPath, writeSboms } from "../../scripts/release/sbom.ts";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { NODE_24 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
 import { Project, tested } from "./support/project.ts";

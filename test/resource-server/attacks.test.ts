@@ -2,8 +2,8 @@
 // rejects the signals.
 
 import { randomField } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { Counter } from "./support/counter.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { headerOf } from "./support/payments.ts";

@@ -2,9 +2,9 @@
 
 import { parseInstructions } from "@sotto/protocol";
 import type { Paywall, PaywallOptions } from "@sotto/resource-server";
+import { describeMatrix } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { describeMatrix } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { type RawAnswer, rawRequest } from "./support/http.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf } from "./support/payments.ts";

@@ -4,9 +4,9 @@
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 import { paywallOptions } from "./support/options.ts";
 import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";

@@ -2,8 +2,8 @@
 
 import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { ask, CorePaywalls, told } from "./support/core.ts";
 import { paywallOptions } from "./support/options.ts";
 import { type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "./support/world.ts";

@@ -4,9 +4,9 @@ import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import express from "express";
-import { slow } from "../kit/slow.ts";
 import { rawRequest } from "./support/http.ts";
 import { NONSENSE, PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 

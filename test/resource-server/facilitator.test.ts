@@ -12,10 +12,10 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
+import { call } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
-import { call } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { openService, type TestService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import fastify from "fastify";
-import { slow } from "../kit/slow.ts";
 import { NONSENSE, PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Fastify", function () {

@@ -3,10 +3,10 @@
 
 import { Agent, request as httpRequest } from "node:http";
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { fuzzSize } from "../kit/fuzz-size.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";

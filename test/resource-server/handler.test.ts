@@ -2,8 +2,8 @@
 
 import type { PaidProof } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall around a handler", function () {

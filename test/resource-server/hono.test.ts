@@ -1,11 +1,11 @@
 // Hono: mounting a paywall and combining it with other middleware.
 
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { stream } from "hono/streaming";
-import { slow } from "../kit/slow.ts";
 import { PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Hono", function () {

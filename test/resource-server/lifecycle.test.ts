@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { setImmediate } from "node:timers/promises";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
 import { ADAPTERS, type ResourceServer, type SaleHandler } from "./support/servers.ts";
 

@@ -1,5 +1,5 @@
+import { isInRotation } from "@sotto/test-kit/matrix";
 import { expect } from "chai";
-import { isInRotation } from "../kit/matrix.ts";
 
 const LARGEST = 12;
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);

@@ -1,9 +1,9 @@
 // Requests that lie about the server's name, about their path, or about the number of their proofs.
 
 import type { Paywall } from "@sotto/resource-server";
+import { describeMatrix } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { describeMatrix } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { rawRequest } from "./support/http.ts";
 import { openPaywall } from "./support/options.ts";

@@ -3,8 +3,8 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { CorePaywalls, told } from "./support/core.ts";
 import { forgeFor, type MerchantWorld, openMerchantWorld, pay, settle, verify } from "./support/world.ts";
 

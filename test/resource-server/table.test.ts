@@ -2,8 +2,8 @@
 
 import { parseInstructions, paymentSignals } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";

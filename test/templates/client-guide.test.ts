@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { CLIENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Contract, JsonRpcProvider } from "ethers";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { slow } from "../kit/slow.ts";
 import { Guide } from "./guide.ts";
 import { openWorld, type World } from "./world.ts";
 

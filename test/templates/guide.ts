@@ -9,8 +9,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { BASE_ENVIRONMENT } from "../kit/environment.ts";
-import { freePort } from "../kit/ports.ts";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { freePort } from "@sotto/test-kit/ports";
 import { install, type World } from "./world.ts";
 
 const root = join(import.meta.dirname, "..", "..");

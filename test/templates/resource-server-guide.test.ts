@@ -1,9 +1,9 @@
 // Runs docs/resource-server.md and the servers in the package's README outside the checkout: they charge and are paid.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { Guide } from "./guide.ts";
 import { openPayer, type Payer } from "./payer.ts";
 import { openWorld, type World } from "./world.ts";

@@ -2,10 +2,10 @@
 // tested against `npm run dev`.
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { createProject, TEMPLATES } from "create-sotto";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { findChromium } from "../web/support/chromium.ts";
 import { install, npm, openWorld, type World } from "./world.ts";
 

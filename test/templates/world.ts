@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { packAll } from "../../scripts/release/pack.ts";
 import { type Registry, startRegistry } from "../../scripts/release/registry.ts";
 import { freePorts, RUNNING, startDev } from "../dev/support/dev.ts";
-import { atEnd } from "../kit/at-end.ts";
 
 export interface World {
   /** Outside the checkout; projects are created in it. */

@@ -2,13 +2,13 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { eventually } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { type Answer, call, post } from "@sotto/test-kit/http";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { eventually } from "../kit/eventually.ts";
-import { FaultyNode } from "../kit/faulty-node.ts";
-import { type Answer, call, post } from "../kit/http.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, relayerKey, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";

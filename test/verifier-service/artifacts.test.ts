@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { CIRCUITS } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 
 const KINDS: readonly [string, string][] = [

@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDeployment } from "@sotto/protocol";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { call } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
-import { BASE_ENVIRONMENT } from "../kit/environment.ts";
-import { call } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");

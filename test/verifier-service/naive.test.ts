@@ -1,11 +1,11 @@
 // A client that follows only the interface treats every status except success as a failure, and pays again.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
+import { type Answer, post } from "@sotto/test-kit/http";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { CuttingProxy } from "../kit/cutting-proxy.ts";
-import { type Answer, post } from "../kit/http.ts";
-import { inLongRun } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

@@ -1,13 +1,13 @@
 // The first node answers every call with an error; every endpoint works through the second node.
 
 import { randomField } from "@sotto/protocol";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { call, post } from "@sotto/test-kit/http";
+import { inLongRun } from "@sotto/test-kit/matrix";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { FaultyNode } from "../kit/faulty-node.ts";
-import { call, post } from "../kit/http.ts";
-import { inLongRun } from "../kit/matrix.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";

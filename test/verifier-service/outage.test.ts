@@ -1,8 +1,8 @@
 import { createServer, request as httpRequest } from "node:http";
+import { type Answer, call, post } from "@sotto/test-kit/http";
+import { startPostgres } from "@sotto/test-kit/postgres";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type Answer, call, post } from "../kit/http.ts";
-import { startPostgres } from "../kit/postgres.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

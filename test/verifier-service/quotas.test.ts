@@ -1,11 +1,11 @@
 // Which requests count against a client's quota, and which addresses are one client.
 
 import { randomField } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { post } from "@sotto/test-kit/http";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { post } from "../kit/http.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { randomField } from "@sotto/protocol";
+import { type Answer, call, post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type Answer, call, post } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, requirements } from "../world/x402.ts";

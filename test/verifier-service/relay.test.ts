@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { type Answer, call, post } from "@sotto/test-kit/http";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { FaultyNode } from "../kit/faulty-node.ts";
-import { type Answer, call, post } from "../kit/http.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../world/statements.ts";
 import { type DepositFields, depositBody } from "./support/deposits.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, paymentSignals, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
+import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { clockWithin, DAY_MS } from "../kit/clock.ts";
-import { type Answer, call, claimsOf, post } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, merchantKey, merchantTag, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { randomField } from "@sotto/protocol";
+import { post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
-import { post } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
 

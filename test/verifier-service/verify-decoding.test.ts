@@ -1,7 +1,7 @@
 import { paymentSignals } from "@sotto/protocol";
+import { post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { post } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

@@ -7,9 +7,9 @@ import {
   resourceHash,
   signalsDigest,
 } from "@sotto/protocol";
+import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type Answer, call, claimsOf, post } from "../kit/http.ts";
-import { slow } from "../kit/slow.ts";
 import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { connectChain, createSeedWords, seedFromWords, type Wallet, wrapFetch } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

@@ -2,8 +2,8 @@
 // Also tests a script of another origin that reads the same 402.
 
 import { parseInstructions } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { closeWorld, openWorld } from "../world/wallets.ts";
 import { launchChromium } from "./support/chromium.ts";

@@ -4,14 +4,14 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { eventually } from "@sotto/test-kit/eventually";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { eventually } from "../kit/eventually.ts";
-import { slow } from "../kit/slow.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { closeWorld, openWorld, type World } from "../world/wallets.ts";

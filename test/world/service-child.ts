@@ -1,8 +1,8 @@
 // Starts the service as a child process of the tests.
 import { fork } from "node:child_process";
 import { join } from "node:path";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import type { ServiceMessage } from "../../scripts/demo/serve-parent.ts";
-import { BASE_ENVIRONMENT } from "../kit/environment.ts";
 
 export interface ServiceChild {
   readonly url: string;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { BASE_ENVIRONMENT } from "../kit/environment.ts";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { PATIENT } from "./patient.ts";
 
 const MAIN = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");

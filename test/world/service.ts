@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { atEnd } from "../kit/at-end.ts";
 import { appendDeposit, forgingProver } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 

@@ -1,6 +1,6 @@
 import { type Deployment, paymentContext, withdrawalContext } from "@sotto/protocol";
+import type { Random } from "@sotto/test-kit/random";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import type { Random } from "../kit/random.ts";
 
 /** Chain id and pool, in the form that the protocol's functions take. */
 export type Place = Deployment;

@@ -14,10 +14,10 @@ import {
   type WalletOptions,
 } from "@sotto/client";
 import type { DeploymentManifest } from "@sotto/protocol";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { atEnd } from "../kit/at-end.ts";
 import { PATIENT } from "./patient.ts";
 import { startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";

@@ -6,13 +6,13 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { type Wallet, wrapFetch } from "@sotto/client";
 import type { Paywall } from "@sotto/resource-server";
+import { DocumentedCode } from "@sotto/test-kit/documented-code";
+import { anyRejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import type { x402Facilitator } from "@x402/core/facilitator";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type Express } from "express";
-import { DocumentedCode } from "../kit/documented-code.ts";
-import { anyRejection } from "../kit/rejection.ts";
-import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { decode, signRecipient } from "./support/resource-server.ts";
 

@@ -2,13 +2,13 @@
 
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import type { X402Requirements } from "@sotto/protocol/x402";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { type Answer, post } from "@sotto/test-kit/http";
+import { fieldMutation, type Sample } from "@sotto/test-kit/mutations";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { fuzzSize } from "../kit/fuzz-size.ts";
-import { type Answer, post } from "../kit/http.ts";
-import { fieldMutation, type Sample } from "../kit/mutations.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, pay, requirements } from "../world/x402.ts";

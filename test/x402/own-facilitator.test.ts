@@ -1,10 +1,10 @@
 // The published facilitator with sotto's scheme, for merchants who run their own facilitator in front of the service.
 
+import { slow } from "@sotto/test-kit/slow";
 import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, PRICE, pay, requirements } from "../world/x402.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";

@@ -2,12 +2,12 @@
 
 import type { Wallet } from "@sotto/client";
 import { BASE8, encodeShieldedAddress } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import type { SottoScheme } from "@sotto/x402/client";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
 import { encode, signRecipient } from "./support/resource-server.ts";

@@ -1,10 +1,10 @@
 // With the published client, a payer is safe from lost responses, crashes and faulty proxies.
 
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
+import { slow } from "@sotto/test-kit/slow";
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
-import { slow } from "../kit/slow.ts";
 import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
 import { decode } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";

@@ -1,9 +1,9 @@
 // The published Express middleware with sotto's scheme, attacked by a payer that writes its own headers.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Changes, PRICE } from "../world/x402.ts";

@@ -3,11 +3,11 @@
 
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { decode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";

@@ -1,12 +1,12 @@
 // Handlers, facilitators and networks that fail during a payment: nothing is served unpaid, and nothing is paid twice.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { MemoryUses, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { amountBounds, bindingDigest, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { generateX402Vectors } from "../../scripts/generate/x402.ts";
-import { slow } from "../kit/slow.ts";
 import { decode } from "./support/resource-server.ts";
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { mod, P } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import * as curve from "../model/curve.ts";

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { gadget, prepare, run } from "../kit/gadget.ts";
 import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "../model/curve.ts";
 import { encrypt, ephemeralScalar } from "../model/encrypt.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { mod, P, power } from "../kit/field.ts";
 import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 

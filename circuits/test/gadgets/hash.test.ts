@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { EDGES, gadget, list, prepare, run } from "../kit/gadget.ts";
 import { commitment, DOMAIN, node, nullifier, ownerTag, poseidon } from "../model/hash.ts";
 import { Random } from "../model/random.ts";

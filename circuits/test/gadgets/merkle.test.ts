@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { gadget, prepare, run } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
 import { bitsOf, Tree } from "../model/tree.ts";

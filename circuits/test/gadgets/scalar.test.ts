@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { mod } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "../model/curve.ts";

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
 import { violations } from "../kit/evaluate.ts";

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { finishNames } from "./anonymous.ts";
 import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";

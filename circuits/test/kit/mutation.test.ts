@@ -1,7 +1,7 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { mutate } from "../../../scripts/mutation/mutate.ts";
 import { describeTests, table, testsOf } from "../../../scripts/mutation/table.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";
 import { readTags, type Tag } from "./tags.ts";

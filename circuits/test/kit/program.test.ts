@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { changedNames, programOf, reachable, rename } from "./program.ts";
 
 const sources = new Map([

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { makeAppend } from "../model/append.ts";
 import { Random } from "../model/random.ts";

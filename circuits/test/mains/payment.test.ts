@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { violations } from "../kit/evaluate.ts";
 import { BASE8, multiply, ORDER } from "../model/curve.ts";

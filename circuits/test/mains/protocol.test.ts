@@ -9,9 +9,9 @@ import {
   prepareWithdrawal,
   type SpendableNote,
 } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { CircuitName } from "../../../scripts/circuits/paths.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Circuit } from "../kit/circuit.ts";
 import { sources } from "../kit/gadget.ts";

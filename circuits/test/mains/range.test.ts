@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { Random } from "../model/random.ts";
 import { makeRange, type RangeChoices } from "../model/range.ts";

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Cheaters } from "../kit/cheaters.ts";
 import { sources } from "../kit/gadget.ts";

@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { type Chain, connectChain, MAX_BATCH } from "../src/index.ts";
 import { Body, block, Envelope, GONE, receipt, rpcError, TestNode } from "./support/node.ts";
 

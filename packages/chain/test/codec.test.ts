@@ -1,6 +1,6 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
+import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { thrown } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/ethers/index.ts";
 import { decodeEvent, decodeSettleCall } from "../src/index.ts";
 

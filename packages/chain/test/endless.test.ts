@@ -1,6 +1,6 @@
+import { ENDLESS, EndlessServer } from "@sotto/test-kit/endless-server";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { ENDLESS, EndlessServer } from "../../../test/kit/endless-server.ts";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { isNodeFault } from "../src/errors.ts";
 import { RpcEndpoint } from "../src/rpc/endpoint.ts";
 

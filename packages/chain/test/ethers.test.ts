@@ -1,6 +1,6 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { JsonRpcProvider, Transaction, Wallet } from "ethers";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { ethersChain, ethersProvider, sendCall } from "../src/ethers/index.ts";
 import { type ChainSource, connectChain } from "../src/index.ts";
 import { ADDRESS, Envelope, HASH, LOG, rpcError, TestNode } from "./support/node.ts";

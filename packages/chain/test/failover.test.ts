@@ -1,5 +1,5 @@
+import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
 import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
 

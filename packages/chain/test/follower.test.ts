@@ -1,5 +1,5 @@
+import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { anyRejection, rejection } from "../../../test/kit/rejection.ts";
 import { ChainError, type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
 import { MemoryChain, nodeOf, POOL } from "./support/memory-chain.ts";
 import { MemorySink } from "./support/memory-sink.ts";

@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { connectChain } from "../src/index.ts";
 import { ADDRESS, LOG, rpcError, TestNode } from "./support/node.ts";
 

@@ -1,5 +1,5 @@
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/ethers/index.ts";
 import type { ChainSource, Log, PoolEvent } from "../src/index.ts";
 import { fetchRange, parseQueue, splitRange } from "../src/pool/page.ts";

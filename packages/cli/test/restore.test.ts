@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStore } from "@sotto/client/sqlite";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { DeadHome } from "./support/run.ts";
 
 const environment = { SOTTO_PASSPHRASE: "correct horse battery" };

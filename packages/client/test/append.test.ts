@@ -1,8 +1,8 @@
 import { appendCall, poolInterface } from "@sotto/chain/ethers";
 import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { ZeroHash } from "ethers";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";

@@ -1,6 +1,7 @@
 // The purchase book while another process writes to its store, which is not allowed.
+
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { PurchaseBook } from "../src/purchase/book.ts";
 import type { PurchaseRecord } from "../src/purchase/record.ts";
 import { MemoryStore } from "../src/store/memory.ts";

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
 import { URL, World } from "./support/world.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { build } from "esbuild";
 import "fake-indexeddb/auto";
-import { rejection } from "../../../test/kit/rejection.ts";
+import { rejection } from "@sotto/test-kit/rejection";
 import { connectProver } from "../src/browser/connect-prover.ts";
 import { type OpenWalletOptions, openWallet, type Port, type ProverWorker, serveProver } from "../src/browser/index.ts";
 import { createSeedWords } from "../src/seed.ts";

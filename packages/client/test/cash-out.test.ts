@@ -1,8 +1,8 @@
 // Withdrawals through a service: an interrupted withdrawal resumes with the same notes and executes once.
 
 import { randomSeed, withdrawalSignals } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { CashOutOptions } from "../src/wallet/cash-out.ts";
 import type { Wallet, WalletOptions } from "../src/wallet/wallet.ts";

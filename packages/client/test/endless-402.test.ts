@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { captureCall } from "../src/fetch/call.ts";
 import { readChallenge } from "../src/fetch/challenge.ts";
 import { MemoryStore } from "../src/store/memory.ts";

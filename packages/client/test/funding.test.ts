@@ -3,9 +3,9 @@
 import type { Log, LogQuery } from "@sotto/chain";
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account, TypedDataEncoder } from "ethers";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import type { FundOptions } from "../src/wallet/funding.ts";

@@ -1,6 +1,7 @@
 // A purchase that finds no spendable note in time reports what its notes are waiting for.
+
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import { prepareNotes } from "../src/purchase/split.ts";

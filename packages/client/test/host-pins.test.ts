@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { checkPin } from "../src/fetch/recipient.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 

@@ -1,8 +1,7 @@
 import { approveCall, settleCall } from "@sotto/chain/ethers";
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-
-import { rejection, thrown } from "../../../test/kit/rejection.ts";
 
 import { POOL } from "./support/local-pool.ts";
 import { TOKEN } from "./support/local-token.ts";

@@ -1,8 +1,7 @@
 import { ChainError, type ChainSource, type Log } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-
-import { rejection } from "../../../test/kit/rejection.ts";
 
 import { MemoryStore } from "../src/store/memory.ts";
 import { nodeOf, nodesOf } from "./support/several-nodes.ts";

@@ -1,8 +1,7 @@
 import { poolInterface } from "@sotto/chain/ethers";
 import { defaultFinality, randomSeed } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-
-import { rejection } from "../../../test/kit/rejection.ts";
 
 import { NoteAppender } from "../src/append/appender.ts";
 import { Cleanup } from "../src/open/defaults.ts";

@@ -1,8 +1,8 @@
 // Purchases whose deadline passes, whose note is spent elsewhere, or whose proof becomes too old. The chain is in memory,
 // so that tests can set its clock; test/client pays on a real chain.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, paymentSignals, type WireBundle } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import type { PurchaseStage } from "../src/purchase/progress.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";

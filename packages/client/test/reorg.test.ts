@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { URL, World } from "./support/world.ts";

@@ -1,6 +1,7 @@
 // The body of a request, also in browsers whose Request has no `body` property (Firefox).
+
+import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
 import { captureCall } from "../src/fetch/call.ts";
 
 const URL_ASKED = "https://news.example/1";

@@ -1,7 +1,7 @@
 import { withdrawalSignals } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { SEED, start } from "./support/merchant.ts";
 

@@ -1,9 +1,8 @@
 import { decodeEvent } from "@sotto/chain";
 import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys, paymentSignals } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-
-import { rejection } from "../../../test/kit/rejection.ts";
 
 import { NoteScanner } from "../src/scan/scanner.ts";
 import { MemoryStore } from "../src/store/memory.ts";

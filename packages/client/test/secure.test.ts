@@ -1,5 +1,5 @@
+import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { thrown } from "../../../test/kit/rejection.ts";
 import { checkOptions } from "../src/fetch/options.ts";
 import { assertSecure } from "../src/fetch/secure.ts";
 

@@ -1,6 +1,6 @@
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account, Signature, type Signer } from "ethers";
-import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { checkSeed, createSeedWords, seedFromAccount, seedFromWords, wordsFromSeed } from "../src/seed.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");

@@ -1,6 +1,6 @@
 import { WITHDRAWAL_INPUTS } from "@sotto/protocol";
+import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { thrown } from "../../../test/kit/rejection.ts";
 import { selectMergeCoins, selectPaymentCoin, selectWithdrawalCoins, splitAmount } from "../src/wallet/select.ts";
 
 const funds = (amounts: number[], waiting = 0) => ({

@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { DEPLOYMENT_CONTRACTS, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-
-import { rejection, thrown } from "../../../test/kit/rejection.ts";
 
 import { SottoService } from "../src/service/service.ts";
 

@@ -1,6 +1,6 @@
 import { withdrawalSignals } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Payment } from "../src/wallet/pay.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";

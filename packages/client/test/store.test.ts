@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import "fake-indexeddb/auto";
-import { rejection } from "../../../test/kit/rejection.ts";
+import { rejection } from "@sotto/test-kit/rejection";
 import { IndexedDbStore } from "../src/store/indexeddb.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { SqliteStore } from "../src/store/sqlite.ts";

@@ -1,6 +1,6 @@
 import type { Block, Log } from "@sotto/chain";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
 import { paymentsCsv } from "../src/receipts.ts";
 import { MemoryStore } from "../src/store/memory.ts";

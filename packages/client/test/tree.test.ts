@@ -1,6 +1,6 @@
 import { NoteTree } from "@sotto/protocol";
+import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { thrown } from "../../../test/kit/rejection.ts";
 import { Ledger } from "../src/scan/ledger.ts";
 import { emptyPage } from "../src/scan/page.ts";
 import { TreeView } from "../src/scan/tree.ts";

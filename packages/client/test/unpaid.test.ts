@@ -1,7 +1,8 @@
 // Purchases that fail: a purchase that never paid releases its limits immediately; one that may still settle keeps its
 // reservation.
+
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { bookOf } from "../src/purchase/book.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { spentOn } from "../src/purchase/limits.ts";

@@ -1,9 +1,8 @@
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { decodeBundle, parseDecimalAmount, paymentSignals, rangeSignals, withdrawalSignals } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-
-import { rejection } from "../../../test/kit/rejection.ts";
 
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { thrown } from "../../../test/kit/rejection.ts";
 import { createProject } from "../src/create.ts";
 import { TEMPLATES } from "../src/templates.ts";
 

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { TEMPLATES } from "../src/templates.ts";
 
 const MAIN = join(import.meta.dirname, "..", "src", "main.ts");

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
+import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
 import { expect } from "chai";
 import { type Kysely, sql } from "kysely";
-import { EVERY_DATABASE, overDatabases } from "../../../test/kit/databases.ts";
-import { startPostgres, type TestPostgres } from "../../../test/kit/postgres.ts";
 import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
 
 interface Schema {

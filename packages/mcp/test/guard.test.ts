@@ -1,8 +1,8 @@
 // Which addresses an agent may reach.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { isPrivateAddress, parseTarget, publicFetch } from "../src/network/guard.ts";
 
 describe("the network guard", () => {

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { run } from "../src/run.ts";
 
 describe("sotto-mcp refuses to start", () => {

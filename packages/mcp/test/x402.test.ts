@@ -1,7 +1,7 @@
 // Where a client looks for x402's PaymentRequired, and what a payment for a tool is bound to.
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { canonicalJson, isCallOf, isToolName, targetOf } from "../src/paid/resource.ts";
 import { paymentRequiredOf } from "../src/paid/x402.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import { NUMBERS } from "./support/numbers.ts";
 import { fileBytes, type RawDatabase } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

@@ -1,5 +1,5 @@
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import { pseudonym } from "../src/audit/audit.ts";
 import { KeyRing } from "../src/crypto/key-ring.ts";
 import { overWorlds } from "./support/suite.ts";

@@ -1,6 +1,6 @@
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { Row } from "../src/store/schema.ts";
 import type { RawDatabase } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

@@ -1,7 +1,7 @@
 import { openDatabase } from "@sotto/database";
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import { randomCode, storeCode, tryCode } from "../src/codes/codes.ts";
 import { KeyRing } from "../src/crypto/key-ring.ts";
 import { MIGRATIONS } from "../src/store/migrations.ts";

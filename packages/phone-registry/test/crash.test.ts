@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { Crash } from "./support/crash-process.ts";
 import { overWorlds } from "./support/suite.ts";
 import { slot, type World, wallet } from "./support/world.ts";

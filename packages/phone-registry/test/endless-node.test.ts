@@ -1,5 +1,5 @@
+import { ENDLESS, EndlessServer } from "@sotto/test-kit/endless-server";
 import { expect } from "chai";
-import { ENDLESS, EndlessServer } from "../../../test/kit/endless-server.ts";
 import { chainCall, openSignatureChain } from "../src/signatures/chain.ts";
 
 describe("a node with an endless response", () => {

@@ -1,5 +1,5 @@
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { LinkResult, PhoneRegistry } from "../src/index.ts";
 import { overWorlds } from "./support/suite.ts";
 import { refused, shielded, type World, wallet } from "./support/world.ts";

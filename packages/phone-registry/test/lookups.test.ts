@@ -1,6 +1,6 @@
 import { networksOf } from "@sotto/server";
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { RegistryLimits } from "../src/index.ts";
 import { fileBytes } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";

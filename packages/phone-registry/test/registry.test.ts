@@ -1,5 +1,5 @@
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import { overWorlds } from "./support/suite.ts";
 import { NOW, refused, shielded, slot, type World, wallet } from "./support/world.ts";
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE } from "../../../test/kit/databases.ts";
 import type { PhoneRegistry, RegistryKeys } from "../src/index.ts";
 import { overWorlds } from "./support/suite.ts";
 import { createWorld, key, refused, shielded, slot, type World, wallet } from "./support/world.ts";

@@ -1,7 +1,7 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   assertBinding,
   assertBindingFresh,

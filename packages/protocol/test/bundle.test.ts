@@ -1,7 +1,7 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   assertSameCiphertext,
   BASE_FIELD_MODULUS,

@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { appendEnd, checkpointWords, foldQueue, pendingCheckpoints, TREE_CAPACITY } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 

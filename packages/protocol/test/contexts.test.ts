@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   addressToBigInt,
   appendChallenge,

@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { amountBounds, formatDecimalAmount, MAX_AMOUNT, parseDecimalAmount } from "../src/index.ts";
 import { amount, runs } from "./support/arbitraries.ts";
 

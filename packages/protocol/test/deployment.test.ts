@@ -1,5 +1,5 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { DEPLOYMENT_CONTRACTS, parseDeployment } from "../src/index.ts";
 
 const POOL = `0x${"5a".repeat(20)}`;

@@ -1,5 +1,5 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { type PaymentInstructions, parseInstructions } from "../src/index.ts";
 import { binding } from "./support/binding.ts";
 import { instructions } from "./support/instructions.ts";

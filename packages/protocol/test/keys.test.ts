@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   BASE8,
   bytesToHex,

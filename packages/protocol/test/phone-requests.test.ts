@@ -1,8 +1,8 @@
 // Compares the requests that wallets sign for a phone registry with ethers' EIP-712.
 
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import {
   checkWalletSignature,
   lookupDigest,

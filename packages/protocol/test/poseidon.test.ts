@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { DOMAIN, FIELD_MODULUS, hashNode, poseidon, poseidonEx } from "../src/index.ts";
 import { field, runs } from "./support/arbitraries.ts";
 import * as oracle from "./support/oracle.ts";

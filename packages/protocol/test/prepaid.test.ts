@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { bigIntToBytes } from "../src/hex.ts";
 import { bytesToHex, deriveKeys } from "../src/index.ts";
 import { blindMessages, finalizeSignatures, raiseToExponent } from "../src/prepaid/blind-rsa.ts";

@@ -1,5 +1,5 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { FIELD_MODULUS, NoteTree, prepareAppend, TREE_CAPACITY } from "../src/index.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };

@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { SEED_TYPED_DATA, seedFromSignature } from "../src/index.ts";
 
 describe("a seed from a signature", () => {

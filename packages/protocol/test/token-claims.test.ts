@@ -1,5 +1,5 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { FIELD_MODULUS, type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "../src/index.ts";
 import { replaced, WRONG } from "./support/wrong-values.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { emptyRoots, FIELD_MODULUS, hashNode, NoteTree, TREE_CAPACITY, TREE_DEPTH } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import * as oracle from "./support/oracle.ts";

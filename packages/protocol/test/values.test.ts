@@ -1,6 +1,6 @@
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { describe as describeValue } from "../src/errors.ts";
 import { invertField, powField, sqrtField } from "../src/field.ts";
 import { bigIntToBytes } from "../src/hex.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import {
   type Artifacts,
   createProver,

@@ -1,8 +1,8 @@
 // Compares the curve's WebAssembly with @noble/curves, which shares no code with it.
 
 import { bn254 } from "@noble/curves/bn254.js";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { type Curve, type Group, type Point, sharedCurve } from "../src/curve.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { randomBelow } from "./support/random.ts";

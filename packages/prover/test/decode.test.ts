@@ -1,7 +1,7 @@
 import { bn254 } from "@noble/curves/bn254.js";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { decodeProof, decodeProofOnCurves, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
 import { assertG2, BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
 import { subgroupPoint, twistPoint } from "./support/points.ts";

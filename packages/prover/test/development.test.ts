@@ -1,6 +1,6 @@
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { assertAllowedOnChain } from "../src/index.ts";
 
 describe("development keys", function () {

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "chai";
 import "fake-indexeddb/auto";
-import { expectRejected } from "../../../test/kit/rejection.ts";
+import { expectRejected } from "@sotto/test-kit/rejection";
 import { diskCache } from "../src/artifacts/disk-cache.ts";
 import {
   type ArtifactCache,

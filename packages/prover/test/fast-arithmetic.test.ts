@@ -1,6 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
 import {
   COORDINATE_BYTES,

@@ -1,6 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "../src/fast/curve-kernel.ts";
 import { digitBits, toDigits } from "../src/fast/digits.ts";
 import { Kernel } from "../src/fast/kernel.ts";

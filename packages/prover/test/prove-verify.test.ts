@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import {
   type Artifacts,

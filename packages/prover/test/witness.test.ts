@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "../src/witness/calculator.ts";
 import { signalHash } from "../src/witness/hash.ts";

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { mock } from "node:test";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { acquire, acquired, BACKENDS, LEASE_MS, payment, type Server, Servers } from "./support/claim-servers.ts";
 
 for (const [name, address] of Object.entries(BACKENDS))

@@ -2,8 +2,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildInstructions } from "@sotto/protocol";
+import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
 import { instructions, options } from "../../protocol/test/support/instructions.ts";
 import { assertResource, fetchForMerchant, instructionsOf } from "../src/engine/instructions.ts";
 import { parseSealed, seal } from "../src/engine/vault.ts";

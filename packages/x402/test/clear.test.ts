@@ -1,7 +1,7 @@
 import type { Wallet } from "@sotto/client";
 import type { X402Terms } from "@sotto/protocol/x402";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../test/kit/rejection.ts";
 import { checkTerms } from "../src/client/check.ts";
 import type { Payments } from "../src/client/payments.ts";
 import { trackFetch } from "../src/client/track.ts";

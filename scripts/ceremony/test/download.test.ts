@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { download } from "../download.ts";
 import { PTAU_HASHES, ptauFileName } from "../ptau-list.ts";
 

@@ -4,10 +4,10 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { artifactPaths } from "../../circuits/paths.ts";
 import { KeyMaker } from "../../setup/development-keys.ts";
 import { makePtau } from "../../setup/keys/ptau.ts";

@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { anchorOf } from "../../lib/anchor.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { problems, treeProblems } from "../tidiness.ts";
 
 const found = (path: string, text: string) => problems(path, Buffer.from(text));

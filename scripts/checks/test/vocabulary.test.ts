@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { findings } from "../vocabulary.ts";
 
 const found = (text: string, path = "a.ts") => findings(path, Buffer.from(text)).map(({ kind }) => kind);

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { changedSince, hashSources, markTested } from "../loop/changes.ts";
 import { countTable, withCounts } from "../loop/counts.ts";
 import { circuitsOf, testsOf } from "../loop/select.ts";

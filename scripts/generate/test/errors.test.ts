@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ErrorTable } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
 import { SCRIPT_ERRORS } from "../../lib/error-definitions.ts";
 import { CLASSES, stepOf } from "../errors.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { deriveKeys, prepareRange } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
-import { slow } from "../../../test/kit/slow.ts";
 import { sha256 } from "../../circuits/files.ts";
 import { artifactPaths, circuitNames } from "../../circuits/paths.ts";
 import { KeyMaker } from "../development-keys.ts";

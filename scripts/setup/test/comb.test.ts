@@ -1,7 +1,7 @@
 import { bn254 } from "@noble/curves/bn254.js";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { buildBn128, type Curve } from "ffjavascript";
-import { slow } from "../../../test/kit/slow.ts";
 import { CombPool } from "../keys/comb-pool.ts";
 import { compileCurve } from "../keys/compile-curve.ts";
 import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes } from "../keys/field.ts";

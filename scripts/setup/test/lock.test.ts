@@ -1,9 +1,9 @@
 import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
 import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
 import { exportVerifier, verifierPath } from "../verifiers/export.ts";

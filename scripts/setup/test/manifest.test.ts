@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { buildFolder, circuitNames } from "../../circuits/paths.ts";
 import { ensureKeys } from "../development-keys.ts";
 import { lockedFiles, readLock } from "../lock.ts";

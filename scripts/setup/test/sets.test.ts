@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
 import { writeTranscript } from "../../ceremony/transcript.ts";
 import type { Transcript } from "../../ceremony/transcript-schema.ts";
 import { artifactPaths, root } from "../../circuits/paths.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { groth16, powersOfTau, type ZKArtifact, zKey } from "snarkjs";
-import { slow } from "../../../test/kit/slow.ts";
 import { sha256File, toJson } from "../../circuits/files.ts";
 import { KeyMaker } from "../development-keys.ts";
 import { CONTRIBUTION_NAME } from "../keys/contribution.ts";

@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 
 const script = join(import.meta.dirname, "..", "..", "..", ".ci", "run");
 const HIDES_TMP = "fresh machine: /tmp is an empty folder, in a mount namespace of its own";

@@ -1,8 +1,8 @@
 // If the inputs of a suite lack a file that it uses, turbo does not run the suite when that file changes.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { planOf, type TurboTask } from "../tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

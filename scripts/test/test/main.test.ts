@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join, matchesGlob, relative } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { isNamed, listTasks, type Task } from "../tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

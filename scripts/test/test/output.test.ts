@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { eventLines, type Outcome, summaryLines } from "../output.ts";
 
 const outcome = (values: Partial<Outcome>): Outcome => ({

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { readOutcome } from "../outcome.ts";
 import { readReport } from "../report.ts";
 import type { Task } from "../tasks.ts";

@@ -10,8 +10,8 @@ import { PassThrough } from "node:stream";
 import { run } from "@sotto/cli";
 import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { expect } from "chai";
-import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
 import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
 
 const prover = new TrapdoorProver();

@@ -1,7 +1,7 @@
 import { appendChallenge, depositBlinding, evaluateLeaves, NoteTree, noteCommitment } from "@sotto/protocol";
+import { Random } from "@sotto/test-kit/random";
 import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
 import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
-import { Random } from "../../kit/random.ts";
 import {
   type Payment,
   type PaymentFields,

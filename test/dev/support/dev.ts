@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { eventually } from "../../kit/eventually.ts";
-import { freePort } from "../../kit/ports.ts";
+import { eventually } from "@sotto/test-kit/eventually";
+import { freePort } from "@sotto/test-kit/ports";
 
 const MAIN = join(import.meta.dirname, "..", "..", "..", "scripts", "dev", "main.ts");
 const PORTS = 6;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { signPhoneLink, type Wallet } from "@sotto/client";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { Wallet as Account } from "ethers";
-import { atEnd } from "../../kit/at-end.ts";
 import { phoneSettings, sentCodes } from "../../world/phone.ts";
 import { openWorld, type World } from "../../world/wallets.ts";
 

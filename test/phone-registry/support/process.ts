@@ -1,7 +1,7 @@
 // The registry as operators run it: a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { PATIENT } from "../../world/patient.ts";
 
 export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "phone-registry", "dist", "main.js");

@@ -21,12 +21,12 @@ import {
   unlinkTypedData,
 } from "@sotto/protocol";
 import { createLog } from "@sotto/server";
+import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Wallet } from "ethers";
-import { type Answer, call, post } from "../../kit/http.ts";
 import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import { openWorld, type World } from "../../world/service.ts";
 
-export { call, post } from "../../kit/http.ts";
+export { call, post } from "@sotto/test-kit/http";
 export { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 export { closeWorld, openWorld, type World } from "../../world/service.ts";
 

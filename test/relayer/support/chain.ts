@@ -1,9 +1,9 @@
 // A real local chain in a process of its own. Tests use it to act on the chain without the relayer's knowledge.
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { Random } from "@sotto/test-kit/random";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
-import { Random } from "../../kit/random.ts";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../world/statements.ts";
 
 const TOKEN_ABI = [

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectChain } from "@sotto/chain";
 import { paymentSignals, signalsDigest, withdrawalSignals } from "@sotto/protocol";
+import { eventually } from "@sotto/test-kit/eventually";
 import {
   createRelayer,
   LOCAL_RELAYER_CONFIG,
@@ -13,7 +14,6 @@ import {
   type Store,
 } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
-import { eventually } from "../../kit/eventually.ts";
 import { forgingProver } from "../../world/append.ts";
 import { signDeposit } from "../../world/authorization.ts";
 import type { Payment, Withdrawal } from "../../world/statements.ts";

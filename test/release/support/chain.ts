@@ -1,8 +1,8 @@
 // A local chain with a pool, for the users' programs.
 import type { DeploymentManifest } from "@sotto/protocol";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { startNode } from "../../../scripts/chain/node.ts";
-import { atEnd } from "../../kit/at-end.ts";
 
 interface Chain {
   readonly url: string;

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { type PackedPackage, packAll } from "../../../scripts/release/pack.ts";
 import { type Registry, startRegistry } from "../../../scripts/release/registry.ts";
-import { atEnd } from "../../kit/at-end.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sotto-packed-"));
 let packing: Promise<readonly PackedPackage[]> | undefined;

@@ -1,8 +1,8 @@
 // Almost valid X-Payment-Proof headers for the fuzz test. Every header is invalid, so the server must not serve any of
 // the requests.
 import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "@sotto/protocol";
-import { fieldMutation } from "../../kit/mutations.ts";
-import type { Random } from "../../kit/random.ts";
+import { fieldMutation } from "@sotto/test-kit/mutations";
+import type { Random } from "@sotto/test-kit/random";
 
 export type HeaderFields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { BASE_ENVIRONMENT } from "../../kit/environment.ts";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import type { ServerMessage, ServerOrder } from "./server-process.ts";
 
 export interface ServerProcess {

@@ -1,6 +1,6 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { phonePin } from "../../src/phone/pins.ts";
 import { lookUpPhone } from "../../src/phone/resolve.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";

@@ -1,6 +1,6 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { type PhoneChange, phonePin, pinPhone } from "../../src/phone/pins.ts";
 import { lookUpPhone, resolvePhone } from "../../src/phone/resolve.ts";
 import { MemoryStore } from "../../src/store/memory.ts";

@@ -1,6 +1,6 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { type PhoneChange, phonePin } from "../../src/phone/pins.ts";
 import { lookUpPhone, type ResolveOptions } from "../../src/phone/resolve.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";

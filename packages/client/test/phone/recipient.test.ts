@@ -1,5 +1,5 @@
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection, thrown } from "../../../../test/kit/rejection.ts";
 import { assertPhoneRecipient, checkRecipientPhone, type RecipientOptions } from "../../src/phone/recipient.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";

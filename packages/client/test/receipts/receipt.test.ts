@@ -1,6 +1,6 @@
 import { bytesToHex, deriveKeys, hexToBytes, nonceOfReceiptKey, senderCommitment } from "@sotto/protocol";
+import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection, thrown } from "../../../../test/kit/rejection.ts";
 import {
   type CheckReceiptOptions,
   checkReceipt,

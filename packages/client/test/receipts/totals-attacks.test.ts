@@ -8,8 +8,8 @@ import {
   pointFromX,
   SUBGROUP_ORDER,
 } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { cipherX } from "../../src/receipts/open.ts";
 import { settledEvents } from "../../src/receipts/settled.ts";
 import { type Claim, challengeOf, claimHash, parseTotals, relationOf } from "../../src/receipts/totals/statement.ts";

@@ -1,5 +1,5 @@
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { proveTotals } from "../../src/receipts.ts";
 import { POOL } from "../support/local-pool.ts";
 import { nodeOf, nodesOf } from "../support/several-nodes.ts";

@@ -1,7 +1,6 @@
 import { settleCall } from "@sotto/chain/ethers";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-
-import { rejection } from "../../../../test/kit/rejection.ts";
 
 import {
   type CheckedTotals,

@@ -1,6 +1,6 @@
 import type { SottoError } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import { World } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import { type DatabaseName, overDatabases } from "../../../../test/kit/databases.ts";
+import { type DatabaseName, overDatabases } from "@sotto/test-kit/databases";
 import type { RegistryOptions } from "../../src/index.ts";
 import { createWorld, type World } from "./world.ts";
 

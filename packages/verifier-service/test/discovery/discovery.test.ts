@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { createLog } from "@sotto/server";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { Discovery } from "../../src/discovery/discovery.ts";
 import { hostAsker } from "../../src/discovery/host.ts";
 import { openStore, type Store } from "../../src/store/index.ts";

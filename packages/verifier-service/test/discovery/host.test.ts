@@ -1,7 +1,7 @@
 import type { LookupAddress, lookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { anyRejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { anyRejection } from "../../../../test/kit/rejection.ts";
 import { hostAsker, isPublicAddress, publicLookup } from "../../src/discovery/host.ts";
 
 describe("asking a host", () => {

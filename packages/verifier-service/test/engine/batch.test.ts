@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../../test/kit/slow.ts";
 import { BATCH_SIZE, Batch } from "../../src/engine/batch.ts";
 import { Curve } from "../../src/engine/curve.ts";
 import { prepareKeys } from "../../src/engine/keys.ts";

@@ -1,7 +1,7 @@
 import { createVerifier } from "@sotto/prover";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
-import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine } from "../../src/engine/index.ts";
 import { affine, cofactorPoint } from "./support/points.ts";
 import {

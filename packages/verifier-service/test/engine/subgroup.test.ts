@@ -1,5 +1,5 @@
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../../test/kit/slow.ts";
 import { Curve, type Pointer, SIZE } from "../../src/engine/curve.ts";
 import { Subgroup, PARAMETER as x } from "../../src/engine/subgroup.ts";
 import { affine, COFACTOR, cofactorPoint, twistPoint } from "./support/points.ts";

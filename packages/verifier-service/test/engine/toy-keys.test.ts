@@ -1,8 +1,8 @@
 // Keys whose secrets the test knows, for statements that cannot occur under the real keys.
 
 import { decodeProof, parseVerificationKey } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine } from "../../src/engine/index.ts";
 import { affine } from "./support/points.ts";
 import { G1, G2, oracle, R, words } from "./support/proofs.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
-import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "../../src/engine/index.ts";
 import { type Claim, claim, claims, KEYS, tampered } from "./support/proofs.ts";
 

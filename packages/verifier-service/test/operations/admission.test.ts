@@ -1,6 +1,6 @@
 import { ChainError } from "@sotto/chain";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/operations/admission.ts";
 import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { NoteTree, prepareAppend } from "@sotto/protocol";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
-import { slow } from "../../../../test/kit/slow.ts";
 import { openProverProcess } from "../../src/relayer-prover.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");

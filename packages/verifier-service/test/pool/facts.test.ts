@@ -1,6 +1,6 @@
 import { type Chain, ChainError } from "@sotto/chain";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { assertPool } from "../../src/pool/facts.ts";
 
 const POOL = `0x${"11".repeat(20)}`;

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { Follower } from "../../src/relayer/follower.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 

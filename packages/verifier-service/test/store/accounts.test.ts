@@ -1,6 +1,7 @@
 // The account's balance covers its deposits; accounts are served in turn; each send counts for the quotas.
+
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;

@@ -1,7 +1,8 @@
 // Data that grows with every payment is limited or small.
+
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
 import { open } from "../../src/store/database.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { EVERY_DATABASE, overDatabases } from "../../../../test/kit/databases.ts";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;

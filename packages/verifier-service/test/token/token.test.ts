@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_PAYMENT_TOKEN_LENGTH, type PaymentTokenClaims } from "@sotto/protocol";
+import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { rejection } from "../../../../test/kit/rejection.ts";
 import { addKey } from "../../src/token/add-key.ts";
 import { keySource } from "../../src/token/development.ts";
 import { KeyRing } from "../../src/token/key-ring.ts";
