@@ -48,3 +48,14 @@ export {
   prepaidTokenInput,
 } from "./prepaid/token.ts";
 export { assertPrepaidValue, isPrepaidValue, MAX_PREPAID_VALUES } from "./prepaid/values.ts";
+export {
+  decodePrepaidHeader,
+  encodePrepaidHeader,
+  PREPAID_HEADER,
+  PREPAID_KEYS_PATH,
+  PREPAID_PATH,
+  PREPAID_RECOVER_PATH,
+  type PrepaidPurchase,
+  parsePrepaidPurchase,
+  prepaidPurchaseTarget,
+} from "./prepaid/wire.ts";

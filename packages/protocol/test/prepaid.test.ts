@@ -6,8 +6,10 @@ import { bytesToHex, deriveKeys } from "../src/index.ts";
 import { blindMessages, finalizeSignatures, raiseToExponent } from "../src/prepaid/blind-rsa.ts";
 import {
   assertPrepaidValue,
+  decodePrepaidHeader,
   decodePrepaidToken,
   decodeSchedule,
+  encodePrepaidHeader,
   encodePrepaidKey,
   encodePrepaidToken,
   encodeSchedule,
@@ -17,8 +19,10 @@ import {
   PREPAID_KEY_BYTES,
   type PrepaidSchedule,
   parsePrepaidKey,
+  parsePrepaidPurchase,
   prepaidChallengeDigest,
   prepaidKey,
+  prepaidPurchaseTarget,
   preparePrepaidPack,
   redeemsAt,
   scheduleDigest,
@@ -151,6 +155,52 @@ describe("a prepaid token", () => {
       expectCode("INVALID_ARGUMENT", () => decodePrepaidToken(wrong));
     expectCode("INVALID_ARGUMENT", () => encodePrepaidToken({ ...token!, signature: new Uint8Array(255) }));
     expectCode("INVALID_HEX", () => encodePrepaidToken({ ...token!, nonce: "0x12" }));
+  });
+});
+
+describe("the wire of prepaid tokens", () => {
+  const batch = `0x${"ab".repeat(32)}`;
+
+  it("has one spelling of a purchase", () => {
+    const purchase = { key: signer.key.id, count: 100, batch };
+    const target = prepaidPurchaseTarget(purchase);
+    const query = target.slice(target.indexOf("?") + 1);
+    expect(target).to.equal(`/.well-known/sotto/prepaid?key=${signer.key.id}&n=100&batch=${batch}`);
+    expect(parsePrepaidPurchase(query)).to.deep.equal(purchase);
+    const wrong = [
+      "",
+      undefined,
+      `?${query}`,
+      `${query}&`,
+      `${query}&n=100`,
+      query.replace("n=100", "n=0100"),
+      query.replace("n=100", "n=200"),
+      query.replace(/ab$/, "AB"),
+      query.replace("key=", "Key="),
+      `n=100&key=${signer.key.id}&batch=${batch}`,
+    ];
+    for (const value of wrong) expectCode("INVALID_ARGUMENT", () => parsePrepaidPurchase(value));
+    expectCode("INVALID_ARGUMENT", () => prepaidPurchaseTarget({ ...purchase, count: 10 }));
+    expectCode("INVALID_HEX", () => prepaidPurchaseTarget({ ...purchase, key: "0x1" }));
+  });
+
+  it("has one header for each token", () => {
+    const pack = preparePrepaidPack(SECRET, signer.key, ORIGIN, 1);
+    const [token] = pack.finish(signer.sign(pack.request));
+    const header = encodePrepaidHeader(token!);
+    expect(header).to.have.length(472);
+    expect(decodePrepaidHeader(header)).to.deep.equal(token);
+    expect(header).to.equal(Buffer.from(encodePrepaidToken(token!)).toString("base64url"));
+    for (const wrong of [
+      "",
+      undefined,
+      `${header}==`,
+      header.slice(4),
+      ` ${header}`,
+      `+${header.slice(1)}`,
+      `AAAB${header.slice(4)}`,
+    ])
+      expectCode("INVALID_ARGUMENT", () => decodePrepaidHeader(wrong));
   });
 });
 

@@ -1,0 +1,90 @@
+// What client and server of prepaid tokens must write alike: paths, the purchase's target, the request header.
+import { describe, fail } from "../errors.ts";
+import { hexToBytes } from "../hex.ts";
+import { PREPAID_PACK_SIZES } from "./pack.ts";
+import { decodePrepaidToken, encodePrepaidToken, PREPAID_TOKEN_BYTES, type PrepaidToken } from "./token.ts";
+
+/** Path of the purchase, at the merchant's origin. */
+export const PREPAID_PATH = "/.well-known/sotto/prepaid";
+/** Path of the merchant's signed schedules. */
+export const PREPAID_KEYS_PATH = `${PREPAID_PATH}/keys`;
+/** Path that returns the signatures of a pack that was paid for. */
+export const PREPAID_RECOVER_PATH = `${PREPAID_PATH}/recover`;
+/** Request header with one token. */
+export const PREPAID_HEADER = "X-Payment-Token";
+
+/** The terms of a purchase. They are its query, so the payment is bound to them. */
+export interface PrepaidPurchase {
+  /** Id of the key, 32 bytes, hex with 0x. */
+  readonly key: string;
+  /** Number of tokens: 100 or 1000. */
+  readonly count: number;
+  /** SHA-256 of the request's body, 32 bytes, hex with 0x. */
+  readonly batch: string;
+}
+
+/**
+ * The request target of a purchase. A purchase has only this one spelling.
+ *
+ * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
+ */
+export function prepaidPurchaseTarget({ key, count, batch }: PrepaidPurchase): string {
+  hexToBytes(key, 32, "key");
+  hexToBytes(batch, 32, "batch");
+  if (!(PREPAID_PACK_SIZES as readonly unknown[]).includes(count))
+    fail("INVALID_ARGUMENT", `a pack must have ${PREPAID_PACK_SIZES.join(" or ")} tokens, got ${describe(count)}`);
+  return `${PREPAID_PATH}?key=${key}&n=${count}&batch=${batch}`;
+}
+
+const PURCHASE = /^key=(0x[0-9a-f]{64})&n=([0-9]{1,4})&batch=(0x[0-9a-f]{64})$/;
+
+/**
+ * Inverse of `prepaidPurchaseTarget`, for the part after the question mark.
+ *
+ * @throws SottoError INVALID_ARGUMENT if a parameter is missing, wrong, repeated, or in another order
+ */
+export function parsePrepaidPurchase(query: unknown): PrepaidPurchase {
+  const match = typeof query === "string" ? PURCHASE.exec(query) : null;
+  const count = (PREPAID_PACK_SIZES as readonly number[]).find((size) => String(size) === match?.[2]);
+  if (match === null || count === undefined)
+    fail(
+      "INVALID_ARGUMENT",
+      `a purchase's query must be key=0x..&n=${PREPAID_PACK_SIZES.join("|")}&batch=0x.., in this order`,
+    );
+  return { key: match[1]!, count, batch: match[3]! };
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/** The value of each character of base64url, by character code. */
+const SEXTETS = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))));
+/** 354 bytes are a multiple of 3, so the text has no padding and no unused bits. */
+const HEADER_LENGTH = (PREPAID_TOKEN_BYTES * 4) / 3;
+const HEADER = new RegExp(`^[A-Za-z0-9_-]{${HEADER_LENGTH}}$`);
+
+/**
+ * The value of the request header for a token: base64url, 472 characters.
+ *
+ * @throws SottoError INVALID_ARGUMENT, INVALID_HEX
+ */
+export function encodePrepaidHeader(token: PrepaidToken): string {
+  const bytes = encodePrepaidToken(token);
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const group = (bytes[i]! << 16) | (bytes[i + 1]! << 8) | bytes[i + 2]!;
+    for (const shift of [18, 12, 6, 0]) text += ALPHABET[(group >> shift) & 63];
+  }
+  return text;
+}
+
+/** Inverse of `encodePrepaidHeader`. Does not check the signature. @throws SottoError INVALID_ARGUMENT */
+export function decodePrepaidHeader(value: unknown): PrepaidToken {
+  if (typeof value !== "string" || !HEADER.test(value))
+    fail("INVALID_ARGUMENT", `a prepaid token must be ${HEADER_LENGTH} characters of base64url`);
+  const bytes = new Uint8Array(PREPAID_TOKEN_BYTES);
+  const sextet = (i: number) => SEXTETS[value.charCodeAt(i)]!;
+  for (let i = 0, j = 0; i < bytes.length; i += 3, j += 4) {
+    const group = (sextet(j) << 18) | (sextet(j + 1) << 12) | (sextet(j + 2) << 6) | sextet(j + 3);
+    bytes.set([group >> 16, (group >> 8) & 255, group & 255], i);
+  }
+  return decodePrepaidToken(bytes);
+}
