@@ -220,7 +220,12 @@ export {
 } from "./validate.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";
-export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
+export type {
+  InstructionsOptions,
+  InstructionsRecipient,
+  PaymentInstructions,
+  PrepaidOffer,
+} from "./wire/instructions.ts";
 export {
   DEPLOYMENT_CONTRACTS,
   type DeployedContract,

@@ -57,6 +57,17 @@ describe("payment instructions", () => {
     });
   });
 
+  it("name the prepaid key of the price, and no other value", () => {
+    const tokenKeyId = `0x${"5a".repeat(32)}`;
+    const built = buildInstructions({ ...options, prepaidKeyId: tokenKeyId });
+    expect(built.payment.prepaid).to.deep.equal({ tokenKeyId, value: "100000" });
+    expect(parseInstructions(JSON.parse(JSON.stringify(built)))).to.deep.equal(built);
+    expect(instructions.payment, "the control").to.not.have.property("prepaid");
+    const wrong = [null, "x", [], { tokenKeyId }, { tokenKeyId, value: "99999" }, { tokenKeyId, value: 100_000 }];
+    for (const prepaid of [...wrong, { tokenKeyId: tokenKeyId.slice(2), value: "100000" }])
+      expectCode(CODE, () => parseInstructions(replaced(built, ["payment", "prepaid"], prepaid)));
+  });
+
   it("survive a JSON round trip, without unknown fields", () => {
     expect(parseInstructions(JSON.parse(JSON.stringify(instructions)))).to.deep.equal(instructions);
     const more = replaced(replaced(instructions, ["extra"], 1), ["payment", "recipient", "extra"], { a: 1 });

@@ -39,6 +39,8 @@ export interface PaymentInstructions {
     };
     readonly verifyEndpoint: string;
     readonly settleEndpoint: string;
+    /** Ours: the server also accepts a prepaid token for this request; absent if it does not. */
+    readonly prepaid?: PrepaidOffer | undefined;
   };
   readonly metadata: {
     /** zk_req_<ms>_<random letters and digits>. */
@@ -48,6 +50,14 @@ export interface PaymentInstructions {
     /** URL of the resource. The payment is bound to this URL, byte for byte. */
     readonly resource: string;
   };
+}
+
+/** The key whose prepaid tokens pay for the request. It is the same for all payers. */
+export interface PrepaidOffer {
+  /** Id of the key that signs now, 32 bytes as hex with 0x. */
+  readonly tokenKeyId: string;
+  /** Value of its tokens in base units, decimal: exactly the price. */
+  readonly value: string;
 }
 
 /** The recipient. The last four fields are sotto's extension: the wallet's signature of its shielded address. */
@@ -82,4 +92,6 @@ export interface InstructionsOptions {
   readonly now: number;
   /** Whether the registry stores the phone number encrypted. Default: true if there is a number. */
   readonly encryptedMapping?: boolean | undefined;
+  /** Id of the prepaid key that signs now for this price, hex with 0x. Default: the request takes no prepaid tokens. */
+  readonly prepaidKeyId?: string | undefined;
 }

@@ -4,9 +4,10 @@ import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
 import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../fields.ts";
+import { bytesToHex, hexToBytes } from "../hex.ts";
 import { parseChainId } from "../payment/claims.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
-import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
+import type { InstructionsRecipient, PaymentInstructions, PrepaidOffer } from "./instructions.ts";
 import { isPrice } from "./price.ts";
 
 const CODE = "INSTRUCTIONS_INVALID";
@@ -59,6 +60,12 @@ function parseZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"
   };
 }
 
+/** A token pays for exactly one request, whose price is its value. */
+function parsePrepaid(prepaid: Fields, price: string): PrepaidOffer {
+  const tokenKeyId = bytesToHex(hexToBytes(prepaid("tokenKeyId"), 32, "tokenKeyId"));
+  return { tokenKeyId, value: parseConstant(prepaid("value"), price, "prepaid.value") };
+}
+
 function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
   const chainId = parseChainId(payment("chainId"));
   const pool = parseAddress(payment("pool"), "pool");
@@ -80,6 +87,9 @@ function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
     zkProof: parseZkProof(inside(payment, "zkProof")),
     verifyEndpoint: parseHttpUrl(payment("verifyEndpoint"), "verifyEndpoint"),
     settleEndpoint: parseHttpUrl(payment("settleEndpoint"), "settleEndpoint"),
+    ...(payment("prepaid") === undefined
+      ? {}
+      : { prepaid: parsePrepaid(inside(payment, "prepaid"), price.amountBaseUnits) }),
   };
 }
 
