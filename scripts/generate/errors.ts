@@ -161,9 +161,10 @@ function scriptTable(ofPackages: ReadonlySet<string>): string[] {
   const rows = codes.map((code) => {
     // A code that a package defines too has its anchor above.
     const anchor = ofPackages.has(code) ? "" : `<a id="${code.toLowerCase()}"></a>`;
-    return row(`${anchor}\`${code}\``, errors[code]!.means, remedyOf(errors[code]!) || BY_EXIT.failed);
+    const { means, cause } = errors[code]!;
+    return row(`${anchor}\`${code}\``, means, cause, remedyOf(errors[code]!) || BY_EXIT.failed);
   });
-  return [row("code", "meaning", "what to do"), "|---|---|---|", ...rows];
+  return [row("code", "meaning", "cause", "what to do"), "|---|---|---|---|", ...rows];
 }
 
 /** docs/errors.md. Each code of a package has an anchor: its name in lower case. */
@@ -174,20 +175,21 @@ export async function generateErrors(): Promise<GeneratedFile> {
     const definition = classes[0]?.errors[code];
     if (definition === undefined) throw new Error(`${code} has no definition`);
     const thrownBy = classes.map(({ name, folder }) => `${name} (${folder})`).join(", ");
-    const { means, http } = definition;
+    const { means, cause, http } = definition;
     const anchor = `<a id="${code.toLowerCase()}"></a>\`${code}\``;
     return row(
       anchor,
       means,
+      cause,
+      stepOf(code, classes[0]!.folder, definition),
       thrownBy,
       http === undefined ? "" : `${http}`,
       exitOf(code, definition),
-      stepOf(code, classes[0]!.folder, definition),
     );
   });
   const table = [
-    row("code", "meaning", "class (package)", "HTTP", "exit", "what to do"),
-    "|---|---|---|---|---|---|",
+    row("code", "meaning", "cause", "what to do", "class (package)", "HTTP", "exit"),
+    "|---|---|---|---|---|---|---|",
     ...rows,
   ];
   return {

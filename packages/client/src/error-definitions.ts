@@ -7,30 +7,50 @@ export const WALLET_ERRORS = {
   INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
   INVALID_WORDS: {
     means: "The seed words are not 24 words of the list, or their checksum is wrong.",
+    cause: "A word is misspelled, missing or in another position, or the words belong to another kind of wallet.",
     exit: "usage",
   },
-  INVALID_STORE_KEY: { means: "A key of the store has characters or a length that not every store accepts." },
-  STORE_CONFLICT: { means: "Another process changed the record in the meantime.", exit: "busy" },
-  STORE_FOREIGN: { means: "The store belongs to another wallet, pool or chain.", exit: "usage" },
-  STORE_DAMAGED: { means: "The store holds a record that this version did not write." },
-  STORE_CLOSED: { means: "The store is closed." },
-  WALLET_CLOSED: { means: "The wallet is closed." },
+  INVALID_STORE_KEY: {
+    means: "A key of the store has characters or a length that not every store accepts.",
+    cause: "A store of your own builds keys from data that can contain any character.",
+  },
+  STORE_CONFLICT: {
+    means: "Another process changed the record in the meantime.",
+    cause: "Two processes or tabs use one store at the same time.",
+    exit: "busy",
+  },
+  STORE_FOREIGN: {
+    means: "The store belongs to another wallet, pool or chain.",
+    cause: "The words, the manifest or the chain changed, but the store's path did not.",
+    exit: "usage",
+  },
+  STORE_DAMAGED: {
+    means: "The store holds a record that this version did not write.",
+    cause: "A newer version wrote the store, its file was edited, or the disk is faulty.",
+  },
+  STORE_CLOSED: { means: "The store is closed.", cause: "The program uses the store after it called `close`." },
+  WALLET_CLOSED: { means: "The wallet is closed.", cause: "The program uses the wallet after it called `close`." },
   WALLET_BUSY: {
     means: "Another process or browser tab is using the wallet's store.",
+    cause: "A second program, command or tab has the same wallet open.",
     exit: "busy",
   },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
   ROOT_MISMATCH: {
     means: "The tree built from the node's events has a different root than the contract.",
+    cause: "The node left out or repeated events, or the manifest's deployment block is too late.",
     exit: "network",
   },
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
   TOKEN_MISMATCH: {
     means: "The token at the address does not sign as EIP-3009 says, or the service's token is for another payment.",
+    cause:
+      "The manifest names a token without EIP-3009 or with another name or version, or the service mixed up two requests.",
     exit: "network",
   },
   INSUFFICIENT_FUNDS: {
     means: "The wallet has less than is to be spent. Details: `missing`.",
+    cause: "Too little was deposited or received, or the price is in another unit than expected.",
     exit: "funds",
     remedy: {
       local: "`sotto deposit AMOUNT --mint` deposits test tokens",
@@ -39,76 +59,116 @@ export const WALLET_ERRORS = {
   },
   FUNDS_NOT_READY: {
     means: "The wallet has enough, but some of it is unconfirmed, queued for the tree, or held by payments in flight.",
+    cause: "A deposit or payment arrived moments ago, or another payment of this wallet holds notes.",
     exit: "pending",
   },
   MERGE_REQUIRED: {
     means: "The wallet has enough, but in notes that are each too small. Merge them first.",
+    cause: "The wallet received many small payments: a payment spends one note, a withdrawal at most eight.",
     exit: "funds",
     remedy: "merge notes with `sotto merge`",
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
   DEPOSIT_IN_PROGRESS: {
     means: "Another call in this process is working on the deposit. Details: `id`.",
+    cause: "The program calls `fund` or `resume` again before the first call has returned.",
     exit: "busy",
   },
   DEPOSIT_MISMATCH: {
     means: "The deposit with this key has another account or other amounts. Details: `id`.",
+    cause: "The program reuses the key of an earlier deposit for a new one.",
     exit: "refused",
   },
   DEPOSIT_EXPIRED: {
     means: "The deposit was not executed before its date. Nothing was deposited; sign another one. Details: `id`.",
+    cause: "The program, the service or the chain was stopped for longer than the signature is valid.",
     exit: "refused",
   },
-  UNKNOWN_DEPOSIT: { means: "There is no unfinished deposit with this id.", exit: "usage" },
+  UNKNOWN_DEPOSIT: {
+    means: "There is no unfinished deposit with this id.",
+    cause: "The deposit is finished, or its id belongs to another wallet.",
+    exit: "usage",
+  },
   WITHDRAWAL_IN_PROGRESS: {
     means: "Another call in this process is working on the withdrawal, or on an equal one.",
+    cause: "The program withdraws again before the first call has returned.",
     exit: "busy",
   },
   UNKNOWN_PAYMENT: SHARED_ERRORS.UNKNOWN_PAYMENT,
-  PAYMENT_SETTLED: { means: "The payment is settled already, so it cannot be retried.", exit: "refused" },
-  PAYMENT_CLOSED: {
-    means: "The payment can no longer be retried: its note was spent otherwise or released.",
+  PAYMENT_SETTLED: {
+    means: "The payment is settled already, so it cannot be retried.",
+    cause: "The payment succeeded although its response was lost.",
     exit: "refused",
   },
-  QUEUE_EMPTY: { means: "No note is waiting to be appended." },
-  CLOCK_BEHIND: { means: "The clock of this machine is behind the chain's, so that a new proof would expire at once." },
+  PAYMENT_CLOSED: {
+    means: "The payment can no longer be retried: its note was spent otherwise or released.",
+    cause: "Another device with the same words spent the note, or this wallet gave the payment up.",
+    exit: "refused",
+  },
+  QUEUE_EMPTY: {
+    means: "No note is waiting to be appended.",
+    cause: "Somebody else, usually the service, appended the notes first.",
+  },
+  CLOCK_BEHIND: {
+    means: "The clock of this machine is behind the chain's, so that a new proof would expire at once.",
+    cause: "The machine's clock is not synchronized, or a local chain's time was moved forward.",
+  },
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
-  TIMED_OUT: { means: "It was not finished in the time allowed.", exit: "pending" },
+  TIMED_OUT: {
+    means: "It was not finished in the time allowed.",
+    cause: "The chain, the service or this machine is slower than the given time allows.",
+    exit: "pending",
+  },
 } satisfies ErrorTable;
 
 const PAYMENT_DECLINED = {
   means: "The program's `confirmPayment` declined the payment. Nothing was paid.",
+  cause: "The function or the user said no to this price, recipient or resource.",
   exit: "refused",
 } as const;
 
 /** The errors of paying for a request. Nothing was paid when one of these is thrown. */
 export const FETCH_ERRORS = {
-  FETCH_OPTION_INVALID: { means: "An option is missing or of the wrong kind.", exit: "usage" },
+  FETCH_OPTION_INVALID: {
+    means: "An option is missing or of the wrong kind.",
+    cause: "A typing error, an amount that is not a bigint, or an option of another version.",
+    exit: "usage",
+  },
   BODY_TOO_LARGE: SHARED_ERRORS.BODY_TOO_LARGE,
   BODY_NOT_REPLAYABLE: {
     means: "The body of the request cannot be read, so it could not be sent again with its proof.",
+    cause: "The body is a stream that was read before, or a `Request` whose body was used.",
     exit: "usage",
   },
   CHALLENGE_INVALID: {
     means: "The 402 response says x402-zk, but its body is not valid payment instructions.",
+    cause: "The resource server has another version, or a proxy changed the response.",
     exit: "refused",
   },
   CHALLENGE_MISMATCH: {
     means: "The 402 response asks for another chain, pool or token than the wallet's. Details: `field`.",
+    cause: "The wallet and the resource server use different deployments.",
     exit: "refused",
   },
   CHALLENGE_REDIRECTED: {
     means: "The 402 response comes from a different address than was requested: the request was redirected.",
+    cause: "The URL is an old one, lacks `www` or the final slash, or a server on the way redirects.",
     exit: "refused",
   },
   ORIGIN_NOT_SECURE: {
     means:
       "The resource server or the service uses plain http: an eavesdropper could use the proof first. Details: `origin`.",
+    cause: "The URL begins with http:// outside this machine.",
     exit: "refused",
   },
-  RESOURCE_MISMATCH: { means: "The resource to be paid for is not the one that was requested.", exit: "refused" },
+  RESOURCE_MISMATCH: {
+    means: "The resource to be paid for is not the one that was requested.",
+    cause: "The resource server is behind a proxy and does not know its public URL, or it charges for another page.",
+    exit: "refused",
+  },
   ENDPOINT_NOT_ALLOWED: {
     means: "The endpoints in the 402 response do not belong to an allowed service.",
+    cause: "The resource server uses a service that is not in the client's list.",
     exit: "refused",
     remedy: "if you trust that service, choose it with `sotto init --update --service URL`",
   },
@@ -117,6 +177,8 @@ export const FETCH_ERRORS = {
   RECIPIENT_CHANGED: {
     means:
       "The host was paid under another wallet before, and nobody confirmed the change. Details: `known`, `offered`.",
+    cause:
+      "The merchant changed its wallet, a local chain was started anew, or somebody replaced the terms to divert payments.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
@@ -125,36 +187,62 @@ export const FETCH_ERRORS = {
 /** The errors of paying a phone number. Neither messages nor details contain the number. */
 export const PHONE_PAYMENT_ERRORS = {
   PAYMENT_DECLINED,
-  PHONE_OPTION_INVALID: { means: "An option or field of the request is missing or of the wrong kind.", exit: "usage" },
-  PHONE_NUMBER_INVALID: {
-    means: "A value is not a phone number in its international form: + and 5 to 15 digits.",
+  PHONE_OPTION_INVALID: {
+    means: "An option or field of the request is missing or of the wrong kind.",
+    cause: "A typing error, or a field that a form left empty.",
     exit: "usage",
   },
-  PHONE_UNKNOWN: { means: "The registry knows no wallet for this number.", exit: "refused" },
+  PHONE_NUMBER_INVALID: {
+    means: "A value is not a phone number in its international form: + and 5 to 15 digits.",
+    cause: "The number lacks + and the country code, or contains letters.",
+    exit: "usage",
+  },
+  PHONE_UNKNOWN: {
+    means: "The registry knows no wallet for this number.",
+    cause: "The holder has not linked the number, or linked it in another registry.",
+    exit: "refused",
+  },
   PHONE_ANSWER_INVALID: {
     means: "The registry's response lacks what was signed, or its fields contradict each other.",
+    cause: "The registry has another version, is faulty or lies.",
     exit: "refused",
   },
-  PHONE_UNVERIFIED: { means: "Nobody has proven to own the number: anyone may have linked it.", exit: "refused" },
+  PHONE_UNVERIFIED: {
+    means: "Nobody has proven to own the number: anyone may have linked it.",
+    cause: "The holder has not entered the code that the registry sent.",
+    exit: "refused",
+  },
   PHONE_BINDING_FOREIGN: {
     means: "The wallet signed for another number, chain, pool or registry. Details: `field`.",
+    cause: "The registry serves another pool or chain, or returns the link of another number.",
     exit: "refused",
   },
-  PHONE_NOT_SIGNED: { means: "The wallet did not sign the address that the registry names.", exit: "refused" },
-  PHONE_BINDING_EXPIRED: { means: "The wallet's signature has expired, or is dated in the future.", exit: "refused" },
+  PHONE_NOT_SIGNED: {
+    means: "The wallet did not sign the address that the registry names.",
+    cause: "The registry or its database was changed, or the wallet's contract accepts other owners now.",
+    exit: "refused",
+  },
+  PHONE_BINDING_EXPIRED: {
+    means: "The wallet's signature has expired, or is dated in the future.",
+    cause: "The holder linked the number more than a year ago, or a clock is wrong.",
+    exit: "refused",
+  },
   PHONE_CHANGED: {
     means:
       "The number had another wallet or key when it was paid before, and nobody confirmed the change. Details: " +
       "`knownWallet`, `knownKey`, `knownIssuedAt`, `offeredWallet`, `offeredKey`, `offeredIssuedAt`.",
+    cause: "The holder changed the wallet, the number has a new holder, or somebody took it over.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
   PHONE_ROLLBACK: {
     means: "The registry shows an older link than it showed before. Details: those of PHONE_CHANGED.",
+    cause: "The registry was restored from a backup, or hides a newer link.",
     exit: "refused",
   },
   PHONE_RECIPIENT_MISMATCH: {
     means: "A 402 response names a phone number, but not the wallet or key that it belongs to. Details: `field`.",
+    cause: "The resource server's terms are older than the link, or name somebody else's wallet.",
     exit: "refused",
   },
 } satisfies ErrorTable;
@@ -165,31 +253,41 @@ const REFUND = "`sotto purchases` shows the details for a refund claim; close th
 export const PURCHASE_ERRORS = {
   PURCHASE_INVALID: {
     means: "An option or field of the request is missing or of the wrong kind. Nothing was started.",
+    cause: "A typing error, an amount that is not a bigint, or a key that is empty or too long.",
     exit: "usage",
   },
   REQUEST_LIMIT_EXCEEDED: {
     means: "The price is above the limit for one request. Details: `price`, `limit`.",
+    cause: "The resource costs more than you allowed for one request.",
     exit: "refused",
     remedy: "raise it with --max, and the wallet's with `sotto limits --max`",
   },
   DAY_LIMIT_EXCEEDED: {
     means: "The price would exceed the limit for today (UTC). Details: `price`, `spent`, `limit`.",
+    cause: "Earlier and open purchases of this day leave too little of the limit.",
     exit: "refused",
     remedy: "raise it with --max-day, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
   },
   HOST_LIMIT_EXCEEDED: {
     means: "The price would exceed the limit for this host today (UTC). Details: `price`, `spent`, `limit`, `host`.",
+    cause: "Earlier and open purchases from this host leave too little of the limit.",
     exit: "refused",
     remedy:
       "raise it with --max-host, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
   },
-  PURCHASE_IN_PROGRESS: { means: "A purchase with this key is in progress in this process.", exit: "busy" },
+  PURCHASE_IN_PROGRESS: {
+    means: "A purchase with this key is in progress in this process.",
+    cause: "The program starts a purchase twice at the same time.",
+    exit: "busy",
+  },
   PURCHASE_FINISHED: {
     means: "The purchase with this key was paid and delivered before. Details: `id`, `txSignature`, `digest`.",
+    cause: "The program reuses a key, or repeats a request whose answer it already got.",
     exit: "refused",
   },
   PURCHASE_MISMATCH: {
     means: "The purchase with this key has another recipient, price, resource or service.",
+    cause: "The program reuses a key for another request, or the merchant changed its terms in the meantime.",
     exit: "refused",
   },
   FUNDS_TIMED_OUT: {
@@ -197,24 +295,32 @@ export const PURCHASE_ERRORS = {
       "The wallet's notes did not become spendable in time. Nothing was paid; repeat the call. Details: `cause` " +
       "(NO_BLOCKS: they wait for confirmations and the chain mines no blocks; CONFIRMATIONS; APPEND; HELD by other " +
       "payments; NONE), `pending`, `queued` and `held` in base units.",
+    cause: "Notes that arrived lately wait for blocks, for the service, or for other payments of this wallet.",
     exit: "pending",
     remedy: { local: "set it with `sotto init --update --finality 0`", detail: { name: "cause", value: "NO_BLOCKS" } },
   },
-  SPLIT_IMPOSSIBLE: { means: "The wallet's notes hold too little to be split as asked.", exit: "funds" },
+  SPLIT_IMPOSSIBLE: {
+    means: "The wallet's notes hold too little to be split as asked.",
+    cause: "The program asks for more or larger notes than the wallet has funds for.",
+    exit: "funds",
+  },
   PROOF_HEADER_TOO_LONG: {
     means:
       "A proof may have more characters than the server accepts in a header. Nothing was paid. Details: `needed`, `limit`.",
+    cause: "The resource's URL is very long, or the server accepts only short headers.",
     exit: "refused",
   },
   TOKEN_MISMATCH: WALLET_ERRORS.TOKEN_MISMATCH,
   SETTLEMENT_NOT_FOUND: {
     means:
       "The service says that the payment was settled, but the chain does not have it. Details: `id`, `validUntil`.",
+    cause: "The service is ahead of this wallet's node, the chain reorganized, or the service lies.",
     exit: "network",
   },
   SETTLEMENT_UNKNOWN: SHARED_ERRORS.SETTLEMENT_UNKNOWN,
   PAYMENT_REPLACED: {
     means: "Another payment of the same seed spent the payment's note. Nothing was paid; repeat the call.",
+    cause: "Another device with the same words paid with this note first.",
     exit: "refused",
   },
   PAID_BUT_STALE: {
@@ -222,22 +328,26 @@ export const PURCHASE_ERRORS = {
       "The payment was made, but its proof is too old to be shown. It is not paid again until the purchase is " +
       "dismissed. Details, for a claim for a refund: `id`, `txSignature`, `digest`, `nullifier`, `amount`, `resource`, " +
       "`recipient`, `timestamp`.",
+    cause: "The program was stopped between the payment and the delivery for longer than a proof is valid.",
     exit: "refused",
     remedy: REFUND,
   },
   PAID_BUT_REFUSED: {
     means:
       "The payment was made, but the server refuses the proof. Details: those of PAID_BUT_STALE, `reason` and `status`.",
+    cause: "The server changed its price or recipient, used the payment already, or is faulty.",
     exit: "refused",
     remedy: REFUND,
   },
   PAID_NOT_TAKEN_YET: {
     means:
       "The payment was made, but the server cannot check the proof now. Repeat the call. Details: `reason`, `status`.",
+    cause: "The server's node or service is down or a few blocks behind, or the server is overloaded.",
     exit: "pending",
   },
   UNKNOWN_PURCHASE: {
     means: "There is no open purchase with this id, or it cannot be dismissed yet.",
+    cause: "The purchase is finished or dismissed, the id has a typing error, or a payment is still in flight.",
     exit: "usage",
     remedy: {
       local: "`sotto purchases` lists the open purchases",
@@ -251,64 +361,93 @@ export const PURCHASE_ERRORS = {
 export const RECEIPT_ERRORS = {
   RECEIPT_MALFORMED: {
     means: "A value is not a receipt or a statement of totals: a field is missing, malformed or too large.",
+    cause: "The text was cut off, or is another JSON text.",
     exit: "invalid",
   },
   RECEIPT_INVALID: {
     means: "The fields of the receipt contradict each other or the chain. It proves nothing.",
+    cause: "Somebody changed the receipt, or it was made for another pool.",
     exit: "invalid",
   },
   RECEIPT_NOT_SETTLED: {
     means: "The chain does not have the payment, or not with enough confirmations.",
+    cause: "The payment is too recent, or never happened.",
     exit: "invalid",
   },
   RECEIPT_OTHER_CHALLENGE: {
     means: "The receipt answers a different challenge than the one that was set.",
+    cause: "The receipt was made earlier, for somebody else or for another question.",
     exit: "invalid",
   },
-  RECEIPT_ELSEWHERE: { means: "The receipt is about another chain, pool or address than expected.", exit: "invalid" },
+  RECEIPT_ELSEWHERE: {
+    means: "The receipt is about another chain, pool or address than expected.",
+    cause: "The receipt and the check use different deployments or recipients.",
+    exit: "invalid",
+  },
   RECEIPT_SHOWS_DEPOSIT: {
     means: "The spent note was a deposit: the receipt would reveal which one, and so the depositor's account.",
+    cause: "The wallet paid directly with a deposited note, without change of an earlier payment.",
     exit: "refused",
   },
   RECEIPT_IMPOSSIBLE: {
     means: "This wallet cannot make the receipt: the payment is not settled, or is not in the wallet's journal.",
+    cause: "The payment is recent or failed, or another device made it.",
     exit: "refused",
   },
 } satisfies ErrorTable;
 
 /** The errors of requests to the service. No message repeats a token or the contents of a request. */
 export const SERVICE_CLIENT_ERRORS = {
-  SERVICE_NOT_ALLOWED: { means: "The service's base URL is not an http(s) URL, or is not allowed.", exit: "usage" },
+  SERVICE_NOT_ALLOWED: {
+    means: "The service's base URL is not an http(s) URL, or is not allowed.",
+    cause: "The URL has a typing error, or the resource server names a service that is not in the list.",
+    exit: "usage",
+  },
   SERVICE_NOT_SECURE: {
     means: "The service's base URL is plain http, not on this machine, and the chain is not known to be local.",
+    cause: "The URL begins with http:// although the service is on another machine.",
     exit: "usage",
   },
   SERVICE_UNREACHABLE: {
     means: "The service cannot be reached.",
+    cause: "The URL is wrong, the service is down, or a firewall or proxy blocks the connection.",
     exit: "network",
     remedy: { local: "start one at http://127.0.0.1:8402/zk with `npm run service`" },
   },
-  SERVICE_TIMEOUT: { means: "The service does not answer in time.", exit: "network" },
+  SERVICE_TIMEOUT: {
+    means: "The service does not answer in time.",
+    cause: "The service or the chain is overloaded, or the connection is slow.",
+    exit: "network",
+  },
   SERVICE_REDIRECTED: {
     means: "The service answers with a redirect. The client follows none: bundles go to the allowed service only.",
+    cause: "The URL is an old one, or lacks https or a part of the path.",
     exit: "network",
   },
   SERVICE_ANSWER_INVALID: {
     means: "The service's response does not match its interface, or is too large.",
+    cause: "The URL belongs to another program or a proxy, or the service has another version.",
     exit: "network",
   },
   SERVICE_REFUSED: {
     means:
       "The service responds with an error. Details: `status`, `reason` (the service's code), `retryAfter` in seconds.",
+    cause: "The service limits requests, is not ready, or does not accept this payment; its code says which.",
     exit: "refused",
   },
-  PAYMENT_INVALID: { means: "Verify responds with `valid: false`. Details: `reason`.", exit: "refused" },
+  PAYMENT_INVALID: {
+    means: "Verify responds with `valid: false`. Details: `reason`.",
+    cause: "The note was spent in the meantime, the pool's root is too old, or the versions differ.",
+    exit: "refused",
+  },
   NOT_SETTLED: {
     means: "The payment, deposit or withdrawal failed, and can no longer be settled. Details: `reason`, `id`.",
+    cause: "Another transaction spent the note first, or the deadline passed before the relayer sent it.",
     exit: "refused",
   },
   SETTLEMENT_PENDING: {
     means: "The payment was not settled in time, but may still be. Details: `id`, `txSignature`.",
+    cause: "The chain is busy, or the relayer waits for gas or confirmations.",
     exit: "pending",
   },
 } satisfies ErrorTable;

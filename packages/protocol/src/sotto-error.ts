@@ -19,6 +19,8 @@ export type ExitName =
 export interface ErrorDefinition {
   /** What the code means. */
   readonly means: string;
+  /** Why it usually happens: what to look for first. */
+  readonly cause: string;
   /** How this error ends a command. Default: `failed`. */
   readonly exit?: ExitName | undefined;
   /** HTTP status of a response with this error. Default: 500 `INTERNAL`, without the message. */

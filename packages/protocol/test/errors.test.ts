@@ -2,8 +2,14 @@ import { expect } from "chai";
 import { createErrorClass, type ErrorTable, quoted, SottoError } from "../src/index.ts";
 
 const TEA_ERRORS = {
-  NO_COFFEE: { means: "The pot makes tea only.", exit: "refused", http: 418, remedy: "ask for tea" },
-  TOO_HOT: { means: "The tea is too hot to drink." },
+  NO_COFFEE: {
+    means: "The pot makes tea only.",
+    cause: "It is a teapot.",
+    exit: "refused",
+    http: 418,
+    remedy: "ask for tea",
+  },
+  TOO_HOT: { means: "The tea is too hot to drink.", cause: "It was just made." },
 } satisfies ErrorTable;
 
 const TeaError = createErrorClass<typeof TEA_ERRORS>("TeaError");
@@ -47,6 +53,9 @@ describe("createErrorClass", () => {
   });
 
   it("creates a class whose codes are checked at compile time", () => {
+    // @ts-expect-error A definition must have a cause.
+    const WITHOUT_CAUSE = { COLD: { means: "The tea is cold." } } satisfies ErrorTable;
+    expect(Object.keys(WITHOUT_CAUSE)).to.deep.equal(["COLD"]);
     // @ts-expect-error NO_SUGAR is not in the table.
     expect(new TeaError("NO_SUGAR", "").code).to.equal("NO_SUGAR");
     // @ts-expect-error NO_COFFEE is not in the other class's table.

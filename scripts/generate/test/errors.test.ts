@@ -15,6 +15,7 @@ const sourcesOf = (folder: string): string[] =>
 const scripts = globSync(join(root, "scripts", "**", "*.{ts,mjs}"), {
   exclude: (name) => name === "node_modules",
 }).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
+const words = (text: string) => new Set(text.toLowerCase().match(/\w+/g));
 const read = (path: string): string => readFileSync(path, "utf8");
 
 describe("error definitions", function () {
@@ -34,23 +35,26 @@ describe("error definitions", function () {
             expect(other.errors[code], `${code} of ${name} and ${other.name}`).to.equal(definition);
   });
 
-  it("have a meaning that is a sentence", () => {
+  it("have a meaning that is a sentence, and a cause that says something else", () => {
     const scriptErrors: ErrorTable = SCRIPT_ERRORS;
     for (const errors of [...CLASSES.map((one) => one.errors), scriptErrors])
-      for (const [code, { means, http = 400 }] of Object.entries(errors)) {
+      for (const [code, { means, cause, http = 400 }] of Object.entries(errors)) {
         expect(code).to.match(/^[A-Z][A-Z0-9_]+$/);
         expect(means, code).to.match(/^[A-Z].*[.)`]$/);
+        expect(cause, code).to.match(/^[A-Z].*\.$/);
+        const other = [...words(cause)].filter((word) => !words(means).has(word));
+        expect(other, `${code}: words that the meaning lacks`).to.have.length.above(3);
         expect(http, code).to.be.within(400, 503);
       }
   });
 
-  it("have a next step, listed in docs/errors.md at their own anchor", () => {
+  it("have a cause and a next step, listed in docs/errors.md at their own anchor", () => {
     const document = read(join(root, "docs", "errors.md"));
     const codes = new Set([...CLASSES.flatMap(({ errors }) => Object.keys(errors)), ...Object.keys(SCRIPT_ERRORS)]);
     for (const code of codes) {
       const rows = document.split("\n").filter((line) => line.startsWith(`| <a id="${code.toLowerCase()}"></a>`));
       expect(rows, code).to.have.lengthOf(1);
-      expect(rows[0], code).to.match(/ \| [^|]*\w[^|]* \|$/);
+      expect(rows[0], code).to.match(/^(?:\| [^|]*\w[^|]* ){4}\|/);
     }
     for (const { folder, errors } of CLASSES)
       for (const [code, definition] of Object.entries(errors))
