@@ -243,7 +243,7 @@ describe("a forged 402", function () {
     expect(asked).to.have.length(2);
   });
 
-  it("is not assumed if the resource URL parses to the requested URL", async () => {
+  it("is not suspected if its resource URL parses to the requested URL", async () => {
     server.options.tamper = resource(`${server.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
     // The client pays for the URL exactly as the server writes it, even though this server does not accept it.

@@ -73,7 +73,7 @@ describe("a client that is killed", function () {
     expect(await openPurchases(after)).to.deep.equal([]);
   });
 
-  it("after the server answered detects that when it restarts, and does not pay again", async () => {
+  it("after the server answered detects the answer when it restarts, and does not pay again", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
     const store = join(folder, "answered.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });

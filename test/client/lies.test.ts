@@ -163,7 +163,7 @@ describe("a lying service", function () {
     await isPaidOnce(`${server.url}/pending`, await settled());
   });
 
-  it("causes an error with its reason if it refuses, and no payment", async () => {
+  it("causes an error with its reason, and no payment, if it refuses", async () => {
     const before = await settled();
     const spent = await spentOn(wallet.store, clock());
     proxy.lie = async ({ path }) =>

@@ -113,7 +113,7 @@ describe("docs/agents.md", function () {
     await client.close();
   });
 
-  it("sells a tool and pays for it", async () => {
+  it("charges for a tool and pays for it", async () => {
     const owner = await openWallet(world);
     const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
     const { wallet, key: shieldedAddress, issuedAt } = binding;

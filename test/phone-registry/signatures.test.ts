@@ -121,7 +121,7 @@ describe("signatures for a phone registry", function () {
     expect((await registry.resolve(phone)).status).to.equal(404);
   });
 
-  it("of contract wallets are checked on chain, deployed or not", async () => {
+  it("are checked on chain for contract wallets, deployed or not", async () => {
     for (const make of [contractWallet, futureWallet]) {
       const [signer, phone] = [await make(registry.world), newNumber()];
       await linkVerified(registry, signer, phone);
@@ -134,7 +134,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of misbehaving contracts are rejected without a server error", async () => {
+  it("are rejected without a server error if the contract misbehaves", async () => {
     const magic = `0x1626ba7e${"00".repeat(28)}`;
     const wallets = [
       await troublesome(registry.world, ANSWER.Revert),
@@ -154,7 +154,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of contracts count against quotas, so that nobody can cause unlimited calls", async () => {
+  it("that contracts check count against quotas, so that nobody can cause unlimited calls", async () => {
     const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" }, { clock: clockWithin(3_600_000) });
     try {
       const signer = await contractWallet(limited.world);
@@ -177,7 +177,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of contracts fail over to the next node", async () => {
+  it("that contracts check fail over to the next node", async () => {
     const { node } = registry.world;
     const unreachable = "http://127.0.0.1:1/key-of-a-customer";
     const second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
@@ -189,7 +189,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of contracts are never accepted or rejected by a faulty node", async () => {
+  it("that contracts check are never accepted or rejected because of a faulty node", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
     const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url });
     try {
@@ -218,7 +218,7 @@ describe("signatures for a phone registry", function () {
     }
   });
 
-  it("of contracts time out on a silent node", async () => {
+  it("that contracts check time out if the node does not answer", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
     const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "3000" });
     try {

@@ -32,7 +32,7 @@ describe("scalar multiplication against @noble/curves", function () {
   slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(signsMain, doubleAndAdd, variable, fixed(21), fixed(83), ephemeral, amountPoint));
 
-  it("has a largest scalar, 3 * 2^249 - 1, below l", () => {
+  it("has 3 * 2^249 - 1 as its largest scalar, which is below l", () => {
     expect(ephemeralScalar(ALL)).to.equal(3n * 2n ** 249n - 1n);
     expect(ephemeralScalar(ALL) < ORDER).to.equal(true);
   });

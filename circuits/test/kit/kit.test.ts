@@ -73,7 +73,7 @@ describe("kit", function () {
     ]);
   });
 
-  it("rejects tags that are used twice, have no reason or no statement", () => {
+  it("rejects tags that are used twice, or lack a reason or a statement", () => {
     const withTag = (text: string) => () => readTags(new Map([["x.circom", text]]));
     expect(withTag("// [C:a] r\nx === y;\n\n// [C:a] r\nx === y;")).to.throw("already in x.circom:1");
     expect(withTag("// [C:a]\nx === y;")).to.throw("no reason");
@@ -118,7 +118,7 @@ describe("kit", function () {
     });
   });
 
-  it("does not accept a clumsy attack", async () => {
+  it("does not count an attack that fails for another reason, or proves nothing false", async () => {
     const honest = await attack({
       ...lie,
       edits: [],

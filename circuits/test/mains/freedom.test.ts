@@ -36,7 +36,7 @@ async function openSignals(all: Sources, name: keyof typeof CASES): Promise<stri
   return openWires(build.r1cs, witness).map((wire) => names.get(wire) ?? `wire ${wire}`);
 }
 
-describe("freedom: the inputs determine every signal of a witness", function () {
+describe("the inputs determine every signal of a witness", function () {
   slow(this, "circuits are compiled, and witnesses made");
   for (const name of circuitNames.filter((circuit) => isAffected(sources, `${circuit}.circom`)))
     it(name, async () => {

@@ -23,7 +23,7 @@ describe("a node with an endless response", () => {
     await Promise.all(server.closed);
   });
 
-  it("is cut off at the timeout, however it sends", async () => {
+  it("is cut off at the timeout, whether it stalls or sends slowly", async () => {
     for (const respond of [ENDLESS.stall, ENDLESS.drip]) {
       server.respond = respond;
       expect(await rejection(node(100).ask("eth_chainId", []))).to.include({ code: "NODE_UNREACHABLE" });

@@ -46,7 +46,7 @@ const FAULTS: Record<string, unknown> = {
   "closes the connection": GONE,
 };
 
-describe("several nodes", () => {
+describe("a chain with several nodes", () => {
   const nodes: TestNode[] = [];
   let time = 0;
   const reader = (members: readonly TestNode[], options: Partial<ChainOptions> = {}) =>
@@ -68,7 +68,7 @@ describe("several nodes", () => {
     for (const node of nodes.splice(0)) await node.stop();
   });
 
-  it("are tried in order; a failed node is tried last for a while", async () => {
+  it("tries them in order, and tries a failed node last for a while", async () => {
     second.answers["eth_getBalance"] = "0x5";
     const chain = reader([first, second]);
     expect(await chain.balance(HASH)).to.equal(5n);
@@ -78,7 +78,7 @@ describe("several nodes", () => {
     expect(await chain.balance(HASH)).to.equal(6n);
   });
 
-  it("pause a repeatedly failing node for 0.5 to 30 s, and concurrent failures count once", async () => {
+  it("pauses a node that keeps failing for 0.5 to 30 s, and counts concurrent failures once", async () => {
     second.answers["eth_getBalance"] = "0x5";
     const chain = reader([first, second]);
     const askedAgain = async () => {
@@ -96,7 +96,7 @@ describe("several nodes", () => {
   });
 
   for (const [fault, answer] of Object.entries(FAULTS))
-    it(`answer every request if the first node ${fault}`, async () => {
+    it(`answers every request if the first node ${fault}`, async () => {
       for (const [method, good, ask] of QUESTIONS) {
         second.answers = { ...second.answers, [method]: good };
         const expected = await ask(reader([second]));
@@ -113,7 +113,7 @@ describe("several nodes", () => {
       }
     });
 
-  it("try a faulty node last, but never skip it", async () => {
+  it("tries a faulty node last, but never skips it", async () => {
     first.answers["eth_getBalance"] = "0x5";
     second.answers["eth_getBalance"] = rpcError("internal error");
     const chain = reader([second, first]);
@@ -123,7 +123,7 @@ describe("several nodes", () => {
     expect(await chain.balance(ADDRESS)).to.equal(6n);
   });
 
-  it("skip a hanging node after its timeout, and do not wait for it again", async () => {
+  it("skips a hanging node after its timeout, and does not wait for it again", async () => {
     first.answers["eth_getBalance"] = HANG;
     second.answers["eth_getBalance"] = "0x5";
     const { timeout } = AbortSignal;
@@ -146,7 +146,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("do not wait for a second node that hangs", async () => {
+  it("does not wait for a second node that hangs", async () => {
     second.answers["eth_chainId"] = HANG;
     const chain = reader([first, second]);
     for (const [method, answer, ask] of QUESTIONS) {
@@ -156,7 +156,7 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("are used only on the requested chain", async () => {
+  it("uses only nodes of the requested chain", async () => {
     first.answers = { eth_chainId: "0x1", eth_getBalance: "0x5" };
     second.answers["eth_getBalance"] = "0x6";
     expect(await reader([first, second]).balance(HASH)).to.equal(6n);
@@ -169,7 +169,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("report WRONG_CHAIN only if every node is on another chain", async () => {
+  it("reports WRONG_CHAIN only if every node is on another chain", async () => {
     first.answers["eth_chainId"] = "0x1";
     second.answers["eth_chainId"] = GONE;
     for (const order of [
@@ -181,7 +181,7 @@ describe("several nodes", () => {
     expect(await rejection(reader([first, second]).balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
-  it("are checked for their chain once a minute, and after a fault", async () => {
+  it("checks each node's chain id once a minute, and after a fault", async () => {
     first.answers["eth_getBalance"] = "0x5";
     const chain = reader([first]);
     await chain.balance(ADDRESS);
@@ -197,7 +197,7 @@ describe("several nodes", () => {
     expect(await rejection(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
-  it("keep a node's position in the order if it lacks a method", async () => {
+  it("keeps a node's position in the order if it does not support a method", async () => {
     first.answers["eth_maxPriorityFeePerGas"] = rpcError("the method does not exist", -32601);
     first.answers["eth_getBalance"] = "0x5";
     second.answers = { ...second.answers, eth_maxPriorityFeePerGas: "0x7", eth_getBalance: "0x6" };
@@ -206,7 +206,7 @@ describe("several nodes", () => {
     expect(await chain.balance(ADDRESS)).to.equal(5n);
   });
 
-  it("are logged by host only", async () => {
+  it("logs only the hosts of its nodes", async () => {
     const log: object[] = [];
     first.answers["eth_getBalance"] = rpcError("no such key: secret-key");
     second.answers["eth_getBalance"] = "0x5";
@@ -224,7 +224,7 @@ describe("several nodes", () => {
     ]);
   });
 
-  it("return the newest block seen while one node lags, then the block of the node that is ahead", async () => {
+  it("returns the newest block seen while one node lags, then the block of the node that is ahead", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     second.answers["eth_getBlockByNumber"] = block(11);
     const chain = reader([first, second]);
@@ -242,7 +242,7 @@ describe("several nodes", () => {
     while ((await chain.head()).number !== 8) await new Promise(setImmediate);
   });
 
-  it("return a block immediately if the first node lags and the second hangs", async () => {
+  it("returns a block immediately if the first node lags and the second hangs", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     second.answers["eth_getBlockByNumber"] = HANG;
     const { timeout } = AbortSignal;
@@ -266,7 +266,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("are trusted immediately if only one is left", async () => {
+  it("accepts an older head immediately if it has only one node", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     const chain = reader([first]);
     await chain.head();
@@ -274,14 +274,14 @@ describe("several nodes", () => {
     expect((await chain.head()).number).to.equal(8);
   });
 
-  it("are not tried after a revert, because every node would return the same", async () => {
+  it("asks no other node after a revert, because every node would return the same", async () => {
     first.answers["eth_call"] = rpcError("execution reverted", 3, "0x09bde339");
     const error = await rejection(reader([first, second]).call(CALL));
     expect(error).to.include({ code: "CALL_REVERTED", data: "0x09bde339" });
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("are not tried after an estimate fails for lack of funds", async () => {
+  it("asks no other node after an estimate fails for lack of funds", async () => {
     first.answers = { ...first.answers, eth_getBalance: "0x5" };
     const chain = reader([first, second]);
     for (const text of ["insufficient funds for gas * price + value", "gas required exceeds allowance (0)"]) {
@@ -292,7 +292,7 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("receive a request that sends a transaction only once in total", async () => {
+  it("never sends a transaction request twice, to the same node or to another", async () => {
     for (const method of ["eth_sendTransaction", "eth_sendRawTransaction"]) {
       Object.assign(first.answers, { [method]: GONE });
       Object.assign(second.answers, { [method]: HASH });
@@ -304,7 +304,7 @@ describe("several nodes", () => {
     expect(await reader([first, second]).request("eth_sendTransaction", [])).to.equal(HASH);
   });
 
-  it("are not tried after an error thrown by the program itself", async () => {
+  it("asks no other node after an error thrown by the program itself", async () => {
     const own = new Error("own");
     const error = await anyRejection(
       reader([first, second]).useNode(async () => {
@@ -319,7 +319,7 @@ describe("several nodes", () => {
     const logs = (from: number, to: number) => (view: ChainNode) => view.logs({ address: ADDRESS, from, to });
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
-    it("fail over if a node refuses the range, and still try that node first for other requests", async () => {
+    it("fails over if a node refuses the range, and still tries that node first for other requests", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       second.answers["eth_getLogs"] = [];
       const chain = reader([first, second]);
@@ -327,7 +327,7 @@ describe("several nodes", () => {
       expect(await chain.balance(ADDRESS)).to.equal(5n);
     });
 
-    it("fail with RANGE_TOO_LARGE if all refuse, with any message, or NODE_ERROR for one block", async () => {
+    it("fails with RANGE_TOO_LARGE if every node refuses, with any message, or with NODE_ERROR for a single block", async () => {
       first.answers["eth_getLogs"] = TOO_MANY;
       second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
       const chain = reader([first, second]);
@@ -335,7 +335,7 @@ describe("several nodes", () => {
       expect(await rejection(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
     });
 
-    it("fail with RANGE_TOO_LARGE immediately if the other node is paused after a fault", async () => {
+    it("fails with RANGE_TOO_LARGE immediately if the other node is paused after a fault", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       const chain = reader([second, first]);
       await chain.balance(ADDRESS);
@@ -352,7 +352,7 @@ describe("several nodes", () => {
         (found) => found !== undefined,
       );
 
-    it("are tried until a result is accepted, and return the last result if all responded", async () => {
+    it("asks nodes until a result is accepted, and returns the last result if all of them responded", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       second.answers["eth_getTransactionReceipt"] = receipt(HASH);
       expect(await ask(reader([first, second]))).to.include({ blockNumber: 7 });
@@ -361,7 +361,7 @@ describe("several nodes", () => {
       expect(second.count("eth_getTransactionReceipt")).to.equal(2);
     });
 
-    it("throw the fault if no result is accepted and a node failed", async () => {
+    it("throws the fault if no result is accepted and a node failed", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       for (const order of [
         [first, second],
@@ -373,7 +373,7 @@ describe("several nodes", () => {
     });
   });
 
-  it("reject malformed results", async () => {
+  it("rejects malformed results", async () => {
     const cases: [string, unknown, (chain: Chain) => Promise<unknown>][] = [
       ["eth_getBalance", 5, (chain) => chain.balance(HASH)],
       ["eth_getBalance", "five", (chain) => chain.balance(HASH)],
@@ -393,7 +393,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("require http URLs without user and password", () => {
+  it("requires http URLs without user and password", () => {
     for (const url of ["", "ws://127.0.0.1", "nothing", "http://user:secret@127.0.0.1:8545"]) {
       const open = () => connectChain({ urls: [url], chainId: 1n });
       expect(open).to.throw(ChainError, "http").with.property("code", "INVALID_OPTION");

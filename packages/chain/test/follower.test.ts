@@ -190,7 +190,7 @@ describe("PoolFollower", () => {
       expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 19 });
     });
 
-    it("rolls back a few blocks only if the sink keeps the anchors", async () => {
+    it("rolls back only a few blocks if the sink keeps the anchors", async () => {
       const blocks: { number: number; hash: string }[] = [];
       sink.beforeAdd = ({ anchors }) => blocks.unshift(...anchors.toReversed());
       sink.known = async () => blocks;

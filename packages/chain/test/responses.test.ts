@@ -75,7 +75,7 @@ describe("an error of a node", () => {
     for (const error of FAULTS) expect(codeOf("eth_call", error), JSON.stringify(error)).to.equal("NODE_ERROR");
   });
 
-  it("is a lack of funds for calls and estimates", () => {
+  it("is reported as a lack of funds for calls and estimates only", () => {
     for (const message of [
       "insufficient funds for gas * price + value: address 0x11 have 0 want 5",
       "err: insufficient funds for transfer (supplied gas 21000)",

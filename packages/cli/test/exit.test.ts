@@ -203,7 +203,7 @@ describe("exit codes", () => {
     expect(byExit(codes.filter((code) => !first.has(code)))).to.deep.equal(ADDED);
   });
 
-  it("keep these numbers", () => {
+  it("have stable numbers", () => {
     const numbers = Object.fromEntries(Object.entries(EXIT).map(([name, { code }]) => [name, code]));
     expect(numbers).to.deep.equal({
       ok: 0,

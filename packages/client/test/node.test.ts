@@ -111,7 +111,7 @@ describe("a faulty node", () => {
     expect(wallet.balance().spendable).to.equal(11_000n);
   });
 
-  it("with any other fault is not trusted to confirm the root of the events", async () => {
+  it("is not trusted to confirm the root of the events after any other fault", async () => {
     for (const code of ["NODE_UNREACHABLE", "NODE_INCONSISTENT", "WRONG_CHAIN"] as const) {
       const { error } = await scanWith(world, {
         call: async (call, block) => {
@@ -123,7 +123,7 @@ describe("a faulty node", () => {
     }
   });
 
-  it("on another fork does not provide the time that expires payments", async () => {
+  it("does not provide the time that expires payments if it is on another fork", async () => {
     const fork = changed(world, {
       block: async (number) => {
         const block = await world.chain.block(number);
@@ -201,7 +201,7 @@ describe("a faulty node", () => {
     expect(wallet.balance().total).to.equal(19_000n);
   });
 
-  it("that fails later invalidates only unchecked pages", async () => {
+  it("invalidates only unchecked pages if it fails later", async () => {
     let lying = false;
     const chain = changed(
       world,

@@ -32,7 +32,7 @@ describe("a proof in the journal", () => {
     expect(payer.history().map(({ state }) => state)).to.have.members(["settled", "expired"]);
   });
 
-  it("of a second attempt is not overwritten by a slower first attempt", async () => {
+  it("is not overwritten by a slower first attempt once the second attempt has stored its own", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
     let release = () => undefined as unknown;
@@ -58,7 +58,7 @@ describe("a proof in the journal", () => {
     }
   });
 
-  it("that was never generated still reserves its deadline: the next attempt has a later deadline", async () => {
+  it("reserves its deadline even if it was never generated: the next attempt has a later one", async () => {
     const store = new MemoryStore();
     const { world, payer } = await start([5_000n], { store });
     world.prover.before = () => {

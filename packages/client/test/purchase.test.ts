@@ -196,7 +196,7 @@ describe("a purchase", () => {
     expect(paid.id).to.equal((await openPurchases(payer))[0]!.id);
   });
 
-  it("resumes its second payment instead of the first, which was submitted", async () => {
+  it("resumes the second payment, not the first, although only the first was submitted", async () => {
     await replaceNote();
     // Proving the second payment fails after the payment was stored.
     world.prover.before = () => {

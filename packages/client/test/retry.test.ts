@@ -29,7 +29,7 @@ describe("another attempt", () => {
     expect(error.details["transactionHash"]).to.equal(block.logs[0]!.transactionHash);
   });
 
-  it("from another note waits until a block after validUntil is confirmed", async () => {
+  it("waits until a block after validUntil is confirmed if it spends another note", async () => {
     const { world, request } = await start([5_000n]);
     const finality = 3;
     const wallet = await world.wallet({ seed: SEED, finality });
@@ -75,7 +75,7 @@ describe("another attempt", () => {
     expect(payer.balance().total).to.equal(3_000n);
   });
 
-  it("of a withdrawal spends the same notes with a new deadline", async () => {
+  it("spends the same notes with a new deadline, also for a withdrawal", async () => {
     const { world, payer } = await start([5_000n, 6_000n]);
     const recipient = `0x${"cc".repeat(20)}`;
     const first = await payer.withdraw({ recipient, amount: 7_000n });

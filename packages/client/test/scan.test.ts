@@ -123,7 +123,7 @@ describe("scan", () => {
     expect((await wallet.deposit({ amounts: [2_000n] })).keyIndex).to.be.within(101, 300);
   });
 
-  it("uses other tags than a second device with the same seed", async () => {
+  it("uses different tags than a second device with the same seed", async () => {
     const world = new World();
     const devices = [await world.wallet({ seed: SEED }), await world.wallet({ seed: SEED })];
     // Ten tags each: the probability that two random choices agree in all ten is 10^-19.

@@ -6,7 +6,7 @@ import { checkSeed, createSeedWords, seedFromAccount, seedFromWords, wordsFromSe
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 describe("seed words", () => {
-  it("are 24, random, and restore the seed", () => {
+  it("are 24 random words that restore the seed", () => {
     const words = createSeedWords();
     expect(words.split(" ")).to.have.length(24);
     expect(createSeedWords()).not.to.equal(words);

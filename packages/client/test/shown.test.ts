@@ -121,7 +121,7 @@ describe("a note whose nullifier an unsettled payment revealed", () => {
     expect(restored.balance().total).to.equal(9_000n);
   });
 
-  it("excludes notes whose proof was discarded before it left the wallet", async () => {
+  it("is not one whose proof was discarded before it left the wallet", async () => {
     const { payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     const { id, nullifier } = await payer.pay(request);
     await payer.discard(id);
@@ -129,7 +129,7 @@ describe("a note whose nullifier an unsettled payment revealed", () => {
     expect((await payer.pay({ ...request, service: SERVICE })).nullifier).to.equal(nullifier);
   });
 
-  it("excludes notes whose proof was never generated", async () => {
+  it("is not one whose proof was never generated", async () => {
     const { world, payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     world.prover.before = () => {
       throw new Error("aborted");

@@ -49,7 +49,7 @@ describe("state of a note, block by block", () => {
     expect(wallet.status(payment.id)).to.include({ state: "settled", final: true });
   });
 
-  it("is held until the block after validUntil is confirmed, and not a second less", async () => {
+  it("is held until the block after validUntil is confirmed, and not released a second earlier", async () => {
     const { world, wallet, request, later, states } = await start();
     await world.deposit(wallet, [5_000n]);
     await world.append();

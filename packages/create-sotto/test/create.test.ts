@@ -89,7 +89,7 @@ describe("createProject", () => {
         expect(read(join(folder, "README.md")).trimEnd().split("\n").length).to.be.within(8, 15);
       });
 
-      it("lists in .env.example the defaults of its settings", () => {
+      it("lists the defaults of its settings in .env.example", () => {
         const settings = read(join(folder, "src", "settings.ts"));
         const given = [...read(join(folder, ".env.example")).matchAll(/^([A-Z_]+)=(.*)$/gm)];
         expect(given).to.not.deep.equal([]);

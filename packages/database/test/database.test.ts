@@ -233,7 +233,7 @@ describe("database URLs and names", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("fail differently from a wrong query if unreachable, and hide the password", async () => {
+  it("cause a different error than a wrong query if unreachable, and hide the password", async () => {
     const error = await refusal(openDatabase({ ...options, url: "postgres://postgres:secret@127.0.0.1:9/none" }));
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
     expect(`${error.message} ${error.stack}`).not.to.contain("secret");

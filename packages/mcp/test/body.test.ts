@@ -36,7 +36,7 @@ describe("the body of a response", () => {
     expect((await readPart(new Response(broken), 100, never)).bytes.toString()).to.equal("part");
   });
 
-  it("is text if its type and its bytes say so; drops a character that was cut in half", async () => {
+  it("is text if both its type and its bytes are, without a character that was cut in half", async () => {
     const body = await read("aé", 2);
     expect(asText(body, "text/plain; charset=utf-8")).to.equal("a");
     expect(asText(await read("{}", 9), "application/problem+json")).to.equal("{}");

@@ -43,7 +43,7 @@ describe("x402 over MCP", () => {
       expect(isCallOf(resource, "https://a.example", "forecast"), resource).to.equal(false);
   });
 
-  it("writes equal arguments alike, and different ones differently", () => {
+  it("serializes equal arguments identically, and different ones differently", () => {
     expect(canonicalJson({ b: [{ d: 1, c: 2n }], a: undefined })).to.equal('{"b":[{"c":"2","d":1}]}');
     expect(canonicalJson([1, 2])).to.not.equal(canonicalJson([2, 1]));
     expect(canonicalJson({ at: new Date(0) })).to.equal('{"at":"1970-01-01T00:00:00.000Z"}');

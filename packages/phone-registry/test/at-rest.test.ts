@@ -91,7 +91,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     expect([...mine].filter((text) => theirs.has(text) && !/^\d{4}-/.test(text))).to.deep.equal([]);
   });
 
-  it("stores links of accounts and of contract wallets with equal length", async () => {
+  it("stores links of accounts and of contract wallets with the same length", async () => {
     await world.linked(NUMBERS[0]!.e164, 1);
     await world.linked(NUMBERS[1]!.e164, 2, { signature: `0x${"ab".repeat(150)}` });
     const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
@@ -199,7 +199,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       await expectTampered();
     });
 
-    it("and lets an operator erase the record, so that the number can be linked again", async () => {
+    it("a damaged record, which an operator can erase so that the number can be linked again", async () => {
       await world.linked(a, 1);
       await raw.run(sql`update phone_mappings set envelope = 'A.A'`);
       await expectTampered();

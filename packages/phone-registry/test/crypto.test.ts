@@ -37,7 +37,7 @@ describe("envelopes", () => {
       expect(codeOf(() => rewrap(rotated, other, "m1", envelope))).to.equal("RECORD_TAMPERED");
   });
 
-  it("are never equal", () => {
+  it("differ each time, even for the same record", () => {
     const all = Array.from({ length: 50 }, () => sealRecord(ring, place, value));
     expect(new Set(all.flatMap((one) => one.split("."))).size).to.equal(100);
   });
@@ -80,7 +80,7 @@ describe("envelopes", () => {
     expect(codeOf(() => openRecord(ring, place, "m1", mixed))).to.equal("RECORD_TAMPERED");
   });
 
-  it("can change their master key", () => {
+  it("can be rewrapped under a new master key", () => {
     const envelope = sealRecord(ring, place, value);
     const renewed = rewrap(rotated, place, "m1", envelope);
     expect(renewed.split(".")[1]).to.equal(envelope.split(".")[1]);
@@ -89,7 +89,7 @@ describe("envelopes", () => {
     expect(codeOf(() => openRecord(ring, place, "m2", renewed))).to.equal("KEY_MISSING");
   });
 
-  it("of texts open only for their purpose", () => {
+  it("that contain a text open only for their purpose", () => {
     const text = sealText(ring, ["ledger", "a"], "text");
     expect(openText(ring, ["ledger", "a"], "m1", text)).to.equal("text");
     expect(codeOf(() => openText(ring, ["ledger", "b"], "m1", text))).to.equal("RECORD_TAMPERED");
@@ -112,7 +112,7 @@ describe("heads", () => {
     expect(codeOf(() => assertHead(ring, place, undefined))).to.equal("RECORD_TAMPERED");
   });
 
-  it("add up by terms that their seals do not reveal", () => {
+  it("have distinct summands, which their seals do not reveal", () => {
     const entry = { id: "a", version: 1, verified: 1, master_key: "m1" };
     const seal = BigInt(`0x${Buffer.from(sealHead(ring, place), "base64url").toString("hex")}`);
     expect(headTerm(ring, entry)).not.to.equal(seal);

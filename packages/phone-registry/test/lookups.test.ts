@@ -95,7 +95,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     await registry.resolve({ phone: number(99), client: networksOf("2001:db8:8::1").join(",") });
   });
 
-  it("of one client in a range are limited, against enumeration", async () => {
+  it("by one client in a range are limited, to prevent enumeration", async () => {
     const registry = await world.open({ limits: lookups({ clientRange: [{ limit: 4, seconds: 86_400 }] }) });
     for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
     const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));

@@ -21,7 +21,7 @@ overWorlds("races", EVERY_DATABASE, (newWorld) => {
     return found;
   };
 
-  it("between links verified concurrently end with one of them, correctly reported", async () => {
+  it("between links verified concurrently end with exactly one link, which is the one reported", async () => {
     const second = await world.open();
     const many = [1, 2, 3, 4, 5, 6];
     for (const n of many) await world.registry.link(world.request(PHONE, n, { issuedAt: slot(n % 3) }));

@@ -12,7 +12,7 @@ describe("the scales of a chart", () => {
     expect(xRange([7_200])).to.deep.equal([5_400, 9_000]);
   });
 
-  it("use the height for small amounts, and begin bars at 0", () => {
+  it("use the full height for small amounts, and start bars at 0", () => {
     expect(yRange(series("bars", 0.05, null), 0.05, 0.05)).to.deep.equal([0, 0.05 * 1.1]);
     expect(yRange(series("bars", 1, null), 1, 1)).to.deep.equal([0, 1.1]);
     expect(yRange(series("points", 100, 200), 100, 200)).to.deep.equal([90, 200 * 1.1]);

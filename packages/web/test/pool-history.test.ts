@@ -105,7 +105,7 @@ describe("the pool's history", () => {
     ]);
   });
 
-  it("counts by hour, with empty hours", () => {
+  it("counts by hour, and includes hours without events", () => {
     const hours = historyOf(EVENTS).hours(3, START + HOUR + 60);
     expect(hours.map(({ start, notes, nullifiers }) => [start, notes, nullifiers])).to.deep.equal([
       [START - HOUR, 0, 0],

@@ -88,7 +88,7 @@ describe("the launcher", function () {
     expect(run("build").stderr).to.contain("installing").and.not.contain("fetching");
   });
 
-  describe("before the command line", () => {
+  describe("building before a command", () => {
     /** The task `sotto` with a fake turbo, and a program that prints its arguments and environment. */
     const sotto = (turbo: string, started: NodeJS.ProcessEnv = {}) => {
       putNpm("exit 0");

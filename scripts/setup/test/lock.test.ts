@@ -16,7 +16,7 @@ describe("artifacts lock", function () {
     expect(Object.keys(readLock().circuits)).to.deep.equal([...circuitNames]);
   });
 
-  it("is marked development", () => {
+  it("states that its keys are for development", () => {
     expect(readLock().set).to.equal("development");
   });
 
@@ -67,7 +67,7 @@ describe("exported verifiers", function () {
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
     it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));
 
-  it("fail by name if edited", async () => {
+  it("are named in the error if they were edited", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
     const copy = join(folder, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);

@@ -37,7 +37,7 @@ describe("error responses", () => {
     });
   });
 
-  it("takes statuses from the table only", () => {
+  it("take statuses from the table only", () => {
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const literal = /(\.code|statusCode:|status:)\s*\(?\s*(4|5)\d\d\b/;
     expect(files.filter((name) => literal.test(readFileSync(join(root, name), "utf8")))).to.deep.equal([]);
@@ -130,7 +130,7 @@ describe("error responses", () => {
     expect(statusOf(SERVER_ERRORS, "__proto__")).to.equal(500);
   });
 
-  it("describes a route's errors by status, with the codes of each", () => {
+  it("are described by status, with the codes of each", () => {
     const responses = errorResponses(SERVER_ERRORS, "INVALID_JSON", "OVERLOADED", "DUPLICATE_KEY");
     const described = Object.entries(JSON.parse(JSON.stringify(responses)) as Record<string, { description: string }>);
     expect(described.map(([status, { description }]) => [status, description])).to.deep.equal([

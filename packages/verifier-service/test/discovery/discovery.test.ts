@@ -76,7 +76,7 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     expect(await items(discovery, SERVED.config.pool)).to.deep.equal([]);
   });
 
-  it("reveals no further payments by the order, the day or the expiry of listings", async () => {
+  it("does not reveal further payments through the order, the day or the expiry of listings", async () => {
     const discovery = open();
     for (const path of ["/b", "/a"]) await discovery.note(extensions, origin + path);
     await discovery.askDue();

@@ -25,7 +25,7 @@ const codes = (change: Partial<Outlook>, kind: "payment" | "sponsored" = "paymen
   Object.values(findObstacles({ ...good, ...change }, limits, kind)).flatMap((found) => found?.code ?? []);
 
 describe("obstacles to settlement", () => {
-  it("do not exist while chain, price, account, budget and relayer are healthy", () => {
+  it("are absent while chain, price, account, budget and relayer are healthy", () => {
     expect(codes({})).to.deep.equal([]);
     expect(codes({}, "sponsored")).to.deep.equal([]);
   });

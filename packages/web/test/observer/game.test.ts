@@ -30,7 +30,7 @@ describe("the game's draw", () => {
     expect([...choices].sort()).to.deep.equal([0, 1, 2]);
   });
 
-  it("puts the spent note at each position equally often, and each other note beside it", () => {
+  it("puts the spent note at each position equally often, and shows each other note with it", () => {
     const random = sequence();
     const places = Array<number>(MAX_CHOICES).fill(0);
     const beside = Array<number>(40).fill(0);
@@ -45,7 +45,7 @@ describe("the game's draw", () => {
     expect(Math.max(...others.map((count) => Math.abs(count - (ROUNDS * 7) / 39)))).to.be.below(210);
   });
 
-  it("draws each payment equally often, in changing orders", () => {
+  it("draws each payment equally often, and shuffles the choices", () => {
     const random = sequence();
     const payments = ["a", "b", "c", "d"].map((name) => ({ payment: name, spent: 1, leaves: 40 }));
     const counts = new Map<string, number>();
@@ -65,7 +65,7 @@ describe("the game's draw", () => {
     expect(drawRound([{ payment: "a", spent: 9, leaves: 9 }], sequence())).to.equal(undefined);
   });
 
-  it("uses the browser's generator within its bounds", () => {
+  it("draws numbers below the bound from the browser's random generator", () => {
     const drawn = new Set(Array.from({ length: 400 }, () => secureRandom(5)));
     expect([...drawn].sort()).to.deep.equal([0, 1, 2, 3, 4]);
     expect(secureRandom(1)).to.equal(0);

@@ -115,7 +115,7 @@ describe("the public values of a payment", () => {
     expect(fields.every(({ offset }) => offset === undefined)).to.equal(true);
   });
 
-  it("are each explained", () => {
+  it("each have an explanation", () => {
     const names = fieldsOf(settled(2), call).map(({ name }) => name);
     expect(names.toSorted()).to.deep.equal(Object.keys(EXPLANATIONS).toSorted());
   });
