@@ -162,7 +162,7 @@ export async function endWithBeacon(context: CeremonyContext, beacon: Beacon): P
   if (rounds.length === 0)
     throw new CommandError(
       "NO_CONTRIBUTIONS",
-      "there is no contribution yet, and a beacon alone is no secret: contribute first",
+      "there is no contribution yet, and a beacon alone contains no secret: contribute first",
     );
   assertBeacon(beacon);
   const [before, after] = [roundFolder(context, rounds.length), roundFolder(context, rounds.length + 1)];

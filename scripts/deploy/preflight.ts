@@ -104,5 +104,5 @@ export async function checkToken({ provider }: NetworkConnection, token: Address
   if (!(await answers("decimals", [])) || !(await answers("balanceOf", [ZeroAddress])))
     throw new CommandError("TOKEN_INVALID", `there is no ERC-20 token at ${token} on this chain`);
   const authorizes = await answers("authorizationState", [ZeroAddress, ZeroHash]);
-  return authorizes ? undefined : `token ${token} has no EIP-3009: deposits into this pool will need gas`;
+  return authorizes ? undefined : `token ${token} does not support EIP-3009: deposits into this pool will need gas`;
 }

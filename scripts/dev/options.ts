@@ -7,10 +7,10 @@ export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, two 
 
   --port N      the first of six ports; default 4020
   --fresh       begin with a new chain, new wallets and new databases
-  --traffic N   wallets of its own make N real payments a second, for example 0.3
+  --traffic N   make N real payments a second from built-in wallets, for example 0.3
   --no-open     do not open the browser
-  --no-build    start what is built
-  --state DIR   folder of everything that is kept; default .dev
+  --no-build    do not build before the start
+  --state DIR   folder for all data that is kept; default .dev
 `;
 
 const DEFAULT_PORT = "4020";

@@ -118,7 +118,7 @@ export const SCRIPT_ERRORS = {
     remedy: "`npm run build`",
   },
   SIGNALS_INVALID: {
-    means: "The public signals to forge a proof for are too few, too many or not field elements.",
+    means: "The public signals of the proof to forge have the wrong number, or are not field elements.",
     cause: "The signals are those of another circuit.",
   },
   SOURCE_MISSING: { means: "There is no circuit at this path.", cause: "A typing error, or the circuit was renamed." },
@@ -295,7 +295,7 @@ export const SCRIPT_ERRORS = {
     cause: "The machine has too little memory, or Hardhat is not installed completely.",
   },
   NODE_UNREACHABLE: {
-    means: "The node does not answer, or not with valid JSON-RPC.",
+    means: "The node does not answer, or its answer is not valid JSON-RPC.",
     cause: "The URL is wrong, the node is down, or it limits requests.",
   },
   NO_FUNDS: {
@@ -314,7 +314,7 @@ export const SCRIPT_ERRORS = {
     remedy: "choose another port with `--port`",
   },
   PORT_DENIED: {
-    means: "The operating system does not open this port.",
+    means: "The operating system refuses to open this port.",
     cause: "The port is below 1024, or reserved by the system.",
     remedy: "choose another port with `--port`",
   },

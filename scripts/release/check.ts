@@ -56,7 +56,7 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   const missing = needed.filter((path) => !has.has(path)).map((path) => `${path} is missing`);
   const strange = files
     .filter((path) => !needed.includes(path) && !/^(?:dist|src)\//.test(path) && !path.startsWith(FOLDERS[name] ?? "/"))
-    .map((path) => `${path} does not belong into the package`);
+    .map((path) => `${path} does not belong in the package`);
   const sourceless = files
     .filter((path) => path.startsWith("dist/") && !has.has(sourceOf(path)))
     .map((path) => `${path} has no source in the package, so maps and "go to definition" lead nowhere`);

@@ -19,10 +19,10 @@ import { applyChangesets } from "./version.ts";
 
 const USAGE = `npm run release -- [version] [OPTIONS]: packs the public packages, checks them, serves them on this machine.
 
-  version       turn the changesets into a version and a section of CHANGELOG.md, then end
-  --once        pack and check, then end
+  version       turn the changesets into a version and a section of CHANGELOG.md, then exit
+  --once        pack and check, then exit
   --port N      port of the registry; default 4873
-  --no-build    pack what is built
+  --no-build    do not build before packing
 `;
 
 const DEFAULT_PORT = "4873";

@@ -203,7 +203,7 @@ describe("the observer page", function () {
       await wallet.go("/wallet");
       await wallet.unlock();
       await wallet.go("/observer");
-      await party("service").getByText("This browser does not keep what it sent").waitFor();
+      await party("service").getByText("This browser no longer has what it sent").waitFor();
       await context.route("**/zk/**", (route) => route.abort());
       await wallet.button("Ask Daily for its price").click();
       await page.getByTestId("pay").click();
@@ -316,9 +316,9 @@ describe("the observer page", function () {
       replacement = await startNode();
       await deployLocal(replacement.url);
       node.target = replacement.url;
-      await page.getByText("The chain was started again").waitFor();
+      await page.getByText("The chain was restarted").waitFor();
       await page.getByText("you can start fresh on the new one").waitFor();
-      await party("payer").getByText("belongs to the chain before it was started again").waitFor();
+      await party("payer").getByText("belongs to the chain before its restart").waitFor();
       await page.getByText("No payment yet.").waitFor();
       await assertAccessible(page, "the observer page after a restart of the chain");
     }),

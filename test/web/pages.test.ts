@@ -370,7 +370,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       await figure("Notes", "4").waitFor();
       const second = await openTab();
       await second.goto(`${host.url}/#/pool`);
-      await second.getByText("Another tab keeps what is read of this pool.").waitFor();
+      await second.getByText("Another tab stores the data of this pool.").waitFor();
       await figure("Notes", "4", second).waitFor();
       await second.close();
     }),
@@ -415,7 +415,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       replacement = await startNode();
       await deployLocal(replacement.url);
       node.target = replacement.url;
-      for (const tab of [page, pool]) await tab.getByText("The chain was started again").waitFor();
+      for (const tab of [page, pool]) await tab.getByText("The chain was restarted").waitFor();
       await figure("Confirmed, all time", "0.00").waitFor();
       await figure("Notes", "0", pool).waitFor();
       await pool.getByText("Nothing happened in the last 24 hours.").waitFor();

@@ -15,7 +15,7 @@ export const CLI_ERRORS = {
     exit: "usage",
   },
   FILE_EXISTS: {
-    means: "The file to be written exists already.",
+    means: "The file to be written already exists.",
     cause: "An earlier command wrote the file, or it belongs to something else.",
     exit: "usage",
   },
@@ -25,7 +25,7 @@ export const CLI_ERRORS = {
     exit: "usage",
   },
   WALLET_EXISTS: {
-    means: "There is a wallet already. `init` and `restore` never replace a key.",
+    means: "There is already a wallet. `init` and `restore` never replace a key.",
     cause: "An earlier `init` or `restore` made a wallet in this folder.",
     exit: "usage",
   },

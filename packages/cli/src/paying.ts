@@ -11,10 +11,10 @@ import { type Session, serviceOf } from "./session.ts";
 /** Options of the commands that pay for a request. */
 export const PAYING = {
   max: { value: "AMOUNT", help: "highest price; required without a terminal or with --yes" },
-  "max-day": { value: "AMOUNT", help: "most that this wallet may spend in a day (UTC)" },
-  "max-host": { value: "AMOUNT", help: "most that this wallet may spend at this host in a day" },
+  "max-day": { value: "AMOUNT", help: "maximum that this wallet may spend in a day (UTC)" },
+  "max-host": { value: "AMOUNT", help: "maximum that this wallet may spend at this host in a day" },
   key: { value: "TEXT", help: "names the purchase: one key is paid at most once, forever" },
-  "new-recipient": { help: "accept another wallet of the host than before" },
+  "new-recipient": { help: "accept that the host now names a different wallet" },
   merge: { help: "merge notes first if no single note is large enough" },
   registry: { value: "URL", help: "phone registry to check a 402's phone number with; default: the service" },
   ...YES,

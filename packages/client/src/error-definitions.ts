@@ -43,13 +43,14 @@ export const WALLET_ERRORS = {
   },
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
   TOKEN_MISMATCH: {
-    means: "The token at the address does not sign as EIP-3009 says, or the service's token is for another payment.",
+    means:
+      "The token at the address does not use the expected EIP-3009 signatures, or the service's token is for another payment.",
     cause:
       "The manifest names a token without EIP-3009 or with another name or version, or the service mixed up two requests.",
     exit: "network",
   },
   INSUFFICIENT_FUNDS: {
-    means: "The wallet has less than is to be spent. Details: `missing`.",
+    means: "The wallet does not have the amount to be spent. Details: `missing`.",
     cause: "Too little was deposited or received, or the price is in another unit than expected.",
     exit: "funds",
     remedy: {
@@ -80,7 +81,7 @@ export const WALLET_ERRORS = {
     exit: "refused",
   },
   DEPOSIT_EXPIRED: {
-    means: "The deposit was not executed before its date. Nothing was deposited; sign another one. Details: `id`.",
+    means: "The deposit was not executed before its deadline. Nothing was deposited; sign another one. Details: `id`.",
     cause: "The program, the service or the chain was stopped for longer than the signature is valid.",
     exit: "refused",
   },
@@ -115,7 +116,7 @@ export const WALLET_ERRORS = {
   },
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TIMED_OUT: {
-    means: "It was not finished in the time allowed.",
+    means: "The operation did not finish in time.",
     cause: "The chain, the service or this machine is slower than the given time allows.",
     exit: "pending",
   },
@@ -130,7 +131,7 @@ const PAYMENT_DECLINED = {
 /** The errors of paying for a request. Nothing was paid when one of these is thrown. */
 export const FETCH_ERRORS = {
   FETCH_OPTION_INVALID: {
-    means: "An option is missing or of the wrong kind.",
+    means: "An option is missing or has the wrong type.",
     cause: "A typing error, an amount that is not a bigint, or an option of another version.",
     exit: "usage",
   },
@@ -188,7 +189,7 @@ export const FETCH_ERRORS = {
 export const PHONE_PAYMENT_ERRORS = {
   PAYMENT_DECLINED,
   PHONE_OPTION_INVALID: {
-    means: "An option or field of the request is missing or of the wrong kind.",
+    means: "An option or field of the request is missing or has the wrong type.",
     cause: "A typing error, or a field that a form left empty.",
     exit: "usage",
   },
@@ -203,7 +204,7 @@ export const PHONE_PAYMENT_ERRORS = {
     exit: "refused",
   },
   PHONE_ANSWER_INVALID: {
-    means: "The registry's response lacks what was signed, or its fields contradict each other.",
+    means: "The registry's response lacks a field that the wallet signed, or its fields contradict each other.",
     cause: "The registry has another version, is faulty or lies.",
     exit: "refused",
   },
@@ -252,7 +253,7 @@ const REFUND = "`sotto purchases` shows the details for a refund claim; close th
 /** The errors of a purchase. */
 export const PURCHASE_ERRORS = {
   PURCHASE_INVALID: {
-    means: "An option or field of the request is missing or of the wrong kind. Nothing was started.",
+    means: "An option or field of the request is missing or has the wrong type. Nothing was started.",
     cause: "A typing error, an amount that is not a bigint, or a key that is empty or too long.",
     exit: "usage",
   },
@@ -300,7 +301,7 @@ export const PURCHASE_ERRORS = {
     remedy: { local: "set it with `sotto init --update --finality 0`", detail: { name: "cause", value: "NO_BLOCKS" } },
   },
   SPLIT_IMPOSSIBLE: {
-    means: "The wallet's notes hold too little to be split as asked.",
+    means: "The wallet's notes are not worth enough for the requested split.",
     cause: "The program asks for more or larger notes than the wallet has funds for.",
     exit: "funds",
   },

@@ -78,7 +78,7 @@ function assertName(name: string): void {
   const shown = JSON.stringify(name.slice(0, 60));
   throw new CreateError(
     "NAME_INVALID",
-    `the folder ${shown} would be the package's name, which begins with a to z or 0 to 9 and continues with these, ".", "_" or "-"`,
+    `the folder's name ${shown} cannot be a package's name: expected a to z, 0 to 9, ".", "_" and "-", beginning with a letter or digit`,
   );
 }
 

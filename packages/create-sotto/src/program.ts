@@ -62,8 +62,8 @@ function nextSteps({ template, folder }: NewProject): string {
   const path = near.length < folder.length ? near : folder;
   return [
     `Created ${path}. Next:`,
-    "  npm run release   in the checkout, in a terminal of its own: serves the packages",
-    "  npm run dev       in the checkout, in another one: a chain, the service, servers to pay",
+    "  npm run release   in the checkout, in its own terminal: serves the packages",
+    "  npm run dev       in the checkout, in another terminal: a chain, the service, servers to pay",
     `  cd ${path} && ${template.commands.join(" && ")}`,
   ].join("\n");
 }

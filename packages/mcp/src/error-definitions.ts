@@ -14,7 +14,7 @@ export const MCP_ERRORS = {
     exit: "usage",
   },
   TARGET_NOT_ALLOWED: {
-    means: "The URL has no http or https address of the public network. Agents may not reach private networks.",
+    means: "The URL is not an http or https address on the public network. Agents may not reach private networks.",
     cause: "The agent tries a local address, another protocol, or a name that resolves to a private address.",
     exit: "refused",
   },

@@ -22,7 +22,7 @@ const HELP = `sotto-mcp: an MCP server that pays for HTTP requests privately, fr
   --private-networks    let the agent reach private networks and this machine (local chains always allow it)
   --http [HOST:]PORT    needs a token; default host: 127.0.0.1
   --token-file FILE     bearer token for --http, in a file that only its owner can read; or SOTTO_MCP_TOKEN
-  --allow-host NAME     host name that HTTP requests may name; may be given more than once
+  --allow-host NAME     host name that HTTP requests may be sent to; may be given more than once
   --allow-origin ORIGIN origin of a web page that may call; may be given more than once
   --version, --help
 

@@ -115,7 +115,8 @@ export const PHONE_ERRORS = {
   STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   DEVELOPMENT_SENDER_REFUSED: {
-    means: "The configured sender shows codes to anyone, which is refused in production and off local chains.",
+    means:
+      "The configured sender shows codes to anyone, which is refused in production and on chains that are not local.",
     cause: "The settings of a local test run are used on a real chain or in production.",
   },
   CODE_NOT_SENT: {

@@ -69,7 +69,7 @@ export const SHARED_ERRORS = {
     http: 404,
   },
   USAGE: {
-    means: "An option or argument is unknown, missing or of the wrong kind.",
+    means: "An option or argument is unknown, missing or has the wrong type.",
     cause: "A typing error, or a command line that was written for another version.",
     exit: "usage",
   },
@@ -130,7 +130,7 @@ export const PROTOCOL_ERRORS = {
     http: 400,
   },
   INVALID_SCALAR: {
-    means: "A scalar is out of the range that its use demands.",
+    means: "A scalar is outside the range that its use requires.",
     cause: "A random value or key was not reduced modulo the subgroup's order.",
   },
   INVALID_KEY: {

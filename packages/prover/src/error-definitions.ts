@@ -40,7 +40,7 @@ export const PROVER_ERRORS = {
     exit: "network",
   },
   ARTIFACT_CHANGED: {
-    means: "The SHA-256 of an artifact is not the lock's. Details: `file`, `expected`, `found`.",
+    means: "The SHA-256 of an artifact does not match the lock. Details: `file`, `expected`, `found`.",
     cause: "The circuits were built again with other keys, the download was damaged, or somebody replaced the file.",
     exit: "usage",
   },
@@ -124,7 +124,7 @@ export const PROVER_ERRORS = {
     http: 400,
   },
   SIGNALS_MALFORMED: {
-    means: "The public signals are not as many canonical decimal strings as the circuit has.",
+    means: "The number of public signals is wrong, or one of them is not a canonical decimal string.",
     cause: "The client has another version or encodes numbers differently.",
     exit: "invalid",
     http: 400,

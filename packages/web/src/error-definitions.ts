@@ -33,7 +33,7 @@ export const WEB_ERRORS = {
     remedy: "Unlock it with its passphrase.",
   },
   CHAIN_REPLACED: {
-    means: "The chain is not the one that this wallet has read: it was started again, or the pool is another one.",
+    means: "The chain is not the one that this wallet has read: it was restarted, or the pool is a different one.",
     cause: "The operator of a local chain started it with `--fresh`, or the host moved to another pool.",
     remedy: "Start fresh on the new chain. The words stay the same; notes of the old chain are not on the new one.",
   },
@@ -43,7 +43,7 @@ export const WEB_ERRORS = {
     remedy: "Free disk space, or remove the data of other sites. Nothing was paid without being recorded.",
   },
   POOL_NOT_KEPT: {
-    means: "This browser does not keep what the page reads of the pool, for example because it has no room left.",
+    means: "This browser does not store the pool's data, for example because it has no room left.",
     cause: "The disk is nearly full, or the window is a private one.",
     remedy: "You can continue. After a reload, the page reads everything again; free disk space to avoid that.",
   },

@@ -34,7 +34,7 @@ export const exportCommand: Command = {
   async run(context) {
     const { args, home, environment } = context;
     const [words, viewing, show] = [args.flag("words"), args.flag("viewing-key"), args.flag("show-secret")];
-    if (words && viewing) throw usage("--words and --viewing-key exclude each other");
+    if (words && viewing) throw usage("--words and --viewing-key cannot be combined");
     const config = readConfig(home);
     const seed = readSeed(home, environment);
     const file = args.text("output");
@@ -128,5 +128,5 @@ export const restore: Command = {
 
 function assertNone({ folder }: Home, some: boolean): void {
   if (some)
-    throw new CliError("WALLET_EXISTS", `there already is a wallet in ${folder}; choose another folder with --home`);
+    throw new CliError("WALLET_EXISTS", `there is already a wallet in ${folder}; choose another folder with --home`);
 }

@@ -26,8 +26,8 @@ export const deposit: Command = {
   },
   details: [
     "The account signs (EIP-3009) and the service submits, so the account needs tokens but no ETH. With --approve it",
-    "sends two transactions itself. The chain shows the account and the amount of a deposit: a round amount, some time",
-    "before the first payment, links less.",
+    "sends two transactions itself. The chain shows the account and the amount of a deposit. A round amount, deposited",
+    "some time before the first payment, is harder to link to that payment.",
     "If it is interrupted, the same command resumes the deposit: it never deposits twice.",
     `The command waits ${WAIT_SECONDS} s for the notes to become spendable, or as long as --wait says.`,
   ],
@@ -67,7 +67,7 @@ const STAGES: Readonly<Record<FundingStage, string>> = {
   submitting: "depositing",
   settling: "waiting for the service",
   confirming: "waiting for the deposit's confirmations",
-  appending: "waiting for the deposit's append to the tree",
+  appending: "waiting until the deposit is appended to the tree",
   spendable: "deposited",
 };
 

@@ -41,7 +41,7 @@ export const init: Command = {
       help: "blocks after an event before it counts; default: the manifest's, else 2 (local chains: 0)",
     },
     words: { help: "read the 24 words from standard input instead of creating new ones" },
-    update: { help: "change the config of an existing wallet; its key stays" },
+    update: { help: "change the config of an existing wallet, but not its key" },
   },
   details: [
     "Sends no transaction; it only asks the node about the pool. The key goes into the file `seed` in the wallet's",
@@ -54,7 +54,7 @@ export const init: Command = {
     if (!update && existsSync(home.config))
       throw new CliError(
         "WALLET_EXISTS",
-        `there already is a wallet in ${home.folder}; change its config with --update`,
+        `there is already a wallet in ${home.folder}; change its config with --update`,
       );
     const config = await configure(context, update ? readConfig(home) : undefined);
     if (update && existsSync(home.store)) assertSamePool(readConfig(home), config);
@@ -119,7 +119,7 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
   const given = environment["SOTTO_SEED"];
   const words = args.flag("words");
   if (given !== undefined && given !== "") {
-    if (words) throw usage("--words and SOTTO_SEED exclude each other: both set the key");
+    if (words) throw usage("--words and SOTTO_SEED cannot be combined: both set the key");
     parseSeed(given, "SOTTO_SEED");
     return "given";
   }

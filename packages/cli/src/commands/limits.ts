@@ -15,15 +15,15 @@ export const limits: Command = {
   summary: "Shows and sets what this wallet may spend.",
   positionals: [],
   options: {
-    max: { value: "AMOUNT", help: "most for one request" },
-    "max-host": { value: "AMOUNT", help: "most for one host in a day (UTC)" },
-    "max-day": { value: "AMOUNT", help: "most for a day (UTC)" },
+    max: { value: "AMOUNT", help: "maximum for one request" },
+    "max-host": { value: "AMOUNT", help: "maximum for one host in a day (UTC)" },
+    "max-day": { value: "AMOUNT", help: "maximum for a day (UTC)" },
     "approve-above": { value: "AMOUNT", help: "an agent asks a person before it pays more than this; 0: always" },
     none: { help: "remove the limits that are not given" },
   },
   details: [
-    "They apply to `sotto pay`, to `sotto request` and to agents (`sotto-mcp`), in addition to the options of a command.",
-    "A limit that is given replaces the one before; the others stay.",
+    "The limits apply to `sotto pay`, to `sotto request` and to agents (`sotto-mcp`), in addition to a command's options.",
+    "A limit that you give replaces the previous one; the others do not change.",
   ],
   async run({ args, home }) {
     const config = readConfig(home);

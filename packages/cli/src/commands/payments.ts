@@ -23,8 +23,8 @@ export const payments: Command = {
   async run(context) {
     const { args, output } = context;
     const [out, incoming] = [args.flag("out"), args.flag("in")];
-    if (out && incoming) throw usage("--out and --in exclude each other");
-    if (args.flag("csv") && output.json) throw usage("--csv and --json exclude each other");
+    if (out && incoming) throw usage("--out and --in cannot be combined");
+    if (args.flag("csv") && output.json) throw usage("--csv and --json cannot be combined");
     return withWallet(context, false, async (session) => {
       await scan(session);
       const { config, wallet } = session;

@@ -15,8 +15,11 @@ export const receipt: Command = {
   summary: "Makes a receipt that proves to a verifier that you paid a payment.",
   positionals: ["PAYMENT"],
   options: {
-    challenge: { value: "TEXT", help: "a text that the verifier chose; without it, a copy proves as much" },
-    "show-deposit": { help: "make it even if it reveals the deposit, and so the account, that paid" },
+    challenge: {
+      value: "TEXT",
+      help: "a text that the verifier chose; without it, a copy of the receipt proves just as much",
+    },
+    "show-deposit": { help: "make it even if it reveals which deposit, and so which account, paid" },
     output: { value: "FILE", help: "write to this file instead of standard output", short: "o" },
   },
   details: [

@@ -41,7 +41,7 @@ export const request: Command = {
   summary: "Sends any request and pays if the server asks for it.",
   positionals: ["URL"],
   options: {
-    method: { value: "METHOD", help: "HTTP method; default: GET, with --data POST", short: "X" },
+    method: { value: "METHOD", help: "HTTP method; default: GET, or POST with --data", short: "X" },
     header: { value: "'NAME: VALUE'", help: "request header; may be given more than once", short: "H", multiple: true },
     data: { value: "TEXT", help: "the body; @FILE reads it from a file, @- from standard input", short: "d" },
     include: { help: "show the status and the headers before the body", short: "i" },

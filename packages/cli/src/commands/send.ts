@@ -29,11 +29,11 @@ export const send: Command = {
   positionals: ["AMOUNT"],
   options: {
     to: { value: "ADDRESS", help: "a shielded address, as `sotto address` shows it, or a phone number" },
-    "new-recipient": { help: "accept another wallet or shielded address of the phone number than before" },
+    "new-recipient": { help: "accept that the phone number now has a different wallet or shielded address" },
     ...REGISTRY,
     wallet: {
       value: "ADDRESS",
-      help: "the recipient's wallet address, to be named in the payment; default: a random one",
+      help: "the recipient's wallet address that the payment names; default: a random one",
     },
     merge: { help: "merge notes first if no single note is large enough" },
     ...YES,

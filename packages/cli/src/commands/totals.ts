@@ -25,13 +25,13 @@ export const totals: Command = {
     "from-block": { value: "N", help: "first block; default: the pool's first block" },
     "to-block": { value: "N", help: "last block; default: the newest final block" },
     amounts: { help: "show each amount, not only the total" },
-    "show-rest": { help: "show the amounts that cannot be hidden: of payments that name another wallet" },
+    "show-rest": { help: "show the amounts of payments that name another wallet; these cannot be hidden" },
     "viewing-key": { value: "FILE", help: "a file of `sotto export --viewing-key` instead of this wallet's key" },
     output: { value: "FILE", help: "write to this file instead of standard output", short: "o" },
   },
   details: [
     "The statement covers every payment in its blocks and reveals no key. The auditor learns the total and which payments",
-    "were yours, and can test a guess of a single amount. docs/protocol.md says what is proved.",
+    "were yours, and can test a guess of a single amount. docs/protocol.md describes what is proved.",
   ],
   async run(context) {
     const { args, output, signal } = context;

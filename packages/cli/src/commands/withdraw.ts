@@ -69,7 +69,7 @@ interface WithdrawalTerms {
 
 function parseTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): WithdrawalTerms {
   const recipient = args.address("to");
-  if (recipient === undefined) throw usage("--to ADDRESS is missing: where the tokens go");
+  if (recipient === undefined) throw usage("--to ADDRESS is missing: the address that receives the tokens");
   const amount = args.optional(0);
   if (args.flag("all") === (amount !== undefined)) throw usage("give either AMOUNT or --all");
   return { recipient, amount: amount === undefined ? undefined : toAmount(amount, "AMOUNT", config.decimals) };

@@ -122,7 +122,7 @@ function rejectRepeated(tokens: Tokens, specs: OptionSpecs): void {
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     if (seen.has(token.name) && specs[token.name]?.multiple !== true)
-      throw usage(`--${token.name} is given twice; it can be given once`);
+      throw usage(`--${token.name} is given twice; it can be given only once`);
     seen.add(token.name);
   }
 }

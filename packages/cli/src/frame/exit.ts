@@ -12,7 +12,7 @@ export const EXIT = {
   },
   funds: { code: 4, means: "not enough: missing funds, or notes that have to be merged first" },
   pending: { code: 5, means: "not finished: run the same command again to resume" },
-  network: { code: 6, means: "the node, the service or the resource server does not answer, or not as expected" },
+  network: { code: 6, means: "the node, the service or the resource server does not answer, or answers unexpectedly" },
   invalid: { code: 7, means: "a receipt, totals, a signature or a backup is invalid" },
   busy: { code: 8, means: "another process is using this wallet" },
   key: { code: 9, means: "no key where one is needed, or a key file that others can read" },

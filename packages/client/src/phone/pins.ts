@@ -90,7 +90,7 @@ async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange
   const what = known.wallet === offered.wallet ? "key" : "wallet";
   throw new PhonePaymentError(
     "PHONE_CHANGED",
-    `the number has another ${what} than before; confirm the change with its holder over another channel`,
+    `the number now has a different ${what}; confirm the change with its holder over another channel`,
     compared(known, offered),
   );
 }

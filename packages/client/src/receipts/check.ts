@@ -72,7 +72,7 @@ export function openReceipt(value: unknown): ParsedReceipt {
   });
   if (mismatch !== undefined) throw invalid(UNOPENED[mismatch.kind]);
   if (!holdsAmount(signals, ownerTag, cipherX(signals.hiddenCipherX, sender), amount))
-    throw invalid("the payment's ciphertext and note do not hold this amount");
+    throw invalid("the payment's ciphertext and note do not contain this amount");
   if (!verifyReceiptSignature(receipt.signature, receiptMessage(receipt), receipt.receiptKey))
     throw invalid("its signature is invalid");
   return receipt;

@@ -76,8 +76,8 @@ export function parseReceipt(value: unknown): ParsedReceipt {
     const { wallet, shieldedAddress } = Object(fields["recipient"]) as Record<string, unknown>;
     const { timestamp, challenge } = fields;
     if (typeof timestamp !== "number" || !Number.isSafeInteger(timestamp) || timestamp < 0)
-      throw malformed(WHAT, "timestamp is no time in milliseconds");
-    if (challenge !== "" && !isPlainText(challenge)) throw malformed(WHAT, "challenge is no plain text");
+      throw malformed(WHAT, "timestamp is not a time in milliseconds");
+    if (challenge !== "" && !isPlainText(challenge)) throw malformed(WHAT, "challenge is not plain text");
     const address = decodeShieldedAddress(shieldedAddress);
     return {
       chainId: parseChainId(fields["chainId"], WHAT),
@@ -104,7 +104,7 @@ export function parseReceipt(value: unknown): ParsedReceipt {
 
 function parseResource(value: unknown): string {
   if (typeof value !== "string" || value === "" || value.length > MAX_URL_LENGTH)
-    throw malformed(WHAT, `resourceUrl is no text of 1 to ${MAX_URL_LENGTH} characters`);
+    throw malformed(WHAT, `resourceUrl is not a text of 1 to ${MAX_URL_LENGTH} characters`);
   return value;
 }
 

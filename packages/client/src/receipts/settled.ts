@@ -77,7 +77,7 @@ export async function settledEvent(
   if (event === undefined)
     throw new ReceiptError(
       "RECEIPT_NOT_SETTLED",
-      `transaction ${transactionHash} in block ${blockNumber} settles no such payment`,
+      `transaction ${transactionHash} in block ${blockNumber} does not settle this payment`,
     );
   const has = height - blockNumber + 1;
   if (has < confirmations)

@@ -46,7 +46,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const { id = hexlify(randomBytes(16)).slice(2) } = request;
-    if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} exists already`);
+    if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} already exists`);
     const note = choose(core, request, checked, options.mergeFee);
     const { recipient, service, resourceUrl } = checked;
     const record: PaymentRecord = {

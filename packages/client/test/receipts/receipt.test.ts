@@ -164,7 +164,7 @@ describe("a receipt", () => {
     chain.takeBack(2);
   });
 
-  it("that would reveal a deposit, because the payment spent its note, is made only on request", async () => {
+  it("is made only on request if it reveals a deposit", async () => {
     const first = payer.history()[0]!;
     expect((await rejection(payer.receipt(first.id))).code).to.equal("RECEIPT_SHOWS_DEPOSIT");
     const shown = await payer.receipt(first.id, { showDeposit: true });

@@ -29,7 +29,7 @@ export const FETCH_ARGUMENTS = {
   method: z
     .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
     .optional()
-    .describe("default: GET, with a body POST"),
+    .describe("default: GET, or POST with a body"),
   headers: z
     .record(z.string().max(64), z.string().max(MAX_HEADER_CHARACTERS))
     .optional()

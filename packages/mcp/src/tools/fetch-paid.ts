@@ -125,7 +125,7 @@ async function pay(
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, limits),
     confirmRecipient: async ({ host, known, offered }) => {
       await call.ask(
-        `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${offered}. A stolen server would do ` +
+        `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${offered}. A compromised server would do ` +
           "that too. Accept the new wallet?",
       );
       return true;

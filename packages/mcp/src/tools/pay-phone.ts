@@ -119,8 +119,8 @@ async function send(
         const what =
           known.wallet === offered.wallet ? "another key of the same wallet" : `the wallet ${offered.wallet}`;
         await call.ask(
-          `${phone} was paid at the wallet ${known.wallet} before and now leads to ${what}. Ask its holder over another ` +
-            "channel. Accept the change?",
+          `${phone} was paid at the wallet ${known.wallet} before and now leads to ${what}. Confirm the change with the ` +
+            "number's holder over another channel. Accept the change?",
         );
         return true;
       },

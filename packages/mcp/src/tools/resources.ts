@@ -78,7 +78,7 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
     {
       title: "Receipt",
       description:
-        "Proves to a verifier that this wallet made one payment. Whoever has it can show it; to prove it to one verifier " +
+        "Proves to a verifier that this wallet made one payment. Anyone who has it can show it; to prove it to one verifier " +
         "only, use `sotto receipt --challenge`.",
       mimeType: "application/json",
     },

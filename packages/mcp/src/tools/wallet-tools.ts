@@ -88,7 +88,7 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
       description: "Lists payments of this wallet, newest first, page by page.",
       inputSchema: {
         limit: z.number().int().min(1).max(MAX_PAGE).optional().describe(`payments on a page, default ${DEFAULT_PAGE}`),
-        cursor: z.string().max(128).optional().describe("next_cursor of the page before"),
+        cursor: z.string().max(128).optional().describe("next_cursor of the previous page"),
         direction: z.enum(["out", "in"]).optional(),
       },
       outputSchema: HISTORY,
@@ -101,7 +101,10 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
           const all = (await wallet.payments({ decimals: token.decimals, direction })).reverse();
           const last = cursor === undefined ? -1 : all.findIndex(({ id }) => id === cursor);
           if (cursor !== undefined && last === -1)
-            throw new AgentError("ARGUMENT_INVALID", "cursor is not of an earlier page; start again without it");
+            throw new AgentError(
+              "ARGUMENT_INVALID",
+              "cursor does not come from an earlier page; start again without it",
+            );
           const page = all.slice(last + 1, last + 1 + limit).map((entry) => ({
             id: entry.id,
             direction: entry.direction,

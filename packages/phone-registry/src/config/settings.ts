@@ -48,8 +48,13 @@ export const PHONE_SETTINGS = {
     "key of the HMAC that the webhook checks, at least 32 characters",
     true,
   ),
-  phoneWebhookTimeoutMs: setting("SOTTO_PHONE_WEBHOOK_TIMEOUT_MS", integer(100, 30_000), "3000", "timeout of one try"),
-  phoneWebhookTries: setting("SOTTO_PHONE_WEBHOOK_TRIES", integer(1, 5), "3", "maximum tries to send one code"),
+  phoneWebhookTimeoutMs: setting(
+    "SOTTO_PHONE_WEBHOOK_TIMEOUT_MS",
+    integer(100, 30_000),
+    "3000",
+    "timeout of one attempt",
+  ),
+  phoneWebhookTries: setting("SOTTO_PHONE_WEBHOOK_TRIES", integer(1, 5), "3", "maximum attempts to send one code"),
   phoneCodeFile: setting(
     "SOTTO_PHONE_CODE_FILE",
     text,

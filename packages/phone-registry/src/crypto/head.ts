@@ -37,12 +37,12 @@ export function assertHead(ring: KeyRing, place: Place, head: Head | undefined):
   const actual = Buffer.from(head?.seal ?? "");
   const fits = expected.length === actual.length && timingSafeEqual(expected, actual);
   if (head?.version !== place.version || !fits)
-    throw new RegistryError("RECORD_TAMPERED", "a record is not its newest version");
+    throw new RegistryError("RECORD_TAMPERED", "a record is not the newest version that was written");
 }
 
 /**
- * A head's term in the sum over all heads, 256 bits. It is not the seal's HMAC and is never stored, so that nobody without
- * the key can search for other heads with the same sum.
+ * A head's term in the sum over all heads, 256 bits. It is not the seal's HMAC and is never stored, so that nobody
+ * without the key can search for other heads with the same sum.
  * @throws RegistryError KEY_MISSING
  */
 export function headTerm(ring: KeyRing, head: HeadEntry): bigint {

@@ -24,7 +24,7 @@ export function assertAllowedOnChain(set: string | { readonly set: string }, cha
   const local = LOCAL_CHAIN_IDS.join(", ");
   throw proverError(
     "DEVELOPMENT_KEYS_REFUSED",
-    `The keys of set ${JSON.stringify(name)} come from no ceremony, and anyone can forge proofs with development keys: ` +
+    `The keys of set ${JSON.stringify(name)} do not come from a ceremony, and anyone can forge proofs with development keys: ` +
       `refused on chain ${chainId}, allowed on ${local} only. Use the keys of a ceremony.`,
     { set: name, chainId: String(chainId), allowed: local },
   );

@@ -16,7 +16,7 @@ const MAX_TRIES = 10;
 export function diskCache(folder: string): ArtifactCache {
   const fs = fileSystem();
   if (fs === undefined)
-    throw proverError("ARTIFACTS_SOURCE_INVALID", "A folder can be the cache of artifacts under Node only.");
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "A folder can be used as the cache of artifacts only in Node.");
   return new DiskCache(fs, folder.replace(/[\\/]+$/, ""));
 }
 

@@ -69,7 +69,7 @@ export async function download(options: Download): Promise<Downloaded> {
       // at 0.
       if (whole) return { bytes, accepted: false };
       received.clear();
-      throw new Broken("the parts are not of one file");
+      throw new Broken("the parts belong to different files");
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
       throwIfAborted(signal);

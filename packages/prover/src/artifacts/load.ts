@@ -129,7 +129,7 @@ class LockedArtifacts implements Artifacts {
     const found = await sha256(bytes);
     if (found !== expected) {
       const file = this.#source.locate(asked);
-      const message = `Artifact ${file} is not the one of the lock: expected SHA-256 ${expected}, found ${found}.`;
+      const message = `Artifact ${file} does not match the lock: expected SHA-256 ${expected}, found ${found}.`;
       throw proverError("ARTIFACT_CHANGED", message, { file, expected, found });
     }
     return bytes;

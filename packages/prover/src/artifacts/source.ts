@@ -57,7 +57,7 @@ export function folderSource(folder: string): ArtifactSource {
     async read(asked) {
       const fs = fileSystem();
       if (fs === undefined) {
-        throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a folder under Node only.");
+        throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a folder only in Node.");
       }
       const file = locate(asked);
       try {

@@ -58,13 +58,13 @@ export const SETTINGS = {
     "SOTTO_MAX_FEE_PER_GAS",
     wholeNumber,
     undefined,
-    "maximum fee per gas, wei; default ten times the price of the last blocks, updated every hour",
+    "maximum fee per gas, wei; default: ten times the price of the last blocks, updated every hour",
   ),
   maxPriorityFeePerGas: setting(
     "SOTTO_MAX_PRIORITY_FEE_PER_GAS",
     wholeNumber,
     undefined,
-    "maximum priority fee per gas, wei; default three times what the last blocks paid or the node suggests",
+    "maximum priority fee per gas, wei; default: three times what the last blocks paid or the node suggests",
   ),
   gasBudget: setting(
     "SOTTO_GAS_BUDGET",
@@ -153,13 +153,13 @@ export const SETTINGS = {
     "SOTTO_CLIENT_QUOTA",
     integer(0),
     undefined,
-    "verified payments and withdrawals per network and day; default what an eighth of SOTTO_GAS_BUDGET pays for, at most 10000",
+    "verified payments and withdrawals per network and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 10000",
   ),
   sponsorQuota: setting(
     "SOTTO_SPONSOR_QUOTA",
     integer(0),
     undefined,
-    "deposits and withdrawals without a fee per network and day, and deposits per account and day; default what an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
+    "deposits and withdrawals without a fee per network and day, and deposits per account and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
   ),
   quotasBeyondBudget: setting(
     "SOTTO_QUOTAS_BEYOND_BUDGET",

@@ -86,7 +86,7 @@ export class Discovery {
       return { status: "rejected", rejectedReason: "the catalog has no room for another resource of this host" };
     } catch (error) {
       if (error instanceof NotListed) return { status: "rejected", rejectedReason: error.message };
-      log.warn({ err: error }, "a resource could not be noted for discovery");
+      log.warn({ err: error }, "a resource could not be recorded for discovery");
       return undefined;
     }
   }

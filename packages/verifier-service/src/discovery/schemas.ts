@@ -32,7 +32,7 @@ const Terms = Type.Object(
     maxTimeoutSeconds: Type.Integer(),
     extra: Json("pool, decimals, resource and service; the 402 of the resource has all fields"),
   },
-  { description: "Payment requirements of x402, without what a payment needs" },
+  { description: "Payment requirements of x402, without the fields that only a payer needs" },
 );
 
 /** A listing. Its texts and JSON are what the host says, never checked: show them as text. */

@@ -133,7 +133,7 @@ export async function checkNote(
 export async function checkChain({ signals }: PaymentStatement, pool: PoolState): Promise<Refusal | undefined> {
   const { root, nullifier } = signals;
   if (!(await pool.isKnownRoot(root)))
-    return refuse("UNKNOWN_ROOT", "publicSignals[5] is not a root the pool's tree had");
+    return refuse("UNKNOWN_ROOT", "publicSignals[5] was never a root of the pool's tree");
   return (await pool.isSpent(nullifier)) ? refuse("NULLIFIER_SPENT", "the note is spent") : undefined;
 }
 

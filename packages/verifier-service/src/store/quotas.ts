@@ -66,7 +66,7 @@ function windowOf({ window }: Quota, now: number): { start: number; end: number 
 
 function assertQuota({ limit, window }: Quota): void {
   const valid = Number.isSafeInteger(limit) && limit >= 0 && Number.isSafeInteger(window) && window > 0;
-  assertRecord(valid, "a quota has a limit of 0 or more and a window in ms");
+  assertRecord(valid, "a quota must have a limit of 0 or more and a window in ms");
 }
 
 async function take(db: Db, quota: Quota, now: number): Promise<QuotaResult> {

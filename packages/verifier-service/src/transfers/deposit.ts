@@ -97,7 +97,7 @@ function parseTerms(body: DepositRequest): DepositTerms {
   const ownerTags = body.ownerTags.map((tag, i) => parseField(tag, `ownerTags[${i}]`));
   const amounts = body.amounts.map((amount, i) => parseAmount(amount, `amounts[${i}]`));
   if (ownerTags.length !== amounts.length)
-    throw new ServiceError("INVALID_REQUEST", "ownerTags and amounts must be of the same length");
+    throw new ServiceError("INVALID_REQUEST", "ownerTags and amounts must have the same length");
   if (ownerTags.includes(0n)) throw new ServiceError("INVALID_REQUEST", "an owner tag must not be 0");
   return {
     from: parseAddress(body.from, "from"),

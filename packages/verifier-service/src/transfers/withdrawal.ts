@@ -50,7 +50,7 @@ export async function relayWithdrawal(
   assertDeadline(terms.validUntil, "validUntil", services);
   assertFee(terms, named.amount, services);
   if (!(await services.pool.isKnownRoot(named.root)))
-    throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
+    throw new ServiceError("UNKNOWN_ROOT", "signals[2] was never a root of the pool's tree");
   if ((await store.ledger.spends(nullifiers)).size > 0)
     throw new ServiceError("NULLIFIER_SPENT", "one of its notes is spent");
   // As in /verify, the proof is verified last and counts for the client's quota.
@@ -87,7 +87,7 @@ function assertFee(
 ): void {
   if (fee > amount) throw new ServiceError("INVALID_REQUEST", "fee is above the amount, signals[1]");
   if (amount > fee && (BigInt(recipient) === 0n || recipient === config.pool))
-    throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address nor the pool");
+    throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address or the pool");
   const paid = feeRecipient === relayer.address.toLowerCase() ? fee : 0n;
   if (paid < BigInt(config.withdrawalFee))
     throw new ServiceError(

@@ -48,8 +48,8 @@ export function ChainNotices({ problem, stale, reorganized, restarted, onRetry }
       {restarted !== undefined && (
         <div className="notice" data-tone="warn" role="status">
           <p>
-            The chain was started again at <Time at={restarted} clock />, so everything on the old one is gone. This
-            page shows the new chain.
+            The chain was restarted at <Time at={restarted} clock />, so everything on the old one is gone. This page
+            shows the new chain.
           </p>
         </div>
       )}

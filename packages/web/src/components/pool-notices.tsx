@@ -16,7 +16,7 @@ export function PoolNotices({ state }: { readonly state: FeedState }) {
       {uncached !== undefined && <ErrorMessage error={uncached} tone="warn" />}
       {shared && (
         <p className="soft small" role="status">
-          Another tab keeps what is read of this pool. You can use both, and close either.
+          Another tab stores the data of this pool. You can use both, and close either.
         </p>
       )}
     </>

@@ -29,7 +29,7 @@ export async function instructionsOf(response: Response): Promise<PaymentInstruc
     const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_MS));
     return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
-    const why = cause instanceof SottoError ? cause.message : "its response is not sotto's";
+    const why = cause instanceof SottoError ? cause.message : "its response is not a sotto response";
     const message = `the server asks for a payment that this wallet cannot make: ${why}`;
     throw new WebError("NOT_PAYABLE", message, {}, { cause });
   }

@@ -86,7 +86,7 @@ function expectSame(known: KnownChain | undefined, found: KnownChain): void {
   if (same) return;
   const what =
     known.chainId === found.chainId && known.pool === found.pool
-      ? `chain ${found.chainId} was started again`
+      ? `chain ${found.chainId} was restarted`
       : `this wallet was used with the pool ${known.pool} on chain ${known.chainId}; the host now names ${found.pool} on chain ${found.chainId}`;
   throw new WebError("CHAIN_REPLACED", what, { known: known.genesis, found: found.genesis });
 }
@@ -269,7 +269,7 @@ export class Session {
   async resume(id: string, onProgress: OnProgress, signal: AbortSignal): Promise<Paid> {
     const { wallet } = this.context;
     const found = (await openPurchases(wallet)).find((purchase) => purchase.id === id);
-    if (found === undefined) throw new WebError("NOT_PAYABLE", "this payment is not open any more");
+    if (found === undefined) throw new WebError("NOT_PAYABLE", "this payment is no longer open");
     const key = await phoneKeyOf(wallet, found.resourceUrl);
     if (key !== undefined) return continueNumber(this.context, key, onProgress, signal);
     const quote = { url: found.resourceUrl, price: found.price, merchant: found.recipient };

@@ -64,10 +64,10 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
   await assertChainId(options.chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
   if (blockHash !== claim.blockHash)
-    throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is not the statement's`);
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", `the chain has a different block ${toBlock} than the statement`);
   const byLeaf = assertComplete(claim, events);
   const ciphers = claim.hidden.map((payment) => cipherOf(claim, payment, byLeaf.get(payment.leafIndex)!));
-  if (!proofHolds(claim, byLeaf, ciphers)) throw invalid("the proof does not hold");
+  if (!proofHolds(claim, byLeaf, ciphers)) throw invalid("the proof is not valid");
   const shown = claim.shared.flatMap(({ leafIndex, point }) => {
     const event = byLeaf.get(leafIndex)!;
     const amount = openWithShared(event, claim.address.ownerTag, point.x);
@@ -99,7 +99,7 @@ function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], 
   const recipientAddress = recipientSignal(recipient, senderCommitment);
   const signals = signalWords("payment", { ...event, recipientAddress, resourceUrl: resource, root });
   if (signalsDigest(signals) !== event.digest)
-    throw invalid(`what it tells of leaf ${leafIndex} does not open that payment`);
+    throw invalid(`its values for leaf ${leafIndex} do not open that payment`);
   return pointFromX(cipherX(event.hiddenCipherX, senderCommitment), "C.x");
 }
 

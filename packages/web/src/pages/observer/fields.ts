@@ -66,7 +66,7 @@ export const EXPLANATIONS = {
   recipientCommitment: {
     title: "New note of the merchant",
     is: "The hash of a new note: amount, owner and a random number. It becomes a leaf of the tree.",
-    opens: "The merchant, with its viewing key. To spend it takes the spending key.",
+    opens: "The merchant, with its viewing key. Spending it takes the spending key.",
     reveals: "That there is a new note. Amount and owner cannot be guessed from it, because of the random number.",
   },
   changeCommitment: {
@@ -103,7 +103,7 @@ export const EXPLANATIONS = {
     title: "Position of the new notes",
     is: "The leaf that the merchant's new note will have in the tree. The payer's is the next one.",
     opens: "Everyone.",
-    reveals: "How many notes the pool had. Positions are given in order of arrival.",
+    reveals: "How many notes the pool had. Positions are assigned in order of arrival.",
   },
 } as const satisfies Record<string, Explanation>;
 

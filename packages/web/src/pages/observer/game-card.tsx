@@ -179,7 +179,7 @@ function Choices({ table, onGuess }: { readonly table: Table; onGuess(leaf: numb
       <p role="status" className="small" data-testid="outcome">
         {!open &&
           (guess === round.spent
-            ? "Right, this time. Draw a few more: the score comes back to chance."
+            ? "Right, this time. Draw a few more: the score returns to chance."
             : `No: it was note ${round.spent}. The chain does not show it; only this wallet knows.`)}
       </p>
     </>

@@ -163,7 +163,7 @@ const NoWallet = ({ phase }: { readonly phase: EngineState["phase"] }) => (
     {phase === "locked" && "The wallet of this browser is locked. "}
     {phase === "empty" && "This browser has no wallet. "}
     {phase === "elsewhere" && "The wallet is open in another tab. "}
-    {phase === "replaced" && "The wallet of this browser belongs to the chain before it was started again. "}
+    {phase === "replaced" && "The wallet of this browser belongs to the chain before its restart. "}
     {!["locked", "empty", "elsewhere", "replaced"].includes(phase) && "The wallet is not open. "}
     <Link href="/wallet">{phase === "locked" ? "Unlock it" : "Go to the wallet"}</Link> to see what a payer knows.
   </>
@@ -174,7 +174,7 @@ function merchantKnows(payment: SeenPayment | undefined, read: bigint | undefine
   const { event } = payment.chain;
   if (read === undefined)
     return {
-      nothing: "The key does not open this payment: it is for another merchant, who cannot be told from others.",
+      nothing: "The key does not open this payment: it is for another merchant, and nothing shows which one.",
     };
   return {
     answers: [
@@ -196,7 +196,7 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
     if (payment.chain === undefined) return { nothing: "Nothing yet: no proof was sent." };
     return {
       nothing:
-        "This browser does not keep what it sent: it forgot it when the wallet was locked or the page reloaded. A new payment fills this column.",
+        "This browser no longer has what it sent: it forgot it when the wallet was locked or the page reloaded. A new payment fills this column.",
     };
   }
   const { bundle, range, signals } = sent.statement;

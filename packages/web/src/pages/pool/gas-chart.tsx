@@ -44,7 +44,7 @@ export function GasChart({ summary, quiet }: Properties) {
       </header>
       {failure !== undefined && !quiet && <ErrorMessage error={failure} tone="warn" />}
       {points.length === 0 ? (
-        <p className="empty">No payment was settled yet.</p>
+        <p className="empty">No payment has been settled yet.</p>
       ) : (
         <>
           <p className="soft small">{label}</p>

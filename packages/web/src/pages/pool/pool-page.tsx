@@ -29,8 +29,8 @@ export default function PoolPage() {
         <div>
           <h1>Pool</h1>
           <p>
-            All that the chain shows of this pool. Commitments and nullifiers are public; owners and amounts of payments
-            are not.
+            Everything that the chain shows about this pool. Commitments and nullifiers are public; owners and amounts
+            of payments are not.
           </p>
         </div>
         <Hash value={config.deployment.pool} name="pool's address" />

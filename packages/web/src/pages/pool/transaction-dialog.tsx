@@ -25,7 +25,7 @@ export function TransactionDialog({ hash, onClose }: { readonly hash: string; on
       {failure !== undefined && <ErrorMessage error={failure} />}
       {value !== undefined && found === undefined && (
         <p className="notice" data-tone="warn">
-          The chain has no such transaction with this pool any more.
+          The chain no longer has this transaction of the pool.
         </p>
       )}
       {found !== undefined && (

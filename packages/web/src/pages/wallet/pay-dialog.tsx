@@ -138,7 +138,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
       {!started && (
         <p className="small soft">
           The merchant learns that it was paid, and the amount. The service learns the merchant, but not who you are.
-          The chain shows neither merchant nor payer nor amount.
+          The chain does not show the merchant, the payer or the amount.
         </p>
       )}
       {started && <Stages stages={stages} running={running} />}
