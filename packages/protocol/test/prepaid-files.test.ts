@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
+import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import fc from "fast-check";
-import { expectCode } from "../../../test/kit/rejection.ts";
 import { bytesToHex, SottoError } from "../src/index.ts";
 import {
   checkScheduleSignature,

@@ -312,6 +312,8 @@ describe("a prepaid schedule", () => {
       { ...wire, values: ["100", "300"] },
       { ...wire, values: ["100"] },
       { ...wire, values: [100, 500] },
+      { ...wire, values: ["0100", "500"] },
+      { ...wire, values: ["100.0", "500"] },
       { ...wire, values: Array(13).fill("1") },
       { ...wire, keys: [] },
       { ...wire, keys: [wire.keys[0], wire.keys[0]] },

@@ -1,11 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type StructFields, structDigest, type TypedData, typedDataOf } from "../binding/eip712.ts";
 import type { Bytes32 } from "../contexts.ts";
-import { parseDecimalAmount } from "../decimal.ts";
 import { fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { assertInteger, assertObject, assertText, assertUint } from "../validate.ts";
+import { assertInteger, assertObject, assertText, assertUint, parseAmount } from "../validate.ts";
 import { laterEpoch } from "./epoch.ts";
 import { encodePrepaidKey, PREPAID_SPKI_BYTES, type PrepaidKey, parsePrepaidKey } from "./key.ts";
 import { prepaidChallengeDigest } from "./token.ts";
@@ -146,7 +145,7 @@ export function decodeSchedule(wire: unknown): PrepaidSchedule {
       pool: parseAddress(pool, "pool"),
       origin: assertText(origin, "origin"),
       firstEpoch: assertText(firstEpoch, "firstEpoch"),
-      values: values.map((value, i) => parseDecimalAmount(assertText(value, `value ${i + 1}`), 0)),
+      values: values.map((value, i) => parseAmount(value, `value ${i + 1}`)),
       keys: parseKeys(keys),
     };
     structOf(schedule);
