@@ -8,11 +8,11 @@ import { newKey } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { contractWallet } from "../world/contract-wallets.ts";
 import { sentCodes } from "../world/phone.ts";
 import { environment } from "../world/service.ts";
 import { startProcess } from "../world/service-process.ts";
 import { startRegistryProcess } from "./support/process.ts";
-import { contractWallet } from "./support/wallets.ts";
 import {
   account,
   call,

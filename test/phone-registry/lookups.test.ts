@@ -5,7 +5,7 @@ import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { contractWallet } from "./support/wallets.ts";
+import { contractWallet } from "../world/contract-wallets.ts";
 import {
   account,
   call,

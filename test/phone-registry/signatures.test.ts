@@ -6,7 +6,7 @@ import { clockWithin } from "@sotto/test-kit/clock";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
+import { ANSWER, contractWallet, futureWallet, troublesome } from "../world/contract-wallets.ts";
 import {
   account,
   call,

@@ -10,23 +10,22 @@ import {
   startRegistry,
 } from "@sotto/phone-registry";
 import {
-  type BindingTypedData,
   bindingSlots,
   bindingTypedData,
   deriveKeys,
   encodeShieldedAddress,
-  type RequestTypedData,
   randomSeed,
   type ShieldedAddressBinding,
   unlinkTypedData,
 } from "@sotto/protocol";
 import { createLog } from "@sotto/server";
 import { type Answer, call, post } from "@sotto/test-kit/http";
-import { Wallet } from "ethers";
+import type { Signer } from "../../world/contract-wallets.ts";
 import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import { openWorld, type World } from "../../world/service.ts";
 
 export { call, post } from "@sotto/test-kit/http";
+export { account, type Signer } from "../../world/contract-wallets.ts";
 export { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 export { closeWorld, openWorld, type World } from "../../world/service.ts";
 
@@ -86,18 +85,6 @@ export async function openTestRegistry(
 }
 
 /** A signer of typed data: an account, or the owner of a contract wallet. */
-export interface Signer {
-  readonly address: string;
-  sign(data: BindingTypedData | RequestTypedData): Promise<string>;
-}
-
-export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): Signer {
-  return {
-    address: wallet.address.toLowerCase(),
-    sign: ({ domain, types, message }) => wallet.signTypedData(domain, { ...types }, { ...message }),
-  };
-}
-
 export const newShieldedAddress = (): string => {
   const keys = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
   return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });

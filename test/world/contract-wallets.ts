@@ -1,10 +1,33 @@
-// Contract wallets on the tests' chain, deployed from the artifacts of the contracts.
+// Wallets that sign typed data: accounts, and contract wallets on the tests' chain, deployed from the artifacts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { AbiCoder, type BaseContract, type Contract, ContractFactory, concat, hexlify, randomBytes } from "ethers";
-import { account, type Signer, type World } from "./world.ts";
+import type { BindingTypedData, RequestTypedData } from "@sotto/protocol";
+import {
+  AbiCoder,
+  type BaseContract,
+  type Contract,
+  ContractFactory,
+  concat,
+  hexlify,
+  randomBytes,
+  Wallet,
+} from "ethers";
+import type { World } from "./service.ts";
 
-const folder = join(import.meta.dirname, "..", "..", "..", "artifacts", "contracts", "test");
+export interface Signer {
+  /** Lower case. */
+  readonly address: string;
+  sign(data: BindingTypedData | RequestTypedData): Promise<string>;
+}
+
+export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): Signer {
+  return {
+    address: wallet.address.toLowerCase(),
+    sign: ({ domain, types, message }) => wallet.signTypedData(domain, { ...types }, { ...message }),
+  };
+}
+
+const folder = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "test");
 const artifact = (name: string): { abi: string[]; bytecode: string } =>
   JSON.parse(readFileSync(join(folder, `${name}.sol`, `${name}.json`), "utf8"));
 
