@@ -8,6 +8,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { newKeys, newMerchant } from "../../packages/verifier-service/test/prepaid/support/schedules.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { phoneSettings, sentCodes, signPhone } from "../world/phone.ts";
 import { openService, openWorld, type TestService } from "../world/service.ts";
@@ -41,6 +42,8 @@ describe("docs/api.md", function () {
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
+    const merchant = newMerchant(world);
+    const signed = await merchant.sign(merchant.schedule({ keys: newKeys(2, 1) }));
     const withdrawal = proveWithdrawal({ chainId: BigInt(world.chainId), pool: world.pool }, new Random("docs"), {
       root,
       validUntil,
@@ -58,6 +61,9 @@ describe("docs/api.md", function () {
         validUntil: String(validUntil),
         relayer: service.relayer,
         ...(await signPhone(service.url, world, account)),
+        schedule: signed.schedule,
+        scheduleSignature: signed.signature,
+        merchantWallet: merchant.wallet,
         asset: world.token,
         pool: world.pool,
         requirements: requirements(world, service.url),

@@ -50,4 +50,5 @@ export { FileSender, LogSender } from "./senders/development.ts";
 export { signWebhook, WebhookSender } from "./senders/webhook.ts";
 export { addressOf, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
 export { chainCall, openSignatureChain } from "./signatures/chain.ts";
+export { type ContractCheckOptions, ContractChecks } from "./signatures/contract-checks.ts";
 export { LOOKUP_HEADERS } from "./signatures/lookups.ts";

@@ -55,7 +55,7 @@ export const SERVICE_ERRORS = {
     http: 409,
   },
   WRONG_DEPLOYMENT: {
-    means: "The deposit is for another chain or pool.",
+    means: "The deposit or prepaid schedule is for another chain or pool.",
     cause: "The client uses the manifest of another deployment.",
     http: 422,
   },
@@ -100,6 +100,28 @@ export const SERVICE_ERRORS = {
     http: 422,
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
+  PREPAID_SCHEDULE_INVALID: {
+    means: "A field of a prepaid schedule or of its signature is missing or malformed. The message names it.",
+    cause: "The schedule was edited by hand, or was made by another program.",
+    http: 400,
+  },
+  PREPAID_SIGNATURE_INVALID: {
+    means: "The prepaid schedule is not signed by its wallet.",
+    cause: "Another account signed, or the schedule was changed after it was signed.",
+    http: 401,
+  },
+  PREPAID_KEY_CONFLICT: {
+    means: "The service keeps another prepaid key of this wallet and origin for a value and epoch. Nothing was kept.",
+    cause: "The merchant made new keys instead of an addition, or shows payers different keys.",
+    http: 409,
+    remedy: "push the schedule that was signed first; a key is never replaced",
+  },
+  PREPAID_SCHEDULES_FULL: {
+    means: "The service keeps the maximum number of prepaid schedules for this wallet and origin.",
+    cause: "The merchant signed 24 schedules, each with a new key.",
+    http: 422,
+    remedy: "push to another service",
+  },
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,
   STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
   HEAD_TOO_OLD: {

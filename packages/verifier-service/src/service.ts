@@ -30,6 +30,8 @@ import { readRetiredKeys, retiredKeys } from "./payments/retired-keys.ts";
 import { setUpPhone } from "./phone-setup.ts";
 import { assertPool } from "./pool/facts.ts";
 import { poolState } from "./pool/state.ts";
+import { openPrepaidMirror } from "./prepaid/mirror.ts";
+import { prepaidRoutes } from "./prepaid/routes.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
 import type { AppendProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
@@ -124,6 +126,8 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const clientId = clientIds(config.relayerKey);
   const discovery = setUpDiscovery({ config, facts, store, clock, log });
   closing.add(() => discovery?.close());
+  const mirror = openPrepaidMirror({ config, store, metrics, clock, log });
+  const clientOf = ({ ip }: { ip: string }) => clientId(ip);
   const services = {
     config,
     proofs,
@@ -140,7 +144,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     discovery,
-    clientOf: ({ ip }: { ip: string }) => clientId(ip),
+    clientOf,
   };
   const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
   const operations = { keys, readiness: createReadiness(needs, () => closing.begun, clock) };
@@ -157,6 +161,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
         if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
+        prepaidRoutes(scope, { mirror, clientOf });
         phone?.routes(scope);
       };
       if (basePath === "") interfaceRoutes(root);

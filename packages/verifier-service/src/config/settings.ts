@@ -202,6 +202,19 @@ export const SETTINGS = {
   discoveryHostLimit: setting("SOTTO_DISCOVERY_HOST_LIMIT", integer(1, 1_000), "20", "maximum listings of one host"),
   discoveryLimit: setting("SOTTO_DISCOVERY_LIMIT", integer(1, 100_000), "5000", "maximum listings of all hosts"),
 
+  prepaidClientQuota: setting(
+    "SOTTO_PREPAID_CLIENT_QUOTA",
+    integer(0),
+    "24",
+    "pushes of prepaid schedules per network and day; an invalid signature counts too",
+  ),
+  prepaidQuota: setting(
+    "SOTTO_PREPAID_QUOTA",
+    integer(0),
+    "200",
+    "new prepaid schedules per day, of all clients; each has at most 128 KiB and is kept forever; 0 keeps no new ones",
+  ),
+
   phoneRegistry: setting(
     "SOTTO_PHONE_REGISTRY",
     oneOf("on", "off"),

@@ -4,6 +4,7 @@ import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
 import { discoveryRoutes } from "../discovery/routes.ts";
+import { prepaidRoutes } from "../prepaid/routes.ts";
 import { createApp } from "./app.ts";
 import { healthAndKeyRoutes } from "./health-routes.ts";
 import { paymentRoutes } from "./payment-routes.ts";
@@ -38,6 +39,7 @@ export async function openApiDocument(): Promise<object> {
           artifactRoutes(scope as App, catalog);
           paymentRoutes(scope as App, nothing);
           discoveryRoutes(scope as App, nothing, config.chainId);
+          prepaidRoutes(scope as App, nothing);
           phoneRoutes(scope as App, { ...phone, defaultCountry: undefined, countries: undefined });
         },
         { prefix: config.basePath },

@@ -21,6 +21,7 @@ export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerO
         { name: "payments", description: "verify, settle" },
         { name: "relay", description: "deposits and withdrawals without gas" },
         PHONE_TAG,
+        { name: "prepaid", description: "mirror of the keys of prepaid tokens" },
         { name: "deployment", description: "the pool that it settles in" },
         { name: "artifacts", description: "circuits and keys" },
         { name: "keys", description: "public keys of the payment tokens" },

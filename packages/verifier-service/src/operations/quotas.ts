@@ -60,11 +60,26 @@ export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, d
   return [...networkQuotas("sponsor", client, limit), ...own];
 }
 
+/** The quota of a network's pushes of prepaid schedules. */
+export const prepaidClientQuotas = (
+  { prepaidClientQuota }: Pick<Config, "prepaidClientQuota">,
+  client: string,
+): readonly Quota[] => networkQuotas("prepaid-client", client, prepaidClientQuota);
+
+/** The quota of all new prepaid schedules. */
+export const prepaidQuota = ({ prepaidQuota: limit }: Pick<Config, "prepaidQuota">): Quota => ({
+  key: "prepaid:all",
+  limit,
+  window: DAY_MS,
+});
+
 const COUNTED: Readonly<Record<string, string>> = {
   client: "checked proofs a day for one network",
   recipient: "payments a day to one recipient",
   sponsor: "sponsored deposits and withdrawals a day for one network",
   depositor: "sponsored deposits a day of one account",
+  "prepaid-client": "pushed prepaid schedules a day for one network",
+  prepaid: "new prepaid schedules a day",
 };
 
 /** @param resetAt start of the next day, ms */

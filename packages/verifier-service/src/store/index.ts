@@ -6,6 +6,7 @@ import { listingRepository } from "./listings.ts";
 import { operationWrites } from "./operation-writes.ts";
 import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
+import { prepaidRepository } from "./prepaid.ts";
 import { quotaRepository } from "./quotas.ts";
 import { reservationRepository } from "./reservations.ts";
 import { retireTexts } from "./retire.ts";
@@ -55,6 +56,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     quotas: quotaRepository(database, clock),
     leases: leaseRepository(database),
     listings: listingRepository(database),
+    prepaid: prepaidRepository(database, clock),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
     /** Ms since the leading relayer last completed a round, by the database's clock; undefined before the first round. */
