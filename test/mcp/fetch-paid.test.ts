@@ -2,6 +2,8 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { type Wallet, wordsFromSeed } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { eventually } from "@sotto/test-kit/eventually";
+import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
@@ -145,6 +147,62 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(0n);
     const { report } = await call(agent, "balance");
     expect((report as unknown as { held: { amount: string } }).held.amount).to.equal("0");
+  });
+
+  it("releases the wallet while a person decides", async () => {
+    let users = 0;
+    let atQuestion: number | undefined;
+    const asking = await openAgent(world, wallet, {
+      wallet: async (action) => {
+        users += 1;
+        try {
+          return await action(wallet);
+        } finally {
+          users -= 1;
+        }
+      },
+      limits: { approveAbove: PRICE - 1n },
+      person: (question) => {
+        atQuestion = users;
+        return approves(question);
+      },
+    });
+    const { report } = await call(asking, "fetch_paid", { url: `${merchant.url}/patient` });
+    expect([report.outcome, atQuestion, users]).to.deep.equal(["paid", 0, 0]);
+    expect(await received()).to.equal(PRICE);
+    await asking.close();
+  });
+
+  it("applies max_amount and the approval to a purchase that it resumes", async () => {
+    const args = { url: `${merchant.url}/interrupted` };
+    const stopping = new AbortController();
+    const options = {
+      signal: stopping.signal,
+      onprogress: ({ message }: { message?: string | undefined }) => {
+        if (message === "settling") stopping.abort();
+      },
+    };
+    await anyRejection(agent.callTool({ name: "fetch_paid", arguments: args }, undefined, options));
+    const questions: string[] = [];
+    const limits = { approveAbove: PRICE - 1n };
+    const declines: Person = (question) => {
+      questions.push(question);
+      return { action: "decline" };
+    };
+    const asking = await openAgent(world, wallet, { limits, person: declines });
+    const refused = await eventually(async () => {
+      const { report } = await call(asking, "fetch_paid", { ...args, max_amount: String(PRICE - 1n) });
+      return report.error?.code !== "PURCHASE_IN_PROGRESS" && report;
+    });
+    expect(refused.error?.code).to.equal("PRICE_ABOVE_MAX");
+    expect(refused.error?.message).to.include("an earlier call started to pay 0.02 USDC");
+    expect(await fails(asking, "fetch_paid", args)).to.equal("APPROVAL_DECLINED");
+    expect(questions).to.have.length(1);
+    expect(questions[0]).to.match(/^Resume the payment of 0\.02 USDC to 127\.0\.0\.1:\d+ .*may be paid already\.$/);
+    await asking.close();
+    const { report } = await call(agent, "fetch_paid", { ...args, max_amount: String(PRICE) });
+    expect(report.outcome, report.error?.message).to.equal("paid");
+    expect(await received()).to.equal(PRICE);
   });
 
   it("pays once for repeated calls with the same key, and returns the same response", async () => {

@@ -61,18 +61,38 @@ describe("a hostile server", function () {
     expect(await received()).to.equal(0n);
   });
 
-  it("is paid the price that the person saw if it raises the price during the approval", async () => {
+  it("is paid only a price that the person saw if it raises the price during the approval", async () => {
     behaves({});
+    const questions: string[] = [];
     const asking = await openAgent(world, wallet, {
       limits: { approveAbove: 0n },
       person: (question) => {
-        behaves({ price: 2n * PRICE });
+        questions.push(question);
+        if (questions.length === 1) behaves({ price: 2n * PRICE });
         return approves(question);
       },
     });
     const { report } = await call(asking, "fetch_paid", { url: `${server.url}/meanwhile` });
-    expect(report.paid?.amount).to.equal(String(PRICE));
-    expect(await received()).to.equal(PRICE);
+    expect(questions.map((question) => question.slice(0, 14))).to.deep.equal(["Pay 0.01 USDC ", "Pay 0.02 USDC "]);
+    expect(report.paid?.amount).to.equal(String(2n * PRICE));
+    expect(await received()).to.equal(2n * PRICE);
+    await asking.close();
+  });
+
+  it("is not paid if it raises the price after every approval", async () => {
+    let price = PRICE;
+    behaves({ price });
+    const asking = await openAgent(world, wallet, {
+      limits: { approveAbove: 0n },
+      person: (question) => {
+        price += 1n;
+        behaves({ price });
+        return approves(question);
+      },
+    });
+    expect(await fails(asking, "fetch_paid", { url: `${server.url}/nagging` })).to.equal("APPROVAL_DECLINED");
+    expect(price).to.equal(PRICE + 3n);
+    expect(await received()).to.equal(0n);
     await asking.close();
   });
 
@@ -193,7 +213,9 @@ describe("a hostile server", function () {
     );
     const { result, report } = await call(small, "fetch_paid", { url: `${server.url}/image` });
     expect(report.response).to.include({ bytes: 500, truncated: false });
-    const [, blob] = result.content;
+    const [, begin, blob, end] = result.content;
+    const [, mark] = /^\[([0-9a-f]{16})\] body of .*untrusted data/.exec(textOf({ content: [begin!] }))!;
+    expect(end).to.deep.equal({ type: "text", text: `[${mark}] end of the body` });
     expect(blob).to.deep.include({ type: "resource" });
     expect(JSON.stringify(blob))
       .to.include('"mimeType":"image/png"')

@@ -115,6 +115,41 @@ describe("a paid tool", function () {
     expect(await received()).to.equal(0n);
   });
 
+  it("asks the service to settle only payments whose proofs the paywall accepts", async () => {
+    const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
+    const PARIS = { name: "forecast", arguments: { city: "Paris" } };
+    const [accepted] = requiredOf(await call(PARIS)).accepts;
+    const { payload } = await scheme.createPaymentPayload(2, accepted as never);
+    const bundle = payload as { readonly proof: readonly string[]; readonly publicSignals: readonly string[] };
+    const forged = [
+      { ...bundle, proof: bundle.proof.with(0, "1") },
+      { ...bundle, publicSignals: bundle.publicSignals.with(5, "1") },
+    ];
+    const send = globalThis.fetch;
+    const asked: string[] = [];
+    globalThis.fetch = (input, init) => {
+      asked.push(String(input));
+      return send(input, init);
+    };
+    try {
+      for (const other of forged) {
+        const result = await call({
+          ...PARIS,
+          _meta: { "x402/payment": { x402Version: 2, accepted, payload: other } },
+        });
+        expect(requiredOf(result).error).to.equal("The payment is not for this call");
+      }
+      expect(asked).to.deep.equal([]);
+      expect(
+        textOf(await call({ ...PARIS, _meta: { "x402/payment": { x402Version: 2, accepted, payload } } })),
+      ).to.equal("sunny");
+      expect(asked.some((url) => url.endsWith("/settle"))).to.equal(true);
+    } finally {
+      globalThis.fetch = send;
+    }
+    expect(await received()).to.equal(PRICE);
+  });
+
   it("runs once for five concurrent calls with the same payment", async () => {
     const BERGEN = { name: "forecast", arguments: { city: "Bergen" } };
     let release: () => void = () => undefined;

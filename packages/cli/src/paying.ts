@@ -109,8 +109,11 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
 }
 
 /** Shows the price and asks, unless the user confirmed in advance. @throws CliError NOT_CONFIRMED */
-async function confirmOffer({ context, config }: Session, { price, recipient, resourceUrl }: Offer): Promise<true> {
-  if (context.args.flag("yes") || !canAsk(context)) return true;
+async function confirmOffer(
+  { context, config }: Session,
+  { price, recipient, resourceUrl, resumed }: Offer,
+): Promise<true> {
+  if (resumed || context.args.flag("yes") || !canAsk(context)) return true;
   const answer = await askLine(
     context,
     `pay ${money(price, config)} to ${recipient} for ${printable(resourceUrl)}? [y/N] `,

@@ -123,7 +123,7 @@ export const WALLET_ERRORS = {
 } satisfies ErrorTable;
 
 const PAYMENT_DECLINED = {
-  means: "The program's `confirmPayment` declined the payment. Nothing was paid.",
+  means: "The program's `confirmPayment` declined the payment. This call paid nothing.",
   cause: "The function or the user said no to this price, recipient or resource.",
   exit: "refused",
 } as const;

@@ -67,11 +67,12 @@ class Tools implements ToolPaywall {
 
   /**
    * The proof header for a payload. A payer that settled the payment itself says so with token and transaction; for any other
-   * the service settles it now, which has the same outcome however often it is requested.
-   * @returns undefined if the payload is not for this call
+   * the service settles it now, which has the same outcome however often it is requested. The paywall checks the proofs
+   * first, so that a caller cannot make this server flood the service.
+   * @returns undefined if the payload does not pay for this call; "unavailable" if the paywall cannot check it now
    * @throws ServiceClientError
    */
-  async proofOf(payment: unknown, target: string, signal: AbortSignal): Promise<string | undefined> {
+  async proofOf(payment: unknown, target: string, signal: AbortSignal): Promise<string | "unavailable" | undefined> {
     const { x402Version, accepted, payload } = fields(payment);
     const { scheme, network } = fields(accepted);
     const { chain, origin, recipient } = this.#options;
@@ -82,10 +83,13 @@ class Tools implements ToolPaywall {
       const text = JSON.stringify(payload);
       return text.length <= MAX_PROOF_HEADER_LENGTH ? text : undefined;
     }
-    const { wire: bundle } = parsePayment(payload);
+    const received = parsePayment(payload);
+    const bundle = received.wire;
     // Otherwise the payment would be settled and then refused.
     if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
     if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
+    const checked = await this.paywall.checkProofs(received);
+    if (checked !== "valid") return checked === "invalid" ? undefined : checked;
     const verified = await this.#service.verify(bundle, { signal });
     const settled = await this.#service.settle(bundle, verified.paymentToken, { signal });
     const { paymentToken: token } = verified;
@@ -179,9 +183,11 @@ export function paidTool<In extends Input = undefined>(
     });
     if (proof instanceof SottoError) {
       // The service answered with an error, or not at all; the same payment may pass later, unless it is malformed.
-      const retryAfter = RETRIED.has(proof.code) ? 5 : undefined;
+      const retryAfter = RETRIED.has(proof.code) ? RETRY_S : undefined;
       return challenge("The payment could not be settled", { refused: true, retryAfter });
     }
+    if (proof === "unavailable")
+      return challenge("The payment cannot be checked at the moment", { refused: true, retryAfter: RETRY_S });
     if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
     const decision = await tools.decide(target, asked, proof);
     if (decision.kind !== "paid") {
@@ -203,6 +209,9 @@ export function paidTool<In extends Input = undefined>(
     run(args as Parsed<In>, extra),
   );
 }
+
+/** After how many seconds a client may send the same payment again. */
+const RETRY_S = 5;
 
 /** Errors after which the same payment may pass later. */
 const RETRIED = new Set(["SERVICE_UNREACHABLE", "SERVICE_TIMEOUT", "SETTLEMENT_PENDING"]);

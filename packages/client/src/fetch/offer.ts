@@ -14,12 +14,17 @@ export interface Offer {
   readonly price: bigint;
   /** The recipient's wallet. */
   readonly recipient: string;
-  /** The recipient's phone number as the 402 states it; "" if there is none. */
+  /** The recipient's phone number as the 402 states it; "" if there is none, or if the call resumes a purchase. */
   readonly phone: string;
   /** Base URL of the service. */
   readonly service: string;
   /** Whether its price already counts against the limits, because this call resumes an interrupted purchase. */
   readonly reserved: boolean;
+  /**
+   * Whether the call resumes a purchase whose proof was sent to the service. It may be paid already, and is paid once
+   * at most.
+   */
+  readonly resumed: boolean;
 }
 
 /** Decides whether to pay. */
@@ -40,5 +45,6 @@ export async function payableOffer(challenge: Challenge, wallet: Wallet, limits:
     phone: recipient.phone,
     service,
     reserved: false,
+    resumed: false,
   };
 }

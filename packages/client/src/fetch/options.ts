@@ -21,9 +21,9 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   /** Maximum base units per day (UTC) for one host. */
   maxPerHost?: bigint | undefined;
   /**
-   * Called with the checked terms before a new purchase begins, and before anything is stored. Anything but `true`
-   * refuses the payment. Not called when the call resumes a purchase whose proof was sent. Default: each payment within
-   * the limits is made.
+   * Called with the checked terms before a purchase begins, and before anything is stored. Anything but `true` refuses
+   * the payment. Called again, with `resumed`, before the call resumes a purchase whose proof was sent but which is not
+   * known to be paid; a refusal leaves the purchase open. Default: each payment within the limits is made.
    */
   confirmPayment?: ConfirmPayment | undefined;
   /** Pins each host to the first wallet that was paid for it. Default: true. With false, any signed wallet is paid. */

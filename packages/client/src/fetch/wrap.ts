@@ -98,6 +98,7 @@ class Payer {
     await assertOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
+      if (begun.settled === null) await this.#confirm(offerOf(begun));
       // A service that is no longer allowed gets no new payment, but the proof of a settled payment is still presented.
       const service = this.#service(begun.service, begun.settled !== null);
       const paid = await resume(this.#context(paying, service, begun), claim.release);
@@ -168,9 +169,12 @@ class Payer {
   async #confirm(offer: Offer): Promise<void> {
     const { confirmPayment } = this.#options;
     if (confirmPayment === undefined || (await confirmPayment(offer)) === true) return;
-    throw new FetchError("PAYMENT_DECLINED", `the payment of ${offer.price} base units to ${offer.host} was declined`, {
-      host: offer.host,
-      price: String(offer.price),
+    const { host, price, resumed } = offer;
+    const what = resumed ? "resuming the payment" : "the payment";
+    const left = resumed ? "; its purchase stays open and may be paid already" : "";
+    throw new FetchError("PAYMENT_DECLINED", `${what} of ${price} base units to ${host} was declined${left}`, {
+      host,
+      price: String(price),
     });
   }
 
@@ -224,6 +228,18 @@ class Payer {
     return showProof(call, paid, { onProgress, url, now: () => this.#wallet.now(), retryDelayMs });
   }
 }
+
+/** The terms of a purchase whose proof was sent. */
+const offerOf = ({ recipient, price, resourceUrl, service, reserved }: PurchaseRecord): Offer => ({
+  host: reserved?.host ?? new URL(resourceUrl).host,
+  resourceUrl,
+  price: BigInt(price),
+  recipient: recipient.wallet,
+  phone: "",
+  service,
+  reserved: reserved !== null,
+  resumed: true,
+});
 
 /** The state of one call to the paying fetch. */
 interface Paying {

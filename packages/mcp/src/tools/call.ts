@@ -1,5 +1,5 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { PurchaseProgress, PurchaseStage } from "@sotto/client";
+import type { PurchaseProgress, PurchaseStage, Wallet } from "@sotto/client";
 import type { Agent } from "../agent/agent.ts";
 import { askPerson, type Extra } from "../agent/approval.ts";
 import { AgentError } from "../errors.ts";
@@ -20,6 +20,14 @@ const STAGES: readonly PurchaseStage[] = [
   "delivered",
 ];
 
+/** Maximum number of questions in one call: for a price and for a changed recipient, and once more for changed terms. */
+const MAX_QUESTIONS = 3;
+
+/** Ends an attempt to pay whose next step a person has to approve. */
+class ApprovalNeeded extends Error {
+  override readonly name = "ApprovalNeeded";
+}
+
 /**
  * One call of a paying tool: its deadline, which waiting for a person extends; its progress; and how far its payment got.
  */
@@ -31,6 +39,8 @@ export class PayingCall {
   readonly #late = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #reached = -1;
+  /** The questions that a person has approved in this call. */
+  readonly #approved = new Set<string>();
   /** The payment, once it is settled. */
   paid: { readonly amount: bigint; readonly transaction: string } | undefined;
 
@@ -66,10 +76,42 @@ export class PayingCall {
     this.#extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
   };
 
+  /**
+   * Runs an attempt to pay with the wallet. If the attempt needs approval, the wallet is released while a person
+   * decides, so that other programs can use it. Then the attempt runs again and checks the terms again.
+   * @throws AgentError APPROVAL_*; what the attempt throws, for which `onFailure` may return a result instead
+   */
+  async withWallet<T>(
+    attempt: (wallet: Wallet) => Promise<T>,
+    onFailure: (wallet: Wallet, error: unknown) => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#agent.use((wallet) =>
+          attempt(wallet).catch((error: unknown) => {
+            if (error instanceof ApprovalNeeded) throw error;
+            return onFailure(wallet, error);
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof ApprovalNeeded)) throw error;
+        await this.#ask(error.message);
+      }
+    }
+  }
+
+  /** Ends the attempt unless a person has approved exactly this question. */
+  needApproval(question: string): void {
+    if (!this.#approved.has(question)) throw new ApprovalNeeded(question);
+  }
+
   /** Asks a person. The time they take does not count. @throws AgentError APPROVAL_* */
-  async ask(question: string): Promise<void> {
+  async #ask(question: string): Promise<void> {
+    if (this.#approved.size === MAX_QUESTIONS)
+      throw new AgentError("APPROVAL_DECLINED", "the terms changed each time a person approved them; nothing was paid");
     clearTimeout(this.#timer);
     await askPerson(this.#server, this.#extra, question, this.#agent.approvalMs);
+    this.#approved.add(question);
     this.#start();
   }
 

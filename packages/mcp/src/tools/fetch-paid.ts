@@ -76,14 +76,10 @@ async function fetchPaid(mcp: McpServer, agent: Agent, args: FetchArguments, ext
   const state: State = { asked: false, redirected: new Set(), registry: false };
   try {
     const url = parseTarget(args.url);
-    return await agent.use(async (wallet) => {
-      try {
-        if (args.quote_only === true) return await quote(agent, wallet, url, args, call, state);
-        return await pay(agent, wallet, url, args, call, state);
-      } catch (error) {
-        return failed(agent, wallet, url, call, state, error);
-      }
-    });
+    return await call.withWallet(
+      (wallet) => (args.quote_only === true ? quote : pay)(agent, wallet, url, args, call, state),
+      (wallet, error) => failed(agent, wallet, url, call, state, error),
+    );
   } catch (error) {
     return failed(agent, undefined, undefined, call, state, error);
   } finally {
@@ -124,7 +120,7 @@ async function pay(
     merge: true,
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, limits),
     confirmRecipient: async ({ host, known, offered }) => {
-      await call.ask(
+      call.needApproval(
         `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${offered}. A compromised server would do ` +
           "that too. Accept the new wallet?",
       );
@@ -165,19 +161,23 @@ async function confirm(
   wallet: Wallet,
   { max_amount: max }: FetchArguments,
   call: PayingCall,
-  { price, host, recipient, resourceUrl, reserved }: Offer,
+  { price, host, recipient, resourceUrl, reserved, resumed }: Offer,
   spending: ReturnType<typeof spendingLimits>,
 ): Promise<true> {
   if (max !== undefined && price > BigInt(max))
     throw new AgentError(
       "PRICE_ABOVE_MAX",
-      `the price is ${price} base units, but max_amount is ${max} base units; nothing was paid`,
+      resumed
+        ? `an earlier call started to pay ${price} base units for this request, but max_amount is ${max} base units; ` +
+            "this call paid nothing; to resume the payment, call again with a higher max_amount"
+        : `the price is ${price} base units, but max_amount is ${max} base units; nothing was paid`,
       { price: String(price), limit: max },
     );
   if (!reserved) await assertSpendable(wallet.store, spending, price, { now: wallet.now(), host });
   if (price <= limits.approveAbove) return true;
-  await call.ask(
-    `Pay ${inWords(amountOf(price, token))} to ${quoted(host, MAX_HOST)} (wallet ${recipient}) for ${quoted(resourceUrl, 300)}?`,
+  const what = `${inWords(amountOf(price, token))} to ${quoted(host, MAX_HOST)} (wallet ${recipient}) for ${quoted(resourceUrl, 300)}`;
+  call.needApproval(
+    resumed ? `Resume the payment of ${what}? It was started before and may be paid already.` : `Pay ${what}?`,
   );
   return true;
 }

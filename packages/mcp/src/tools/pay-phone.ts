@@ -63,15 +63,15 @@ async function pay(
   const call = new PayingCall(agent, mcp.server, extra, args.timeout_ms ?? TIMEOUT_MS);
   const state: State = { asked: false };
   try {
-    return await agent.use(async (wallet) => {
-      try {
+    return await call.withWallet(
+      async (wallet) => {
         const { wallet: recipient, txSignature, amount } = await send(agent, wallet, registry, args, call, state);
         call.paid = { amount, transaction: txSignature };
         return report(agent, wallet, registry, call, state, { outcome: "paid", recipient });
-      } catch (error) {
-        return report(agent, wallet, registry, call, state, { outcome: "failed", error: reported(error, agent) });
-      }
-    });
+      },
+      (wallet, error) =>
+        report(agent, wallet, registry, call, state, { outcome: "failed", error: reported(error, agent) }),
+    );
   } catch (error) {
     return report(agent, undefined, registry, call, state, { outcome: "failed", error: reported(error, agent) });
   } finally {
@@ -101,7 +101,7 @@ async function send(
   const confirmPayment = async () => {
     await assertSpendable(wallet.store, limits, amount, { now: wallet.now(), host: PHONE_HOST });
     if (amount > agent.limits.approveAbove)
-      await call.ask(`Pay ${inWords(amountOf(amount, agent.token))} to ${phone}?`);
+      call.needApproval(`Pay ${inWords(amountOf(amount, agent.token))} to ${phone}?`);
     state.asked = true;
     return true;
   };
@@ -118,7 +118,7 @@ async function send(
       confirmChange: async ({ known, offered }) => {
         const what =
           known.wallet === offered.wallet ? "another key of the same wallet" : `the wallet ${offered.wallet}`;
-        await call.ask(
+        call.needApproval(
           `${phone} was paid at the wallet ${known.wallet} before and now leads to ${what}. Confirm the change with the ` +
             "number's holder over another channel. Accept the change?",
         );

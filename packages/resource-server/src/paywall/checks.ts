@@ -2,9 +2,13 @@
 // lists the proofs first, but the response is the same for every failed check.
 import {
   amountBounds,
+  checkCiphertext,
+  checkOpening,
   type Deployment,
   MAX_CLOCK_SKEW_MS,
   MAX_PAYMENT_AGE_MS,
+  openingOf,
+  type PaymentStatement,
   type PaymentTerms,
   type ProofHeader,
 } from "@sotto/protocol";
@@ -78,6 +82,22 @@ export class Checks {
       payment: { ...proven, bounds, nullifier, digest, txSignature, resource, wallet, timestamp, header },
       claim,
     };
+  }
+
+  /**
+   * Checks the proofs of a payment that may not be settled yet.
+   * @throws CheckFailed, CheckUnavailable
+   */
+  async checkProofs(statement: PaymentStatement): Promise<void> {
+    const { bundle, signals, digest } = statement;
+    const mismatch =
+      checkOpening(signals, openingOf(statement, this.#parts.config.deployment)) ?? checkCiphertext(bundle);
+    if (mismatch !== undefined) throw new CheckFailed(mismatch.kind);
+    this.#failures.assertBelowLimit(digest);
+    await this.#parts.proofs.check(bundle).catch((error: unknown) => {
+      if (error instanceof CheckFailed) this.#failures.add(digest);
+      throw error;
+    });
   }
 
   /**

@@ -1,6 +1,6 @@
 // Implements the table of interface 4.6, row by row.
 
-import type { PaymentUses } from "@sotto/protocol";
+import type { PaymentStatement, PaymentUses } from "@sotto/protocol";
 import {
   assertBindingTime,
   buildInstructions,
@@ -57,6 +57,23 @@ export class CorePaywall implements Paywall {
 
   get answersPreflights(): boolean {
     return this.#parts.config.cors !== undefined;
+  }
+
+  async checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable"> {
+    const { opening, report } = this.#parts;
+    try {
+      const checks = this.#ending === undefined ? await opening.checks() : undefined;
+      if (checks === undefined) throw new CheckUnavailable(opening.failure);
+      await checks.checkProofs(payment);
+      return "valid";
+    } catch (error) {
+      if (error instanceof CheckFailed) {
+        report({ event: "refused", reason: error.failure });
+        return "invalid";
+      }
+      report({ event: "unavailable", reason: codeOf(error), error });
+      return "unavailable";
+    }
   }
 
   async decide(request: PaywallRequest): Promise<Decision> {

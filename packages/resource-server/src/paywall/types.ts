@@ -1,5 +1,5 @@
 // The interface between a paywall and its adapters: a request in, a decision out, independent of any framework.
-import type { Address, AmountBounds, Bytes32, PaymentUses, ProofHeader } from "@sotto/protocol";
+import type { Address, AmountBounds, Bytes32, PaymentStatement, PaymentUses, ProofHeader } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
 
 export type { PaywallRequest } from "../routes/options.ts";
@@ -73,6 +73,12 @@ export interface Paywall {
   readonly ready: Promise<void>;
   /** Whether the option `cors` is set, in which case the server has to pass preflights (OPTIONS) to the paywall. */
   readonly answersPreflights: boolean;
+  /**
+   * For another payment format: whether a payment that is not settled yet has valid proofs for its own fields, so that
+   * an invalid one causes no request to the service. One payment is checked at a time, and 64 wait; beyond that, and
+   * while the service cannot be reached, the result is "unavailable". Never rejects.
+   */
+  checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
   /**

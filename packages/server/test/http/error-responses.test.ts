@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "..", "..", "src");
 
 describe("error responses", () => {
   const { toResponse } = errorHandler({
-    errors: { ...SERVER_ERRORS, TEA: { means: "There is no coffee.", http: 418 } },
+    errors: { ...SERVER_ERRORS, TEA: { means: "There is no coffee.", cause: "It is a teapot.", http: 418 } },
     translate: (error) => (error === "store unavailable" ? new SottoError("OVERLOADED", "later") : undefined),
   });
 
@@ -51,7 +51,9 @@ describe("error responses", () => {
   });
 
   it("take Retry-After from the error's details", () => {
-    const { handle } = errorHandler({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
+    const { handle } = errorHandler({
+      errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", cause: "A test.", http: 429 } },
+    });
     const told = (details: ErrorDetails, code = "LATER"): unknown => {
       const headers: Record<string, unknown> = {};
       const reply = {
@@ -81,7 +83,9 @@ describe("error responses", () => {
   });
 
   it("say in the message when a limit ends", () => {
-    const { handle } = errorHandler({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
+    const { handle } = errorHandler({
+      errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", cause: "A test.", http: 429 } },
+    });
     const told = (code: string, details: ErrorDetails): unknown => {
       let body: unknown;
       const reply = {

@@ -87,7 +87,7 @@ describe("logs", () => {
       const app = await createApp({
         log,
         metrics: httpMetrics(new Registry()),
-        errors: { ...SERVER_ERRORS, SOME_CODE: { means: "A test.", http: 503 } },
+        errors: { ...SERVER_ERRORS, SOME_CODE: { means: "A test.", cause: "A test.", http: 503 } },
         openapi: {},
         config: { trustProxy: [], bodyLimit: 4096, corsOrigins: [], rateLimit: 100, latestLoopMs: 0 },
         routes: (routes) => {
