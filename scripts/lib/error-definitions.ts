@@ -10,20 +10,20 @@ export const SCRIPT_ERRORS = {
   },
   INVALID_PORT: {
     means: "A port is not a number from 1 to 65535.",
-    cause: "The number has a typo, or is so high that the ports after it do not exist.",
+    cause: "A typing error, or a base port so high that the next ports do not exist.",
   },
   INVALID_URL: {
     means: "An address is not an http or https URL.",
-    cause: "The address has a typo, or lacks http:// or https://.",
+    cause: "A typing error, or an address without http:// or https://.",
   },
   UNEXPECTED: {
     means: "An error without a code.",
-    cause: "The command has a bug, or the machine is faulty.",
+    cause: "A fault of the command, or of the machine.",
     remedy: "run it with SOTTO_DEBUG=1 and report the stack trace",
   },
   UNKNOWN_OPTION: {
     means: "An option is not one of the command's, or has no value.",
-    cause: "The option has a typo, or -- is missing before the options of `npm run`.",
+    cause: "A typing error, or a missing -- before the options of `npm run`.",
   },
 
   // The launcher
@@ -42,7 +42,7 @@ export const SCRIPT_ERRORS = {
   },
   INTERRUPTED: {
     means: "The command was interrupted while it installed or built.",
-    cause: "Someone pressed Ctrl-C, or the system ended the process.",
+    cause: "Somebody pressed Ctrl-C, or the system ended the process.",
     remedy: "run it again",
   },
   NODE_TOO_OLD: { means: "The launcher needs Node 20 or newer.", cause: "An old Node comes first on the PATH." },
@@ -51,13 +51,10 @@ export const SCRIPT_ERRORS = {
     cause: "The download was cut off, or the system lacks the libraries that Node needs, as Alpine does.",
     remedy: "delete `.toolchain`",
   },
-  UNKNOWN_TASK: {
-    means: "There is no task of this name.",
-    cause: "The name has a typo, or belongs to another version.",
-  },
+  UNKNOWN_TASK: { means: "There is no task of this name.", cause: "A typing error, or a task of another version." },
   UNSUPPORTED_PLATFORM: {
     means: "The npm registry has no Node for this platform.",
-    cause: "Node is published only for Linux, macOS and Windows on common processors.",
+    cause: "Node is published for Linux, macOS and Windows on the usual processors only.",
     remedy: "install Node 24",
   },
 
@@ -69,11 +66,11 @@ export const SCRIPT_ERRORS = {
   },
   CIRCOM_FAILED: {
     means: "A circuit does not compile; the message is circom's.",
-    cause: "Its source has a mistake, or includes a file that this version of a library lacks.",
+    cause: "A mistake in its source, or an include that another library version lacks.",
   },
   CIRCUITS_JSON_INVALID: {
     means: "The file `circuits/circuits.json` is missing or malformed.",
-    cause: "The file was edited by hand, or a merge left conflict markers.",
+    cause: "The file was edited by hand, or a merge left its marks.",
   },
   CIRCUITS_JSON_STALE: {
     means: "The compiled circuits differ from circuits.json.",
@@ -82,7 +79,7 @@ export const SCRIPT_ERRORS = {
   },
   CIRCUIT_UNKNOWN: {
     means: "There is no circuit of this name.",
-    cause: "The name has a typo, or belongs to another version.",
+    cause: "A typing error, or a circuit of another version.",
   },
   CONTRACTS_NOT_BUILT: {
     means: "A compiled contract is missing.",
@@ -91,17 +88,14 @@ export const SCRIPT_ERRORS = {
   },
   GENERATED_STALE: {
     means: "A generated file differs from its sources.",
-    cause: "A source changed without `npm run generate`, or someone edited the generated file.",
+    cause: "A source changed without `npm run generate`, or somebody edited the generated file.",
     remedy: "`npm run generate`",
   },
-  GROUP_UNKNOWN: {
-    means: "No constraint group has this prefix.",
-    cause: "The prefix has a typo, or the group was renamed.",
-  },
+  GROUP_UNKNOWN: { means: "No constraint group has this prefix.", cause: "A typing error, or the group was renamed." },
   INCLUDE_MISSING: { means: "A circuit includes a file that does not exist.", cause: "The file was renamed or moved." },
   LOCK_DAMAGED: {
     means: "The lock `circuits/artifacts.lock.json` is malformed.",
-    cause: "The file was edited by hand, or a merge left conflict markers.",
+    cause: "The file was edited by hand, or a merge left its marks.",
   },
   LOCK_MISSING: {
     means: "There is no `circuits/artifacts.lock.json`.",
@@ -127,13 +121,10 @@ export const SCRIPT_ERRORS = {
     means: "The public signals of the proof to forge have the wrong number, or are not field elements.",
     cause: "The signals are those of another circuit.",
   },
-  SOURCE_MISSING: {
-    means: "There is no circuit at this path.",
-    cause: "The path has a typo, or the circuit was renamed.",
-  },
+  SOURCE_MISSING: { means: "There is no circuit at this path.", cause: "A typing error, or the circuit was renamed." },
   STEP_FAILED: {
     means: "A step of `circuits:build` failed; its output is above the message.",
-    cause: "A circuit has a mistake, or the step was interrupted.",
+    cause: "A mistake in a circuit, or an interrupted step.",
   },
   TESTS_FAILED: {
     means: "Tests of the changed circuits failed; their output is above the message.",
@@ -189,7 +180,7 @@ export const SCRIPT_ERRORS = {
   },
   COMMAND_UNKNOWN: {
     means: "The ceremony has no command of this name.",
-    cause: "The name has a typo, or belongs to another version.",
+    cause: "A typing error, or a command of another version.",
   },
   CONTRIBUTION_INVALID: {
     means: "A key does not result from the previous contributions.",
@@ -216,7 +207,7 @@ export const SCRIPT_ERRORS = {
   },
   NAME_TAKEN: {
     means: "A verifier would have another contract's name.",
-    cause: "Two ceremonies have names that lead to the same contract name.",
+    cause: "Two ceremonies have names that give one contract name.",
     remedy: "choose another name",
   },
   NO_CONTRIBUTIONS: {
@@ -235,7 +226,7 @@ export const SCRIPT_ERRORS = {
   },
   PTAU_POWER_UNKNOWN: {
     means: "There is no phase 1 file with this number of powers.",
-    cause: "The public ceremony has files only for certain powers.",
+    cause: "The public ceremony has files for certain powers only.",
   },
   PTAU_TOO_SMALL: {
     means: "A circuit's key cannot be made from this phase 1; usually it has too few powers.",
@@ -247,7 +238,7 @@ export const SCRIPT_ERRORS = {
   },
   TRANSCRIPT_DAMAGED: {
     means: "A transcript is malformed, or belongs to a different ceremony than its name says.",
-    cause: "The file was edited or renamed, or a merge left conflict markers.",
+    cause: "The file was edited or renamed, or a merge left its marks.",
   },
   TRANSCRIPT_MISMATCH: {
     means: "A file differs from the transcript; the message names circuit and file.",
@@ -255,7 +246,7 @@ export const SCRIPT_ERRORS = {
   },
   TRANSCRIPT_MISSING: {
     means: "There is no transcript of this ceremony.",
-    cause: "The name has a typo, or the ceremony is on another branch.",
+    cause: "A typing error, or the ceremony is on another branch.",
   },
   ZKEY_DAMAGED: {
     means: "A key file is truncated, changed or unreadable.",
@@ -288,20 +279,20 @@ export const SCRIPT_ERRORS = {
   },
   MANIFEST_EXISTS: {
     means: "Another checkout deployed under this name.",
-    cause: "Someone else deployed, and the journal is not in this checkout.",
+    cause: "Somebody else deployed, and the journal is not in this checkout.",
     remedy: "choose another `--network`",
   },
   MANIFEST_MISSING: {
     means: "There is no manifest at this path, or it is not JSON.",
-    cause: "The name has a typo, or nothing was deployed under this name.",
+    cause: "A typing error, or nothing was deployed under this name.",
   },
   NETWORK_INVALID: {
     means: "The name of a deployment is missing or contains characters other than a to z, 0 to 9 and -.",
-    cause: "The name has a typo or upper-case letters.",
+    cause: "A typing error, or an upper-case name.",
   },
   NODE_FAILED: {
     means: "The local chain did not start.",
-    cause: "The machine has too little memory, or the installation of Hardhat is incomplete.",
+    cause: "The machine has too little memory, or Hardhat is not installed completely.",
   },
   NODE_UNREACHABLE: {
     means: "The node does not answer, or its answer is not valid JSON-RPC.",
@@ -311,10 +302,7 @@ export const SCRIPT_ERRORS = {
     means: "The deploying account has no ETH on this chain.",
     cause: "The account is new, or the key is another account's.",
   },
-  OPTION_INVALID: {
-    means: "An option's value is out of range.",
-    cause: "The value has a typo, or is in another unit.",
-  },
+  OPTION_INVALID: { means: "An option's value is out of range.", cause: "A typing error, or a value in another unit." },
   POOL_GONE: {
     means: "The journal belongs to a chain that was restarted.",
     cause: "A local chain loses its contracts when it stops.",
@@ -332,11 +320,11 @@ export const SCRIPT_ERRORS = {
   },
   SETTING_INVALID: {
     means: "A setting of Hardhat is missing or invalid, or the keystore's password is wrong.",
-    cause: "The variable was never set with `hardhat keystore`, or has a typo.",
+    cause: "The variable was never set with `hardhat keystore`, or has a typing error.",
   },
   TOKEN_INVALID: {
     means: "There is no ERC-20 token at this address.",
-    cause: "The address has a typo, or is the token's address on another chain.",
+    cause: "The address has a typing error, or is the token's address on another chain.",
   },
   TRANSACTION_LOST: {
     means: "A sent transaction is not in a block yet.",
@@ -347,7 +335,7 @@ export const SCRIPT_ERRORS = {
   // The local environment of `npm run dev`
   BUILD_FAILED: {
     means: "The build failed; its output is above the message.",
-    cause: "A changed file has a mistake, or the installation is not complete.",
+    cause: "A mistake in a changed file, or an installation that is not complete.",
   },
   CHAIN_HISTORY_DAMAGED: {
     means: "The file of the local chain's blocks is malformed.",
@@ -366,7 +354,7 @@ export const SCRIPT_ERRORS = {
   },
   INVALID_TRAFFIC: {
     means: "The rate of payments is out of range.",
-    cause: "The rate has a typo, or is one that no machine reaches.",
+    cause: "A typing error, or a rate that no machine reaches.",
   },
   STATE_OUTDATED: {
     means: "The circuits changed after the pool was deployed.",
@@ -389,7 +377,7 @@ export const SCRIPT_ERRORS = {
   // The demo: each of its steps checks its result
   BALANCES_DIFFER: {
     means: "A balance at the end of the demo is wrong.",
-    cause: "The wallet or the service has a bug.",
+    cause: "A fault of the wallet or of the service.",
   },
   CHILD_FAILED: {
     means: "The service, the resource servers or the traffic exited while starting.",
@@ -397,7 +385,7 @@ export const SCRIPT_ERRORS = {
   },
   LEAKED: {
     means: "Public data of the demo contains a secret.",
-    cause: "A bug writes a secret to the chain, a log or a response.",
+    cause: "A fault that writes a secret to the chain, a log or a response.",
   },
   NOT_APPENDED: {
     means: "The service did not append the demo's notes in time.",
@@ -413,11 +401,11 @@ export const SCRIPT_ERRORS = {
   },
   NOT_PAID_ONCE: {
     means: "A request of the demo was not paid exactly once.",
-    cause: "The client's journal or the server's claims have a bug.",
+    cause: "A fault of the client's journal or of the server's claims.",
   },
   NOT_READ: {
     means: "The demo's viewing key does not read exactly the payments that were made.",
-    cause: "The scanner has a bug, or a payment arrived that the demo did not expect.",
+    cause: "A fault of the scanner, or a payment that the demo did not expect.",
   },
   NOT_SERVED: {
     means: "A paid request of the demo was not answered with 200.",
@@ -431,10 +419,10 @@ export const SCRIPT_ERRORS = {
     means: "A step of the demo ran before the one it depends on.",
     cause: "A step was added or moved in the demo's source.",
   },
-  PAID_TWICE: { means: "The demo paid twice for one purchase.", cause: "The client's journal has a bug." },
+  PAID_TWICE: { means: "The demo paid twice for one purchase.", cause: "A fault of the client's journal." },
   RESTORE_INCOMPLETE: {
     means: "The demo's restored wallet has a different balance than the original.",
-    cause: "The scanner has a bug, or the chain does not show a note.",
+    cause: "A fault of the scanner, or a note that the chain does not show.",
   },
   SERVER_FAILED: {
     means: "A resource server of the demo failed without a code.",
@@ -446,17 +434,14 @@ export const SCRIPT_ERRORS = {
   },
 
   // The benches
-  BENCH_UNKNOWN: {
-    means: "There is no bench of this name.",
-    cause: "The name has a typo, or belongs to another version.",
-  },
+  BENCH_UNKNOWN: { means: "There is no bench of this name.", cause: "A typing error, or a bench of another version." },
   LOOP_FAILED: {
     means: "The bench `loop` cannot change the circuit, or a turn failed.",
     cause: "The circuit's source changed, so that the bench does not find the line that it edits.",
   },
   TREE_CHANGED: {
     means: "The bench `loop` would overwrite uncommitted files.",
-    cause: "Someone works in this checkout.",
+    cause: "Somebody works in this checkout.",
     remedy: "commit them",
   },
 } satisfies ErrorTable;

@@ -103,12 +103,12 @@ export const WALLET_ERRORS = {
   },
   PAYMENT_CLOSED: {
     means: "The payment can no longer be retried: its note was spent otherwise or released.",
-    cause: "Another device with the same words spent the note, or this wallet abandoned the payment.",
+    cause: "Another device with the same words spent the note, or this wallet gave the payment up.",
     exit: "refused",
   },
   QUEUE_EMPTY: {
     means: "No note is waiting to be appended.",
-    cause: "Someone else, usually the service, appended the notes first.",
+    cause: "Somebody else, usually the service, appended the notes first.",
   },
   CLOCK_BEHIND: {
     means: "The clock of this machine is behind the chain's, so that a new proof would expire at once.",
@@ -117,7 +117,7 @@ export const WALLET_ERRORS = {
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TIMED_OUT: {
     means: "The operation did not finish in time.",
-    cause: "The chain, the service or this machine is too slow for the configured timeout.",
+    cause: "The chain, the service or this machine is slower than the given time allows.",
     exit: "pending",
   },
 } satisfies ErrorTable;
@@ -132,7 +132,7 @@ const PAYMENT_DECLINED = {
 export const FETCH_ERRORS = {
   FETCH_OPTION_INVALID: {
     means: "An option is missing or has the wrong type.",
-    cause: "An option has a typo, an amount is not a bigint, or the option belongs to another version.",
+    cause: "A typing error, an amount that is not a bigint, or an option of another version.",
     exit: "usage",
   },
   BODY_TOO_LARGE: SHARED_ERRORS.BODY_TOO_LARGE,
@@ -179,7 +179,7 @@ export const FETCH_ERRORS = {
     means:
       "The host was paid under another wallet before, and nobody confirmed the change. Details: `known`, `offered`.",
     cause:
-      "The merchant changed its wallet, a local chain was restarted, or someone replaced the terms to divert payments.",
+      "The merchant changed its wallet, a local chain was started anew, or somebody replaced the terms to divert payments.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
@@ -190,7 +190,7 @@ export const PHONE_PAYMENT_ERRORS = {
   PAYMENT_DECLINED,
   PHONE_OPTION_INVALID: {
     means: "An option or field of the request is missing or has the wrong type.",
-    cause: "An option has a typo, or a form left a field empty.",
+    cause: "A typing error, or a field that a form left empty.",
     exit: "usage",
   },
   PHONE_NUMBER_INVALID: {
@@ -220,7 +220,7 @@ export const PHONE_PAYMENT_ERRORS = {
   },
   PHONE_NOT_SIGNED: {
     means: "The wallet did not sign the address that the registry names.",
-    cause: "The registry or its database was changed, or the wallet's contract now accepts other owners.",
+    cause: "The registry or its database was changed, or the wallet's contract accepts other owners now.",
     exit: "refused",
   },
   PHONE_BINDING_EXPIRED: {
@@ -232,7 +232,7 @@ export const PHONE_PAYMENT_ERRORS = {
     means:
       "The number had another wallet or key when it was paid before, and nobody confirmed the change. Details: " +
       "`knownWallet`, `knownKey`, `knownIssuedAt`, `offeredWallet`, `offeredKey`, `offeredIssuedAt`.",
-    cause: "The holder changed the wallet, the number has a new holder, or someone took it over.",
+    cause: "The holder changed the wallet, the number has a new holder, or somebody took it over.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
@@ -243,7 +243,7 @@ export const PHONE_PAYMENT_ERRORS = {
   },
   PHONE_RECIPIENT_MISMATCH: {
     means: "A 402 response names a phone number, but not the wallet or key that it belongs to. Details: `field`.",
-    cause: "The resource server's terms are older than the link, or name someone else's wallet.",
+    cause: "The resource server's terms are older than the link, or name somebody else's wallet.",
     exit: "refused",
   },
 } satisfies ErrorTable;
@@ -254,7 +254,7 @@ const REFUND = "`sotto purchases` shows the details for a refund claim; close th
 export const PURCHASE_ERRORS = {
   PURCHASE_INVALID: {
     means: "An option or field of the request is missing or has the wrong type. Nothing was started.",
-    cause: "A field has a typo, an amount is not a bigint, or a key is empty or too long.",
+    cause: "A typing error, an amount that is not a bigint, or a key that is empty or too long.",
     exit: "usage",
   },
   REQUEST_LIMIT_EXCEEDED: {
@@ -348,7 +348,7 @@ export const PURCHASE_ERRORS = {
   },
   UNKNOWN_PURCHASE: {
     means: "There is no open purchase with this id, or it cannot be dismissed yet.",
-    cause: "The purchase is finished or dismissed, the id has a typo, or a payment is still in flight.",
+    cause: "The purchase is finished or dismissed, the id has a typing error, or a payment is still in flight.",
     exit: "usage",
     remedy: {
       local: "`sotto purchases` lists the open purchases",
@@ -358,16 +358,102 @@ export const PURCHASE_ERRORS = {
   },
 } satisfies ErrorTable;
 
+const DECIDE = "`sotto prepaid list` shows why; `sotto prepaid resume ORIGIN` or `sotto prepaid drop ORIGIN` decides";
+
+/** The errors of prepaid tokens. */
+export const PREPAID_ERRORS = {
+  PREPAID_NOT_OFFERED: {
+    means: "The server sells no prepaid tokens of this value now. Nothing was paid. Details: `origin`.",
+    cause:
+      "The server does not sell prepaid tokens, has no key for the price in this month, or its 402 for the pack names another wallet or price.",
+    exit: "refused",
+  },
+  PREPAID_UNREACHABLE: {
+    means: "The server or a mirror of keys cannot be reached, does not finish its answer in time, or answers too much.",
+    cause: "The server or the mirror is down, is slow, or sends endless data.",
+    exit: "network",
+  },
+  PREPAID_SCHEDULE_INVALID: {
+    means:
+      "The server's schedule of keys is malformed, not signed by its wallet, or for another chain, pool, origin or " +
+      "wallet. Nothing was paid.",
+    cause: "The server is set up with the schedule of another origin, chain or wallet, or someone changed its answer.",
+    exit: "refused",
+  },
+  PREPAID_KEY_CONFLICT: {
+    means:
+      "The server has two keys for one value and epoch, so it could recognize its payers by the key. Prepaid tokens are " +
+      "stopped at its origin, and the wallet keeps both signed schedules as evidence. Details: `origin`.",
+    cause: "The merchant replaced a key that it had signed before, or gives different payers different keys.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_MIRROR_FAILED: {
+    means:
+      "A mirror does not show or keep the server's key, so that it cannot be compared. Nothing was bought. Details: `mirror`.",
+    cause: "The mirror is another service than expected, or has reached its limit of schedules.",
+    exit: "network",
+  },
+  PREPAID_LIMIT_EXCEEDED: {
+    means: "A pack would exceed the limit of unspent tokens at the host. Details: `price`, `unspent`, `limit`.",
+    cause: "`prepaid.maxPerHost` is smaller than one more pack and the tokens that are left.",
+    exit: "refused",
+  },
+  PREPAID_STOPPED: {
+    means:
+      "Prepaid tokens are stopped at the origin until the owner decides. Details: `origin`, `reason` (the code that stopped them).",
+    cause: "The server refused a token, returned a wrong signature, or has a second key.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_PACK_PENDING: {
+    means:
+      "A pack may be paid and its signatures are not there yet. The wallet asks again. Details: `origin`, `reason`.",
+    cause: "The server signs slowly, restarts, or waits until it sees the payment.",
+    exit: "pending",
+    remedy: "repeat `sotto prepaid buy`, which does not pay again",
+  },
+  PREPAID_PACK_REFUSED: {
+    means: "The server was paid for a pack and refuses its signatures. Details: `origin`, `reason`, `id`.",
+    cause: "The key's time has ended, or the server does not accept the payment.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_SIGNATURES_INVALID: {
+    means:
+      "The server returned a wrong signature, by which it could recognize a token. The whole pack is void, and prepaid " +
+      "tokens are stopped at its origin. Details: `origin`.",
+    cause: "The server signs with another key than it published, its hardware is faulty, or it marks tokens.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_TOKEN_REFUSED: {
+    means:
+      "The server refused a prepaid token for good; nothing more was paid for the request. If the token was never sent " +
+      "before, prepaid tokens are stopped at its origin. Details: `origin`, `reason`.",
+    cause:
+      "The token was used, because an earlier answer to the same request was lost, or the server lost data or cheats.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_TOKEN_PENDING: {
+    means:
+      "The server cannot take the prepaid token now. Repeat the request: it shows the same token. Details: `reason`.",
+    cause: "The server's store is unavailable or it is overloaded.",
+    exit: "pending",
+  },
+} satisfies ErrorTable;
+
 /** The errors of receipts and totals. */
 export const RECEIPT_ERRORS = {
   RECEIPT_MALFORMED: {
     means: "A value is not a receipt or a statement of totals: a field is missing, malformed or too large.",
-    cause: "The text was cut off, or is a different JSON text.",
+    cause: "The text was cut off, or is another JSON text.",
     exit: "invalid",
   },
   RECEIPT_INVALID: {
     means: "The fields of the receipt contradict each other or the chain. It proves nothing.",
-    cause: "Someone changed the receipt, or it was made for another pool.",
+    cause: "Somebody changed the receipt, or it was made for another pool.",
     exit: "invalid",
   },
   RECEIPT_NOT_SETTLED: {
@@ -377,7 +463,7 @@ export const RECEIPT_ERRORS = {
   },
   RECEIPT_OTHER_CHALLENGE: {
     means: "The receipt answers a different challenge than the one that was set.",
-    cause: "The receipt was made earlier, for someone else or for another question.",
+    cause: "The receipt was made earlier, for somebody else or for another question.",
     exit: "invalid",
   },
   RECEIPT_ELSEWHERE: {
@@ -387,7 +473,7 @@ export const RECEIPT_ERRORS = {
   },
   RECEIPT_SHOWS_DEPOSIT: {
     means: "The spent note was a deposit: the receipt would reveal which one, and so the depositor's account.",
-    cause: "The wallet paid directly with a deposited note, not with the change of an earlier payment.",
+    cause: "The wallet paid directly with a deposited note, without change of an earlier payment.",
     exit: "refused",
   },
   RECEIPT_IMPOSSIBLE: {
@@ -401,7 +487,7 @@ export const RECEIPT_ERRORS = {
 export const SERVICE_CLIENT_ERRORS = {
   SERVICE_NOT_ALLOWED: {
     means: "The service's base URL is not an http(s) URL, or is not allowed.",
-    cause: "The URL has a typo, or the resource server names a service that is not in the list.",
+    cause: "The URL has a typing error, or the resource server names a service that is not in the list.",
     exit: "usage",
   },
   SERVICE_NOT_SECURE: {
@@ -462,6 +548,7 @@ export const CLIENT_ERRORS = {
   ...FETCH_ERRORS,
   ...PHONE_PAYMENT_ERRORS,
   ...PURCHASE_ERRORS,
+  ...PREPAID_ERRORS,
   ...RECEIPT_ERRORS,
   ...SERVICE_CLIENT_ERRORS,
 } satisfies ErrorTable;

@@ -37,6 +37,7 @@ export {
   CLIENT_ERRORS,
   FETCH_ERRORS,
   PHONE_PAYMENT_ERRORS,
+  PREPAID_ERRORS,
   PURCHASE_ERRORS,
   RECEIPT_ERRORS,
   SERVICE_CLIENT_ERRORS,
@@ -46,8 +47,10 @@ export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
 export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
+export type { PackWish } from "./fetch/packs.ts";
+export type { PackEvent, PrepaidOptions } from "./fetch/prepaid-options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
-export { type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
+export { buyPrepaid, type Quote, quotePayment, restorePrepaid, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export {
   type BindingOptions,
@@ -76,6 +79,15 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
+export { PrepaidError, type PrepaidErrorCode } from "./prepaid/errors.ts";
+export {
+  dropPrepaid,
+  listPrepaid,
+  type PrepaidOrigin,
+  type PrepaidPackInfo,
+  resumePrepaid,
+} from "./prepaid/list.ts";
+export type { PackState } from "./prepaid/records.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
 export { assertSpendable, type SpendingLimits, spentOn } from "./purchase/limits.ts";
@@ -128,6 +140,6 @@ export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
 export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";
-export { Wallet, type WalletOptions } from "./wallet/wallet.ts";
+export { type PrepaidPackTerms, Wallet, type WalletOptions } from "./wallet/wallet.ts";
 export type { Withdrawal } from "./wallet/withdraw.ts";
 export type { ExitRequest, Fee, MergeRequest, WithdrawalRequest } from "./wallet/withdrawal-terms.ts";

@@ -1,4 +1,5 @@
 import { readBody, SottoError } from "@sotto/protocol";
+import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
 
@@ -10,10 +11,17 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
   /** Hash of method, URL and body: equal requests have the same fingerprint. */
   readonly fingerprint: string;
-  /** Whether the request already has a proof header. */
-  readonly carriesProof: boolean;
-  /** Sends the request. With `proof`, the request carries the proof header and follows no redirects. */
-  send(proof?: { header: string; url: URL }): Promise<Response>;
+  /** Whether the request already has a proof or a prepaid token. */
+  readonly carriesPayment: boolean;
+  /** Sends the request. With `payment`, the request carries that header and follows no redirects. */
+  send(payment?: CallPayment): Promise<Response>;
+}
+
+/** A header that pays, and the URL it pays for. */
+export interface CallPayment {
+  readonly name: string;
+  readonly value: string;
+  readonly url: URL;
 }
 
 export const PROOF_HEADER = "x-payment-proof";
@@ -46,17 +54,17 @@ export async function captureCall(
     url,
     signal: signal ?? undefined,
     fingerprint: hashText(text),
-    carriesProof: request.headers.has(PROOF_HEADER),
-    send(proof) {
+    carriesPayment: request.headers.has(PROOF_HEADER) || request.headers.has(PREPAID_HEADER),
+    send(payment) {
       const headers = new Headers(request.headers);
-      if (proof !== undefined) headers.set(PROOF_HEADER, proof.header);
-      return send(proof?.url.href ?? url.href, {
+      if (payment !== undefined) headers.set(payment.name, payment.value);
+      return send(payment?.url.href ?? url.href, {
         ...common,
         headers,
         body: body ?? null,
         signal: signal ?? null,
-        // The proof is for this resource, so it must not be sent to the target of a redirect.
-        ...(proof && ({ redirect: "manual", cache: "no-store" } as const)),
+        // It is for this resource, so it must not be sent to the target of a redirect.
+        ...(payment && ({ redirect: "manual", cache: "no-store" } as const)),
       });
     },
   };

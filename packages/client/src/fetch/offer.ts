@@ -25,6 +25,11 @@ export interface Offer {
    * at most.
    */
   readonly resumed: boolean;
+  /**
+   * For a pack of prepaid tokens, how many tokens of which value it has. For a request that is paid with such a token,
+   * one token: its price counted against the limits when its pack was bought. Otherwise undefined.
+   */
+  readonly prepaid?: { readonly count: number; readonly value: bigint } | undefined;
 }
 
 /** Decides whether to pay. */

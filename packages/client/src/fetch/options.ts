@@ -7,6 +7,7 @@ import { checkSplit, type SplitOptions } from "../purchase/split.ts";
 import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmPayment } from "./offer.ts";
+import type { PrepaidOptions } from "./prepaid-options.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
@@ -41,6 +42,10 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    * Default: changes are refused, lookups are not signed, and each number is looked up once a day.
    */
   phone?: Omit<RecipientOptions, "signal"> | undefined;
+  /**
+   * Pays with prepaid tokens at servers that sell them. Default: each request is paid by a payment of its own.
+   */
+  prepaid?: PrepaidOptions | undefined;
   /** Keeps notes ready for parallel payments. */
   split?: SplitOptions | undefined;
   /** Maximum bytes of a request's body; the body is kept in memory to send it again. Default: 4 MiB. */

@@ -4,7 +4,7 @@ import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
-import type { Call } from "./call.ts";
+import { type Call, type CallPayment, PROOF_HEADER } from "./call.ts";
 
 export interface ShowOptions {
   onProgress: OnProgress | undefined;
@@ -38,7 +38,7 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
     for (let retry = 0; ; retry += 1) {
       tell(retry === 0 ? "presenting" : "retrying");
       await paid.showing();
-      const { response, error } = await attempt(call, { header, url: options.url });
+      const { response, error } = await attempt(call, { name: PROOF_HEADER, value: header, url: options.url });
       const fresh = options.now() - paid.timestamp < HEADER_FRESH_MS;
       if ((response === undefined || isPassing(response)) && retry < MAX_RETRIES && fresh) {
         await response?.body?.cancel().catch(() => undefined);
@@ -60,7 +60,7 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
 }
 
 /** Whether the server may accept the same proof a moment later. */
-const isPassing = ({ status, headers }: Response): boolean =>
+export const isPassing = ({ status, headers }: Response): boolean =>
   status >= 500 || (status === 402 && headers.has("retry-after"));
 
 /**
@@ -70,7 +70,7 @@ const isPassing = ({ status, headers }: Response): boolean =>
 const UNSEEN = [408, 421, 425, 429, 431];
 
 /** Whether the server failed, or may not have seen the proof. */
-const mayNotHaveSeen = ({ status }: Response): boolean => status >= 500 || UNSEEN.includes(status);
+export const mayNotHaveSeen = ({ status }: Response): boolean => status >= 500 || UNSEEN.includes(status);
 
 async function refusal(paid: PaidPurchase, response: Response): Promise<Error> {
   const { status } = response;
@@ -80,23 +80,25 @@ async function refusal(paid: PaidPurchase, response: Response): Promise<Error> {
   return new PurchaseError("PAID_NOT_TAKEN_YET", message, { id: paid.id, status, reason: quoted(reason) });
 }
 
-async function attempt(call: Call, proof: { header: string; url: URL }) {
+/** Sends a request with its payment. An error of fetch is a result; the signal's reason is thrown. */
+export async function attempt(call: Call, payment: CallPayment) {
   try {
-    return { response: await call.send(proof), error: undefined };
+    return { response: await call.send(payment), error: undefined };
   } catch (error) {
     call.signal?.throwIfAborted();
     return { response: undefined, error };
   }
 }
 
-function pauseBefore(retry: number, response: Response | undefined, first = FIRST_PAUSE_MS): number {
+/** Milliseconds before the next retry. */
+export function pauseBefore(retry: number, response: Response | undefined, first = FIRST_PAUSE_MS): number {
   const asked = Number(response?.headers.get("retry-after") ?? Number.NaN) * 1000;
   const usual = first * 2 ** retry;
   return Math.min(Number.isFinite(asked) && asked > usual ? asked : usual, MAX_PAUSE_MS);
 }
 
 /** The reason that the server gives, as JSON or text; empty if the body does not end in time. */
-async function reasonOf(response: Response): Promise<string> {
+export async function reasonOf(response: Response): Promise<string> {
   const bytes = await readBody(response, REFUSAL_LIMIT, AbortSignal.timeout(REFUSAL_MS)).catch(() => new Uint8Array(0));
   const text = new TextDecoder().decode(bytes);
   try {

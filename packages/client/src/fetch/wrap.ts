@@ -1,8 +1,10 @@
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { checkRecipientPhone } from "../phone/recipient.ts";
+import { PrepaidError } from "../prepaid/errors.ts";
+import { describePack, type PrepaidPackInfo } from "../prepaid/list.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
-import type { Context, PurchaseOptions } from "../purchase/context.ts";
+import type { Context, ContextOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import { sweepPurchases } from "../purchase/open.ts";
@@ -19,6 +21,9 @@ import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, type WrapOptions } from "./options.ts";
+import type { PackPurchase, PackWish } from "./packs.ts";
+import { PrepaidSpender } from "./prepaid.ts";
+import { checkPrepaidOptions } from "./prepaid-options.ts";
 import { checkPin } from "./recipient.ts";
 import { showProof } from "./show.ts";
 
@@ -32,6 +37,38 @@ const BODY_LIMIT = 4 << 20;
 export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptions): PayingFetch {
   const payer = new Payer(send, wallet, options);
   return (input, init) => payer.fetch(input, init);
+}
+
+/**
+ * Buys a pack of prepaid tokens, or finishes one that was begun: 100 tokens for the first pack at a host, later 1000 if
+ * that is within the limits. The same call resumes after a crash and never pays twice for a pack.
+ *
+ * @param options those of `wrapFetch`, with `prepaid`
+ * @throws PrepaidError; FetchError; PurchaseError; ServiceClientError; WalletError; the signal's reason
+ */
+export function buyPrepaid(
+  send: typeof fetch,
+  wallet: Wallet,
+  options: WrapOptions,
+  wish: PackWish,
+): Promise<PrepaidPackInfo> {
+  return new Payer(send, wallet, options).buyPrepaid(wish);
+}
+
+/**
+ * Finds the packs that this wallet bought at an origin before it was restored from its words, and asks for their
+ * signatures again. Pays nothing.
+ *
+ * @throws PrepaidError; FetchError FETCH_OPTION_INVALID
+ */
+export function restorePrepaid(
+  send: typeof fetch,
+  wallet: Wallet,
+  options: WrapOptions,
+  origin: string,
+  signal?: AbortSignal,
+): Promise<PrepaidPackInfo[]> {
+  return new Payer(send, wallet, options).restorePrepaid(origin, signal);
 }
 
 /**
@@ -65,6 +102,7 @@ class Payer {
   readonly #options: WrapOptions;
   readonly #checked: CheckedOptions;
   readonly #splitter: NoteSplitter | undefined;
+  readonly #prepaid: PrepaidSpender | undefined;
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
@@ -74,17 +112,26 @@ class Payer {
     this.#options = options;
     this.#checked = checkOptions(options, wallet.pool.chainId);
     this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
+    if (options.prepaid !== undefined)
+      this.#prepaid = new PrepaidSpender({
+        wallet,
+        settings: checkPrepaidOptions(options.prepaid, send, wallet.pool.chainId),
+        limits: this.#checked.limits,
+        pay: (call, terms) => this.#payPack(call, terms),
+        retryDelayMs: options.retryDelayMs,
+      });
   }
 
   async fetch(input: string | URL | Request, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
-    // A request with its own proof header is already paid for.
-    if (call.carriesProof) return call.send();
+    // A request with its own proof or token is already paid for.
+    if (call.carriesPayment) return call.send();
     const book = await bookOf(this.#wallet.store);
     const request = sotto.request === undefined ? call.fingerprint : hashText(`${call.url.origin} ${sotto.request}`);
     const claim = takeClaim(book, call, request, sotto.key);
     try {
-      return await this.#pay({ call, request, book, claim, onProgress: sotto.onProgress ?? this.#options.onProgress });
+      const onProgress = sotto.onProgress ?? this.#options.onProgress;
+      return await this.#pay({ call, request, book, claim, onProgress }, sotto.key === undefined);
     } catch (error) {
       call.signal?.throwIfAborted();
       throw error;
@@ -93,8 +140,10 @@ class Payer {
     }
   }
 
-  async #pay(paying: Paying): Promise<Response> {
+  /** @param tokens whether it may be paid with a prepaid token; a purchase with a key is paid singly, and recorded */
+  async #pay(paying: Paying, tokens: boolean): Promise<Response> {
     const { call, book, claim } = paying;
+    const prepaid = tokens ? this.#prepaid : undefined;
     await assertOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
@@ -105,10 +154,73 @@ class Payer {
       // The proof is only for the URL that sent the 402, which may be the target of a redirect.
       return this.#show(paying, paid, new URL(begun.resourceUrl));
     }
+    const again = await prepaid?.showAgain(call, paying.request);
+    if (again !== undefined) return again;
     const response = await call.send();
     if (!isChallenge(response)) return response;
     const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
-    return this.#show(paying, await this.#buy(paying, challenge), challenge.url);
+    const spent = await prepaid?.spend(call, paying.request, challenge, () => this.#confirmToken(challenge));
+    if (spent !== undefined) return spent;
+    const answer = await this.#show(paying, await this.#buy(paying, challenge), challenge.url);
+    await prepaid?.paidSingly(challenge);
+    return answer;
+  }
+
+  /** Asks the program before a token is shown, with the same checked terms as before a payment. */
+  async #confirmToken(challenge: Challenge): Promise<void> {
+    if (this.#options.confirmPayment === undefined) return;
+    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits);
+    await this.#confirm({ ...offer, reserved: true, prepaid: { count: 1, value: offer.price } });
+  }
+
+  /** Buys a pack of prepaid tokens in the foreground. @throws FetchError FETCH_OPTION_INVALID without `prepaid` */
+  async buyPrepaid(wish: PackWish): Promise<PrepaidPackInfo> {
+    const { book, packs } = await this.#opened();
+    return describePack(book, await packs.buy(wish));
+  }
+
+  /** Finds packs that this wallet bought before it was restored. @throws FetchError FETCH_OPTION_INVALID */
+  async restorePrepaid(origin: string, signal?: AbortSignal): Promise<PrepaidPackInfo[]> {
+    const { book, packs } = await this.#opened();
+    return (await packs.restore(origin, signal)).map((pack) => describePack(book, pack));
+  }
+
+  async #opened() {
+    if (this.#prepaid === undefined) throw new FetchError("FETCH_OPTION_INVALID", "the option prepaid is missing");
+    return this.#prepaid.open();
+  }
+
+  /**
+   * Pays for a pack, as an ordinary purchase: its price counts against the limits per day, while the limit for one
+   * request bounds the value of a token.
+   */
+  async #payPack(call: Call, { key, ...terms }: PackPurchase): Promise<PaidPurchase> {
+    const book = await bookOf(this.#wallet.store);
+    const claim = takeClaim(book, call, call.fingerprint, key);
+    const paying: Paying = { call, request: call.fingerprint, book, claim, onProgress: undefined };
+    try {
+      await assertOpen(book, claim.id);
+      const begun = await this.#mayBePaid(paying);
+      if (begun !== undefined) {
+        if (begun.settled === null) await this.#confirm({ ...offerOf(begun), prepaid: terms });
+        const service = this.#service(begun.service, begun.settled !== null);
+        return await resume(this.#context(paying, service, begun, true), claim.release);
+      }
+      const response = await call.send();
+      if (!isChallenge(response)) {
+        await response.body?.cancel().catch(() => undefined);
+        const { origin } = call.url;
+        throw new PrepaidError("PREPAID_NOT_OFFERED", `${origin} does not sell the pack (${response.status})`, {
+          origin,
+        });
+      }
+      const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
+      return await this.#buy(paying, challenge, terms);
+    } catch (error) {
+      claim.release();
+      call.signal?.throwIfAborted();
+      throw error;
+    }
   }
 
   /**
@@ -129,7 +241,8 @@ class Payer {
     return cannotSettle(this.#wallet, record) ? undefined : record;
   }
 
-  async #buy(paying: Paying, challenge: Challenge): Promise<PaidPurchase> {
+  /** @param pack what the 402 of a pack must ask for */
+  async #buy(paying: Paying, challenge: Challenge, pack?: Omit<PackPurchase, "key">): Promise<PaidPurchase> {
     const { call, book, claim, onProgress } = paying;
     const { instructions, price, service: url } = challenge;
     const resourceUrl = instructions.metadata.resource;
@@ -137,7 +250,9 @@ class Payer {
     tell("challenge");
     const { recipient: paid, zkProof } = instructions.payment;
     const { wallet, shieldedAddress } = paid;
-    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits);
+    if (pack !== undefined) assertSame(pack, challenge);
+    const limits = pack === undefined ? this.#checked.limits : { ...this.#checked.limits, perRequest: undefined };
+    const offer = { ...(await payableOffer(challenge, this.#wallet, limits)), prepaid: pack };
     const { host } = offer;
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
@@ -147,7 +262,7 @@ class Payer {
       resourceUrl,
       host,
       request: paying.request,
-      limits: this.#checked.limits,
+      limits,
       maxHeaderLength: zkProof.maxHeaderLength,
     };
     const terms = checkRequest(service, request);
@@ -158,7 +273,7 @@ class Payer {
       await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
     tell("recipient");
     const record = begun ?? (await begin(this.#wallet, book, claim.id, request, terms));
-    const context = this.#context(paying, service, record);
+    const context = this.#context(paying, service, record, pack !== undefined);
     return closeIfUnpaid(context, async () => {
       await this.#split(service, call.signal, () => tell("split"));
       return resume(context, claim.release);
@@ -217,9 +332,9 @@ class Payer {
     await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, { ...phone, signal });
   }
 
-  #context({ book, call, onProgress }: Paying, service: SottoService, record: PurchaseRecord): Context {
+  #context({ book, call, onProgress }: Paying, service: SottoService, record: PurchaseRecord, anyAge = false): Context {
     const { fundsTimeoutMs, chainTimeoutMs, merge } = this.#options;
-    const options: PurchaseOptions = { signal: call.signal, onProgress, fundsTimeoutMs, chainTimeoutMs, merge };
+    const options: ContextOptions = { signal: call.signal, onProgress, fundsTimeoutMs, chainTimeoutMs, merge, anyAge };
     return { wallet: this.#wallet, service, book, options, record };
   }
 
@@ -240,6 +355,14 @@ const offerOf = ({ recipient, price, resourceUrl, service, reserved }: PurchaseR
   reserved: reserved !== null,
   resumed: true,
 });
+
+/** @throws PrepaidError PREPAID_NOT_OFFERED if the 402 of a pack is not for this pack, wallet and price */
+function assertSame({ wallet, price }: Omit<PackPurchase, "key">, { instructions, price: asked }: Challenge): void {
+  const found = instructions.payment.recipient.wallet;
+  if (found === wallet && asked === price) return;
+  const what = found === wallet ? `asks ${asked} base units instead of ${price}` : `is to be paid to ${found}`;
+  throw new PrepaidError("PREPAID_NOT_OFFERED", `the pack ${what}; nothing was paid`);
+}
 
 /** The state of one call to the paying fetch. */
 interface Paying {

@@ -18,12 +18,18 @@ export interface PurchaseOptions {
   merge?: boolean | undefined;
 }
 
+/** Options that only the client itself sets. */
+export interface ContextOptions extends PurchaseOptions {
+  /** Whether a proof that is older than five minutes is still of use: a pack of prepaid tokens is recovered with it. */
+  anyAge?: boolean | undefined;
+}
+
 /** The state that every step of a purchase works with. */
 export interface Context {
   wallet: Wallet;
   service: SottoService;
   book: PurchaseBook;
-  options: PurchaseOptions;
+  options: ContextOptions;
   record: PurchaseRecord;
 }
 

@@ -91,7 +91,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
   const attempt = settledAttempt(context.record);
   const { bundle, digest } = attempt;
   const { txSignature } = context.record.settled!;
-  if (context.wallet.now() - bundle.timestamp > HEADER_FRESH_MS)
+  if (context.options.anyAge !== true && context.wallet.now() - bundle.timestamp > HEADER_FRESH_MS)
     throw await stop(context, {
       code: "PAID_BUT_STALE",
       message:

@@ -1,6 +1,7 @@
 import type { ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
+import { type PrepaidKey, type PrepaidPack, preparePrepaidPack } from "@sotto/protocol/prepaid";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
@@ -55,6 +56,17 @@ export interface WalletOptions extends PoolOptions {
   rangeSize?: number | undefined;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */
   clock?: (() => number) | undefined;
+}
+
+/** The numbers of a prepaid pack. */
+export interface PrepaidPackTerms {
+  /** Origin at which its tokens are spent. */
+  readonly origin: string;
+  readonly key: PrepaidKey;
+  /** Its number among the packs of this key, from 0. A number is used once. */
+  readonly number: number;
+  /** How many tokens. */
+  readonly count: number;
 }
 
 /**
@@ -267,6 +279,15 @@ export class Wallet {
   /** Makes another attempt at a withdrawal or merge, with the same notes and terms. */
   withdrawAgain(id: string, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdrawAgain(this.#core, id, options);
+  }
+
+  /**
+   * The unsigned tokens of a prepaid pack. The same numbers give the same tokens, also after the wallet was restored.
+   *
+   * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
+   */
+  prepaidPack({ origin, key, number, count }: PrepaidPackTerms): PrepaidPack {
+    return preparePrepaidPack(this.#core.options.keys.prepaidSecret(origin, key.id, number), key, origin, count);
   }
 
   /** Status of a payment, withdrawal or merge as of the last scan. @throws WalletError UNKNOWN_PAYMENT */

@@ -46,6 +46,8 @@ export class LocalChain implements ChainSource {
   /** Called before each request for logs; a test can change the chain during a scan. */
   beforeLogs: () => void = () => undefined;
   id = 31337n;
+  /** The answer to the code that asks a contract wallet about a signature. Default: the chain cannot execute code. */
+  validation: string | undefined;
   /** The chain's time, seconds. */
   time = 1_800_000_000;
   #fork = 0;
@@ -128,6 +130,7 @@ export class LocalChain implements ChainSource {
   }
 
   async call({ to = "", data }: Call, block?: number): Promise<string> {
+    if (to === "" && this.validation !== undefined) return this.validation;
     const call = { to, data };
     const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];

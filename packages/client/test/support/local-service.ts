@@ -28,6 +28,8 @@ export class LocalService {
   /** Requested paths. */
   readonly asked: string[] = [];
   readonly client: SottoService;
+  /** Answers the client's requests to the service. */
+  readonly fetch: typeof fetch = (url, init) => this.#fetch(String(url), init);
   readonly #world: World;
   readonly #bundles = new Map<string, WireBundle>();
   readonly #settled = new Map<string, Body>();
@@ -37,7 +39,7 @@ export class LocalService {
 
   constructor(world: World) {
     this.#world = world;
-    this.client = new SottoService("https://pay.example/zk", { fetch: (url, init) => this.#fetch(String(url), init) });
+    this.client = new SottoService("https://pay.example/zk", { fetch: this.fetch });
   }
 
   /** Settles without a request, as anyone with the bundle can. */

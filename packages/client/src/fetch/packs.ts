@@ -1,0 +1,346 @@
+import { delay } from "@sotto/chain";
+import { SottoError } from "@sotto/protocol";
+import {
+  epochOf,
+  PREPAID_KEY_BYTES,
+  PREPAID_PACK_SIZES,
+  PREPAID_RECOVER_PATH,
+  type PrepaidPack,
+  prepaidPurchaseTarget,
+  redeemsAt,
+  signsAt,
+} from "@sotto/protocol/prepaid";
+import { encodeBase64, sha256 } from "ethers";
+import { type Answer, ask, reasonOf } from "../prepaid/ask.ts";
+import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
+import { PrepaidError } from "../prepaid/errors.ts";
+import type { PackRecord } from "../prepaid/records.ts";
+import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prepaid/schedules.ts";
+import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
+import type { PaidPurchase } from "../purchase/paid.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import { type Call, captureCall } from "./call.ts";
+import type { PrepaidSettings } from "./prepaid-options.ts";
+
+/** The terms that the 402 of a pack's purchase must have. */
+export interface PackPurchase {
+  /** Names the purchase, so that a pack is paid at most once. */
+  readonly key: string;
+  /** The merchant's wallet, which signed the schedule. */
+  readonly wallet: string;
+  /** Base units. */
+  readonly price: bigint;
+  readonly value: bigint;
+  readonly count: number;
+}
+
+/**
+ * Pays for a pack as for any other resource.
+ *
+ * @throws PrepaidError PREPAID_NOT_OFFERED if nothing was paid, and no earlier attempt can settle any more
+ */
+export type PayPack = (call: Call, terms: PackPurchase) => Promise<PaidPurchase>;
+
+/** The value for which tokens are bought, at an origin. */
+export interface PackWish {
+  readonly origin: string;
+  /** Base units of each token. */
+  readonly value: bigint;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS = 120_000;
+const OCTETS = { "content-type": "application/octet-stream" } as const;
+/** How often the recover endpoint is asked in one call, while it answers that it needs more time. */
+const TRIES = 4;
+const MAX_PAUSE_MS = 10_000;
+/** The merchant cannot answer now. */
+const PASSING = [409, 425, 429, 500, 502, 503, 504];
+
+/** A pack with its unsigned tokens. */
+interface Prepared {
+  readonly record: PackRecord;
+  readonly pack: PrepaidPack;
+}
+
+/** Buys packs and collects their signatures, and resumes after a crash at any step. */
+export class Packs {
+  readonly #wallet: Wallet;
+  readonly #book: PrepaidBook;
+  readonly #settings: PrepaidSettings;
+  readonly #limits: SpendingLimits;
+  readonly #pay: PayPack;
+
+  constructor(wallet: Wallet, book: PrepaidBook, settings: PrepaidSettings, limits: SpendingLimits, pay: PayPack) {
+    this.#wallet = wallet;
+    this.#book = book;
+    this.#settings = settings;
+    this.#limits = limits;
+    this.#pay = pay;
+  }
+
+  /**
+   * Buys a pack, or finishes one that was begun. One purchase at a time runs for an origin, so that its cap counts all.
+   *
+   * @throws PrepaidError; the errors of a payment
+   */
+  buy(wish: PackWish): Promise<PackRecord> {
+    return this.#book.exclusively(wish.origin, () => this.#buy(wish));
+  }
+
+  async #buy(wish: PackWish): Promise<PackRecord> {
+    const { origin, value, signal } = wish;
+    this.#assertNotStopped(origin);
+    await this.#book.prune(this.#wallet.now());
+    const open = this.#book.packs(origin).find((pack) => pack.value === String(value) && this.#isOpen(pack));
+    if (open !== undefined) return this.#finish(open, signal);
+    const key = await this.#checkedKey(wish);
+    const prepared = this.#prepareNext(key, await this.#chooseCount(key));
+    const known = await this.#findBoughtBefore(prepared, signal);
+    if (known !== undefined) return known;
+    // Journaled before anything is paid: from here on the pack is never forgotten.
+    const record = await this.#book.putPack(prepared.record);
+    return this.#finish(record, signal, prepared);
+  }
+
+  /** Finds packs of an origin that this wallet bought before it was restored. @returns them */
+  restore(origin: string, signal?: AbortSignal): Promise<PackRecord[]> {
+    return this.#book.exclusively(origin, async () => {
+      this.#assertNotStopped(origin);
+      await this.#pinnedSchedules(origin, signal);
+      const now = this.#wallet.now();
+      const found: PackRecord[] = [];
+      for (const key of this.#book.keys(origin).filter(({ epoch }) => redeemsAt(epoch, now)))
+        for (const count of PREPAID_PACK_SIZES)
+          for (;;) {
+            const pack = await this.#findBoughtBefore(this.#prepareNext(key, count), signal);
+            if (pack === undefined) break;
+            found.push(pack);
+          }
+      return found;
+    });
+  }
+
+  #isOpen({ state, epoch }: PackRecord): boolean {
+    return (state === "begun" || state === "paid") && redeemsAt(epoch, this.#wallet.now());
+  }
+
+  #assertNotStopped(origin: string): void {
+    const { stopped } = this.#book.origin(origin);
+    if (stopped === null) return;
+    throw new PrepaidError(
+      "PREPAID_STOPPED",
+      `prepaid tokens are stopped at ${origin} until you decide: ${stopped.message}`,
+      { origin, reason: stopped.code },
+    );
+  }
+
+  /** The merchant's schedules, checked and pinned. */
+  async #pinnedSchedules(origin: string, signal: AbortSignal | undefined) {
+    const schedules = await merchantSchedules(this.#settings.send, this.#wallet, { origin }, signal);
+    await this.#book.pin(origin, schedules, this.#wallet.now());
+    return schedules;
+  }
+
+  /** The key that signs now for a value, after all comparisons. */
+  async #checkedKey({ origin, value, signal }: PackWish): Promise<MerchantKey> {
+    assertWithinLimit(this.#limits, value);
+    const schedules = await this.#pinnedSchedules(origin, signal);
+    const wallets = new Set<string>(schedules.map(({ schedule }) => schedule.wallet));
+    const now = this.#wallet.now();
+    const key = this.#book
+      .keys(origin)
+      .find((each) => each.value === value && signsAt(each.epoch, now) && wallets.has(each.wallet));
+    if (key === undefined)
+      throw new PrepaidError(
+        "PREPAID_NOT_OFFERED",
+        `${origin} has no prepaid key for the value ${value} in ${epochOf(now)}`,
+        { origin },
+      );
+    const { send, mirrors } = this.#settings;
+    const conflict = await compareWithMirrors(send, this.#wallet, mirrors, schedules, key, signal);
+    if (conflict !== undefined) throw await this.#book.stopForConflict(origin, conflict, now);
+    return key;
+  }
+
+  /** The tokens of a stored pack, unsigned. */
+  #prepare(record: PackRecord): Prepared {
+    const { origin, number, count } = record;
+    return { record, pack: this.#wallet.prepaidPack({ origin, key: keyOfPack(record), number, count }) };
+  }
+
+  /** The next pack of a key, not stored yet. */
+  #prepareNext({ origin, wallet, value, epoch, key }: MerchantKey, count: number): Prepared {
+    const number = this.#book.nextNumber(origin, key.id, count);
+    const pack = this.#wallet.prepaidPack({ origin, key, number, count });
+    const record: PackRecord = {
+      id: packId(origin, key.id, number),
+      origin,
+      wallet,
+      keyId: key.id,
+      modulus: `0x${key.modulus.toString(16)}`,
+      value: String(value),
+      epoch,
+      number,
+      count,
+      batch: sha256(pack.request),
+      created: this.#wallet.now(),
+      state: "begun",
+      proof: null,
+      restored: false,
+    };
+    return { record, pack };
+  }
+
+  /** 100 tokens for the first pack at a host; later 1000, if that is within all limits. */
+  async #chooseCount({ origin, value }: MerchantKey): Promise<number> {
+    const { maxPerHost } = this.#settings;
+    const now = this.#wallet.now();
+    const unspent = this.#book.unspent(origin, now);
+    const [small, large] = PREPAID_PACK_SIZES;
+    const price = (count: number) => BigInt(count) * value;
+    const fits = async (count: number): Promise<void> => {
+      if (unspent + price(count) > maxPerHost)
+        throw new PrepaidError(
+          "PREPAID_LIMIT_EXCEEDED",
+          `a pack costs ${price(count)} base units, but ${unspent} of the ${maxPerHost} base units allowed at ` +
+            `${origin} are unspent`,
+          { price: String(price(count)), unspent: String(unspent), limit: String(maxPerHost) },
+        );
+      const place = { now, host: new URL(origin).host };
+      await assertSpendable(this.#wallet.store, this.#limitsOfPack(), price(count), place);
+    };
+    if (this.#book.origin(origin).packs > 0)
+      try {
+        await fits(large);
+        return large;
+      } catch (error) {
+        if (!(error instanceof SottoError)) throw error;
+      }
+    await fits(small);
+    return small;
+  }
+
+  /** The limit for one request bounds the value of a token, not the price of a pack. */
+  #limitsOfPack(): SpendingLimits {
+    return { ...this.#limits, perRequest: undefined };
+  }
+
+  async #finish(record: PackRecord, signal: AbortSignal | undefined, known?: Prepared): Promise<PackRecord> {
+    const prepared = known ?? this.#prepare(record);
+    if (record.state === "paid") return this.#collect(record, prepared, signal);
+    const paid = await this.#purchase(record, prepared, signal);
+    const answer = await this.#present(paid, prepared, signal);
+    return answer?.status === 200 ? this.#accept(paid, prepared, answer) : this.#collect(paid, prepared, signal);
+  }
+
+  /** Pays for a pack and stores the proof of payment in its record, so that it no longer depends on the purchase. */
+  async #purchase(record: PackRecord, { pack }: Prepared, signal: AbortSignal | undefined): Promise<PackRecord> {
+    const { wallet, value, count, id } = record;
+    const init = {
+      method: "POST",
+      headers: OCTETS,
+      body: pack.request as BodyInit,
+      credentials: "omit",
+      cache: "no-store",
+      redirect: "manual",
+      referrerPolicy: "no-referrer",
+      ...(signal && { signal }),
+    } as const;
+    const call = await captureCall(this.#settings.send, this.#url(record), init, pack.request.length);
+    const price = BigInt(value) * BigInt(count);
+    const terms = { key: `prepaid ${id}`, wallet, price, value: BigInt(value), count };
+    const paid = await this.#pay(call, terms).catch(async (error: unknown) => {
+      // Nothing was paid for this pack, and no proof for it left the process.
+      if (error instanceof PrepaidError && error.code === "PREPAID_NOT_OFFERED") await this.#book.forget(record);
+      throw error;
+    });
+    const stored = await this.#book.putPack({ ...record, state: "paid", proof: paid.header });
+    await paid.delivered();
+    return stored;
+  }
+
+  #url({ origin, keyId, count, batch }: PackRecord): string {
+    return origin + prepaidPurchaseTarget({ key: keyId, count, batch });
+  }
+
+  /** Shows the proof to the purchase's URL. Undefined if the merchant does not answer. */
+  async #present(record: PackRecord, { pack }: Prepared, signal: AbortSignal | undefined): Promise<Answer | undefined> {
+    const headers = { ...OCTETS, "x-payment-proof": record.proof! };
+    const init = { method: "POST", headers, body: pack.request as BodyInit };
+    const maxBytes = record.count * PREPAID_KEY_BYTES;
+    const limits = { name: `the pack at ${record.origin}`, maxBytes, timeoutMs: TIMEOUT_MS, signal };
+    return ask(this.#settings.send, this.#url(record), init, limits).catch((error: unknown) => {
+      if (error instanceof PrepaidError) return undefined;
+      throw error;
+    });
+  }
+
+  /** Asks for the signatures of a pack that was paid for. */
+  async #collect(record: PackRecord, prepared: Prepared, signal: AbortSignal | undefined): Promise<PackRecord> {
+    const { origin } = record;
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#recover(record, prepared, record.proof, signal);
+      if (answer.status === 200) return this.#accept(record, prepared, answer);
+      const reason = reasonOf(answer);
+      if (!PASSING.includes(answer.status)) {
+        const message = `${origin} was paid for a pack and refuses its signatures: ${reason}`;
+        throw new PrepaidError("PREPAID_PACK_REFUSED", message, { origin, reason, id: record.id });
+      }
+      if (attempt >= TRIES) {
+        const message = `${origin} was paid for a pack and has not signed it yet: ${reason}; the wallet asks again later`;
+        throw new PrepaidError("PREPAID_PACK_PENDING", message, { origin, reason, id: record.id });
+      }
+      const asked = Number(answer.headers.get("retry-after") ?? 1) * 1000;
+      await delay(Math.min(Number.isFinite(asked) ? asked : 1000, MAX_PAUSE_MS), signal);
+    }
+  }
+
+  /** @param proof null asks for signatures that the merchant has made before; they are of no use to anybody else */
+  #recover(
+    { origin, keyId: key, count }: Pick<PackRecord, "origin" | "keyId" | "count">,
+    { pack }: Prepared,
+    proof: string | null,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> {
+    const batch = encodeBase64(pack.request).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+    const body = JSON.stringify({ key, count, batch, ...(proof === null ? {} : { proof }) });
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    const maxBytes = count * PREPAID_KEY_BYTES;
+    const name = `${origin}${PREPAID_RECOVER_PATH}`;
+    return ask(this.#settings.send, name, init, { name, maxBytes, timeoutMs: TIMEOUT_MS, signal });
+  }
+
+  /** Verifies all signatures. One wrong signature voids the pack: the merchant could recognize its token. */
+  async #accept(record: PackRecord, { pack }: Prepared, { body }: Answer): Promise<PackRecord> {
+    const { origin, id } = record;
+    if (body.length !== record.count * PREPAID_KEY_BYTES) {
+      const message = `${origin} answers with ${body.length} bytes instead of a pack's signatures`;
+      throw new PrepaidError("PREPAID_PACK_PENDING", message, { origin, reason: "wrong length", id });
+    }
+    try {
+      pack.finish(body);
+    } catch (cause) {
+      if (!(cause instanceof SottoError) || cause.code !== "INVALID_SIGNATURE") throw cause;
+      const message = `${origin} returned a wrong signature, so the whole pack is void: ${cause.message}`;
+      const stop = { code: "PREPAID_SIGNATURES_INVALID", message, at: this.#wallet.now(), evidence: [] } as const;
+      const error = await this.#book.stop(origin, { ...stop, evidence: [] });
+      await this.#book.putPack({ ...record, state: "void" });
+      throw error;
+    }
+    return this.#book.putSignatures(record, body);
+  }
+
+  /**
+   * A pack that this wallet bought before it was restored: the merchant then has its signatures. A
+   * wallet that bought the same pack again would pay for tokens that it may have spent.
+   */
+  async #findBoughtBefore(prepared: Prepared, signal: AbortSignal | undefined): Promise<PackRecord | undefined> {
+    const record = { ...prepared.record, restored: true };
+    const answer = await this.#recover(record, prepared, null, signal);
+    if (answer.status === 200) return this.#accept(record, prepared, answer);
+    if (!PASSING.includes(answer.status)) return undefined;
+    const reason = reasonOf(answer);
+    throw new PrepaidError("PREPAID_PACK_PENDING", `${record.origin} cannot answer now: ${reason}`, { reason });
+  }
+}

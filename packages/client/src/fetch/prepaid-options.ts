@@ -1,0 +1,86 @@
+import { assertAmount } from "@sotto/protocol";
+import { separateFetch } from "../prepaid/connection.ts";
+import { normalizeServiceUrl } from "../service/url.ts";
+import { FetchError } from "./errors.ts";
+import { assertSecure } from "./secure.ts";
+
+/** What happened to a pack in the background. */
+export type PackEvent =
+  | { readonly kind: "bought"; readonly origin: string; readonly value: bigint; readonly count: number }
+  | { readonly kind: "failed"; readonly origin: string; readonly value: bigint; readonly error: unknown };
+
+/** Options of prepaid tokens. */
+export interface PrepaidOptions {
+  /** Maximum base units of unspent tokens at one host, including a pack that is being bought: the most it can withhold. */
+  maxPerHost: bigint;
+  /**
+   * Base URLs of verifier-services, chosen by you and not by the merchant, with whose copies each key is compared before
+   * a pack is bought. With an empty list, only the keys that this wallet has seen itself are compared.
+   */
+  mirrors: readonly string[];
+  /**
+   * Whether packs are bought in the background. Default: true. With false, only `buyPrepaid` buys, and tokens that the
+   * wallet has are still spent.
+   */
+  buy?: boolean | undefined;
+  /** Requests of one value at one host that are paid singly before the first pack is bought. Default: 3. */
+  buyAfter?: number | undefined;
+  /**
+   * Maximum milliseconds between the need for a pack and its purchase, which happens at a random time in between.
+   * Default: 60,000.
+   */
+  maxDelayMs?: number | undefined;
+  /**
+   * The fetch for schedules, mirrors and packs; it must not share connections or cookies with other requests. Default:
+   * in Node, if the wrapped fetch is the global one, a new connection for each request; otherwise the wrapped fetch
+   * without cookies. Pass one if your program uses a proxy.
+   */
+  fetch?: typeof fetch | undefined;
+  /** Called after each purchase in the background. */
+  onPack?: ((event: PackEvent) => void) | undefined;
+  /** Returns a random number from 0 to 1, without 1. Default: from the platform's cryptographic generator. */
+  random?: (() => number) | undefined;
+}
+
+/** The checked options. */
+export interface PrepaidSettings {
+  readonly maxPerHost: bigint;
+  readonly mirrors: readonly string[];
+  readonly buy: boolean;
+  readonly buyAfter: number;
+  readonly maxDelayMs: number;
+  readonly send: typeof fetch;
+  readonly onPack: (event: PackEvent) => void;
+  readonly random: () => number;
+}
+
+const MAX_MIRRORS = 8;
+const BUY_AFTER = 3;
+const MAX_DELAY_MS = 60_000;
+
+function count(value: unknown, name: string, min: number): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= 1e9) return value;
+  throw new FetchError("FETCH_OPTION_INVALID", `prepaid.${name} must be an integer from ${min} to 1000000000`);
+}
+
+const fraction = (): number => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
+
+/** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
+export function checkPrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
+  const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack } = Object(options) as PrepaidOptions;
+  if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
+    throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
+  const urls = mirrors.map(normalizeServiceUrl);
+  for (const url of urls) assertSecure(new URL(url), chainId);
+  const own = send === globalThis.fetch ? separateFetch() : undefined;
+  return {
+    maxPerHost: assertAmount(maxPerHost, "prepaid.maxPerHost"),
+    mirrors: urls,
+    buy: buy !== false,
+    buyAfter: count(buyAfter ?? BUY_AFTER, "buyAfter", 0),
+    maxDelayMs: count(maxDelayMs ?? MAX_DELAY_MS, "maxDelayMs", 0),
+    send: options.fetch ?? own ?? ((input, init) => send(input, init)),
+    onPack: onPack ?? (() => undefined),
+    random: random ?? fraction,
+  };
+}

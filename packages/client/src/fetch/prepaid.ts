@@ -1,0 +1,179 @@
+import { encodePrepaidHeader } from "@sotto/protocol/prepaid";
+import { WalletError } from "../errors.ts";
+import { keyOfPack, type PrepaidBook, prepaidBookOf } from "../prepaid/book.ts";
+import type { PackRecord, ShownRecord } from "../prepaid/records.ts";
+import type { SpendingLimits } from "../purchase/limits.ts";
+import { assertWithinLimit } from "../purchase/limits.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import type { Call } from "./call.ts";
+import type { Challenge } from "./challenge.ts";
+import { Packs, type PayPack } from "./packs.ts";
+import type { PackEvent, PrepaidSettings } from "./prepaid-options.ts";
+import { showToken } from "./show-token.ts";
+
+/** Shares of a pack that may be left when the next one is bought: a random one of these, for each pack. */
+const MIN_LEVEL = 0.1;
+const MAX_LEVEL = 0.4;
+/** Milliseconds after which a failed purchase in the background is tried again, at least. */
+const AFTER_FAILURE_MS = 60_000;
+/** Longest delay of a timer, ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface PrepaidContext {
+  readonly wallet: Wallet;
+  readonly settings: PrepaidSettings;
+  readonly limits: SpendingLimits;
+  readonly pay: PayPack;
+  readonly retryDelayMs: number | undefined;
+}
+
+/** Spends prepaid tokens, and buys packs in the background. */
+export class PrepaidSpender {
+  readonly #context: PrepaidContext;
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  #opened: Promise<{ book: PrepaidBook; packs: Packs }> | undefined;
+
+  constructor(context: PrepaidContext) {
+    this.#context = context;
+  }
+
+  /** Opens the wallet's tokens and, the first time, resumes packs that a crash left unfinished. */
+  open(): Promise<{ book: PrepaidBook; packs: Packs }> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open() {
+    const { wallet, settings, limits, pay } = this.#context;
+    const book = await prepaidBookOf(wallet.store);
+    const packs = new Packs(wallet, book, settings, limits, pay);
+    if (settings.buy) {
+      for (const { origin, value, due } of book.dues()) this.#arm(book, packs, origin, BigInt(value), due!);
+      for (const { origin, value, state } of book.packs())
+        if (state === "begun" || state === "paid") this.#arm(book, packs, origin, BigInt(value), 0);
+    }
+    return { book, packs };
+  }
+
+  /** Shows the token again that an equal, unfinished request was shown with. Undefined if there is none. */
+  async showAgain(call: Call, request: string): Promise<Response | undefined> {
+    const { book } = await this.open();
+    const shown = book.shownTo(request);
+    const pack = shown && book.pack(shown.pack);
+    if (shown === undefined || pack?.state !== "ready" || pack.origin !== call.url.origin) return undefined;
+    const release = book.acquire(shown);
+    return this.#show(call, book, pack, { shown, release, fresh: false, url: call.url });
+  }
+
+  /**
+   * Pays for a request with a token. Undefined if there is no token for it: then the request is paid singly, because it
+   * must not wait for a pack.
+   *
+   * @param confirm asks the program whether to pay
+   */
+  async spend(
+    call: Call,
+    request: string,
+    { instructions, price, url }: Challenge,
+    confirm: () => Promise<void>,
+  ): Promise<Response | undefined> {
+    const { prepaid, recipient } = instructions.payment;
+    if (prepaid === undefined) return undefined;
+    const { wallet, limits } = this.#context;
+    const { book } = await this.open();
+    const { origin } = url;
+    if (book.origin(origin).stopped !== null) return undefined;
+    const offered = { origin, wallet: recipient.wallet, value: price, keyId: prepaid.tokenKeyId };
+    if (!(await book.checkOffer(offered, wallet.now()))) return undefined;
+    if (book.available(origin, price, wallet.now()) === 0) return undefined;
+    assertWithinLimit(limits, price);
+    await confirm();
+    call.signal?.throwIfAborted();
+    const taken = await book.take({ origin, value: price, request }, wallet.now());
+    if (taken === undefined) return undefined;
+    await this.#consider(origin, price, false);
+    return this.#show(call, book, book.pack(taken.shown.pack)!, { ...taken, fresh: true, url });
+  }
+
+  /** Counts a request that was paid singly although its server sells tokens. */
+  async paidSingly({ instructions, price, url }: Challenge): Promise<void> {
+    if (instructions.payment.prepaid !== undefined) await this.#consider(url.origin, price, true);
+  }
+
+  async #show(
+    call: Call,
+    book: PrepaidBook,
+    pack: PackRecord,
+    token: { shown: ShownRecord; release: () => void; fresh: boolean; url: URL },
+  ): Promise<Response> {
+    const { wallet, retryDelayMs } = this.#context;
+    try {
+      const tokens = await book.tokens(pack, () =>
+        wallet.prepaidPack({ origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
+      );
+      const header = encodePrepaidHeader(tokens[token.shown.index]!);
+      return await showToken(call, { ...token, book, header, retryDelayMs, now: () => wallet.now() });
+    } finally {
+      token.release();
+    }
+  }
+
+  /** Decides whether the next pack is needed, and if so, when it is bought. */
+  async #consider(origin: string, value: bigint, singly: boolean): Promise<void> {
+    const { settings, wallet } = this.#context;
+    if (!settings.buy) return;
+    const { book, packs } = await this.open();
+    const demand = book.demand(origin, value);
+    const paid = demand.paid + (singly ? 1 : 0);
+    const left = book.available(origin, value, wallet.now());
+    const needed = left === 0 ? paid >= settings.buyAfter : left <= demand.level;
+    const stopped = book.origin(origin).stopped !== null;
+    if (demand.due === null && needed && !stopped) {
+      const due = wallet.now() + Math.floor(settings.random() * settings.maxDelayMs);
+      await book.putDemand({ ...demand, paid, due });
+      this.#arm(book, packs, origin, value, due);
+    } else if (singly) await book.putDemand({ ...demand, paid });
+  }
+
+  /** Buys a pack at a time, in the background. A failure is tried again later; no request waits for it. */
+  #arm(book: PrepaidBook, packs: Packs, origin: string, value: bigint, due: number): void {
+    const key = `${origin} ${value}`;
+    if (this.#timers.has(key)) return;
+    const run = () => {
+      this.#timers.delete(key);
+      void this.#buy(book, packs, origin, value);
+    };
+    const wait = Math.min(Math.max(0, due - this.#context.wallet.now()), MAX_TIMER_MS);
+    const timer = setTimeout(run, wait) as ReturnType<typeof setTimeout> & { unref?: () => void };
+    // The purchase is stored: a process that ends earlier resumes it the next time.
+    timer.unref?.();
+    this.#timers.set(key, timer);
+  }
+
+  #report(event: PackEvent): void {
+    try {
+      this.#context.settings.onPack(event);
+    } catch {
+      // An error of the program's callback must not end the process: no call waits for this purchase.
+    }
+  }
+
+  async #buy(book: PrepaidBook, packs: Packs, origin: string, value: bigint): Promise<void> {
+    const { settings, wallet } = this.#context;
+    const { random, maxDelayMs } = settings;
+    try {
+      const { count } = await packs.buy({ origin, value });
+      const level = Math.floor(count * (MIN_LEVEL + random() * (MAX_LEVEL - MIN_LEVEL)));
+      await book.putDemand({ origin, value: String(value), paid: 0, due: null, level });
+      this.#report({ kind: "bought", origin, value, count });
+    } catch (error) {
+      const due = wallet.now() + AFTER_FAILURE_MS + Math.floor(random() * maxDelayMs);
+      const stopped = book.origin(origin).stopped !== null;
+      // If the store fails too, the purchase is tried when the next request needs it.
+      await book.putDemand({ ...book.demand(origin, value), due: stopped ? null : due }).catch(() => undefined);
+      const closed = error instanceof WalletError && ["WALLET_CLOSED", "STORE_CLOSED"].includes(error.code);
+      if (!stopped && !closed) this.#arm(book, packs, origin, value, due);
+      this.#report({ kind: "failed", origin, value, error });
+    }
+  }
+}

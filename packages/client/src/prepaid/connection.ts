@@ -1,0 +1,56 @@
+import type { IncomingMessage } from "node:http";
+
+/** The part of `node:http` and `node:https` that is used. */
+type Requests = Pick<typeof import("node:http"), "request">;
+
+/**
+ * A fetch that opens a new connection for each request and closes it afterwards, so that the server cannot link a pack
+ * to other requests by their connection. Undefined outside Node. A browser keeps requests without cookies on connections
+ * of their own.
+ */
+export function separateFetch(): typeof fetch | undefined {
+  const builtin = globalThis.process?.getBuiltinModule;
+  if (builtin === undefined) return undefined;
+  return (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const module = (url.protocol === "https:" ? builtin("node:https") : builtin("node:http")) as Requests;
+    return sendOnce(module, url, init);
+  };
+}
+
+function sendOnce({ request }: Requests, url: URL, init: RequestInit): Promise<Response> {
+  const { method = "GET", body = null } = init;
+  const signal = init.signal ?? undefined;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const bytes = body === null ? new Uint8Array(0) : toBytes(body);
+  if (method !== "GET") headers["content-length"] = String(bytes.length);
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const sent = request(
+      url,
+      // `agent: false` makes a connection for this request alone.
+      { method, headers: { accept: "*/*", "user-agent": "node", ...headers }, agent: false, signal },
+      (answer) => resolve(toResponse(answer)),
+    );
+    sent.once("error", (cause) => reject(signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause })));
+    sent.end(bytes);
+  });
+}
+
+function toBytes(body: BodyInit): Uint8Array {
+  if (typeof body === "string") return new TextEncoder().encode(body);
+  if (body instanceof Uint8Array) return body;
+  throw new TypeError("a body must be a string or bytes");
+}
+
+/** Statuses whose responses have no body. */
+const EMPTY = [204, 205, 304];
+
+function toResponse(answer: IncomingMessage): Response {
+  const headers = new Headers();
+  const { rawHeaders, statusCode: status = 0 } = answer;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  const { Readable } = process.getBuiltinModule("node:stream");
+  const body = EMPTY.includes(status) ? null : (Readable.toWeb(answer) as ReadableStream);
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,206 @@
+import { SottoError } from "@sotto/protocol";
+import {
+  checkScheduleSignature,
+  decodeSignedSchedule,
+  encodeSignedSchedule,
+  MAX_SIGNED_SCHEDULE_BYTES,
+  PREPAID_KEYS_PATH,
+  type PrepaidKey,
+  type SignedSchedule,
+  scheduledKeys,
+} from "@sotto/protocol/prepaid";
+import type { Wallet } from "../wallet/wallet.ts";
+import { ask, jsonOf, reasonOf } from "./ask.ts";
+import { PrepaidError } from "./errors.ts";
+
+/** Maximum schedules in the answer of a merchant. */
+const MAX_SCHEDULES = 4;
+/** Maximum schedules in the answer of a mirror. */
+const MAX_MIRRORED = 24;
+const TIMEOUT_MS = 30_000;
+
+/** The merchant whose keys are wanted. */
+export interface Merchant {
+  readonly origin: string;
+  /** The wallet that must have signed, as the binding of a 402 names it; undefined if it is not known yet. */
+  readonly wallet?: string | undefined;
+}
+
+const invalid = (message: string, cause?: unknown) =>
+  new PrepaidError("PREPAID_SCHEDULE_INVALID", message, {}, { cause });
+
+/** Parses a list of signed schedules, before any signature is checked. */
+function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
+  const { schedules } = Object(json) as Record<string, unknown>;
+  if (!Array.isArray(schedules) || schedules.length > max)
+    throw invalid(`${from} did not answer with a list of at most ${max} signed schedules`);
+  try {
+    return schedules.map(decodeSignedSchedule);
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw invalid(`${from} answers with an invalid schedule: ${cause.message}`, cause);
+  }
+}
+
+/** Whether a schedule is for this merchant, chain and pool, and signed by its wallet. */
+async function isSigned(signed: SignedSchedule, wallet: Wallet): Promise<boolean> {
+  try {
+    return await checkScheduleSignature(signed, (call) => wallet.chain.call(call));
+  } catch (cause) {
+    // An unreachable node is not the merchant's fault.
+    if (cause instanceof SottoError && cause.code === "BINDING_SIGNATURE_INVALID") return false;
+    throw cause;
+  }
+}
+
+/** The first field of a schedule that is not the expected one. */
+function differingField({ schedule }: SignedSchedule, wallet: Wallet, merchant: Merchant): string | undefined {
+  const { chainId, pool } = wallet.pool;
+  if (schedule.chainId !== chainId) return "chainId";
+  if (schedule.pool !== pool) return "pool";
+  if (schedule.origin !== merchant.origin) return "origin";
+  return merchant.wallet === undefined || schedule.wallet === merchant.wallet ? undefined : "wallet";
+}
+
+/**
+ * Fetches the merchant's schedules and checks chain, pool, origin, wallet and signature of each.
+ *
+ * @param send a fetch with a connection of its own
+ * @throws PrepaidError PREPAID_NOT_OFFERED, PREPAID_SCHEDULE_INVALID, PREPAID_UNREACHABLE; SottoError BINDING_UNCHECKED
+ */
+export async function merchantSchedules(
+  send: typeof fetch,
+  wallet: Wallet,
+  merchant: Merchant,
+  signal?: AbortSignal,
+): Promise<SignedSchedule[]> {
+  const maxBytes = (MAX_SCHEDULES + 1) * MAX_SIGNED_SCHEDULE_BYTES;
+  const name = `${merchant.origin}${PREPAID_KEYS_PATH}`;
+  const answer = await ask(send, name, {}, { name, maxBytes, timeoutMs: TIMEOUT_MS, signal });
+  if (answer.status !== 200)
+    throw new PrepaidError("PREPAID_NOT_OFFERED", `${merchant.origin} offers no prepaid tokens (${answer.status})`);
+  const schedules = parseList(jsonOf(answer), merchant.origin, MAX_SCHEDULES);
+  for (const signed of schedules) {
+    const field = differingField(signed, wallet, merchant);
+    if (field !== undefined) throw invalid(`a schedule of ${merchant.origin} is for another ${field}`);
+    if (!(await isSigned(signed, wallet)))
+      throw invalid(`a schedule of ${merchant.origin} is not signed by the wallet that it names`);
+  }
+  return schedules;
+}
+
+/** A key that may be bought or spent. */
+export interface MerchantKey {
+  readonly origin: string;
+  readonly wallet: string;
+  readonly value: bigint;
+  readonly epoch: string;
+  readonly key: PrepaidKey;
+}
+
+/** All keys of signed schedules. */
+export const keysOf = (schedules: readonly SignedSchedule[]): MerchantKey[] =>
+  schedules.flatMap(({ schedule }) =>
+    scheduledKeys(schedule).map((each) => ({ ...each, origin: schedule.origin, wallet: schedule.wallet })),
+  );
+
+/** Two signed schedules with different keys for one wallet, origin, value and epoch: evidence against the merchant. */
+export interface Conflict {
+  readonly first: SignedSchedule;
+  readonly second: SignedSchedule;
+  readonly value: bigint;
+  readonly epoch: string;
+}
+
+/** Compares schedules key by key. @returns the first pair that contradicts each other */
+export function findConflict(schedules: readonly SignedSchedule[]): Conflict | undefined {
+  const seen = new Map<string, { id: string; from: SignedSchedule }>();
+  for (const signed of schedules)
+    for (const { wallet, origin, value, epoch, key } of keysOf([signed])) {
+      const name = `${wallet} ${origin} ${value} ${epoch}`;
+      const known = seen.get(name);
+      if (known !== undefined && known.id !== key.id) return { first: known.from, second: signed, value, epoch };
+      if (known === undefined) seen.set(name, { id: key.id, from: signed });
+    }
+  return undefined;
+}
+
+/** Asks one mirror for the schedules that it keeps of a merchant, and ignores those that the wallet did not sign. */
+async function mirroredSchedules(
+  send: typeof fetch,
+  wallet: Wallet,
+  mirror: string,
+  { origin, wallet: owner }: Required<Merchant>,
+  signal: AbortSignal | undefined,
+): Promise<SignedSchedule[]> {
+  const query = new URLSearchParams({ wallet: String(owner), origin });
+  const maxBytes = (MAX_MIRRORED + 1) * MAX_SIGNED_SCHEDULE_BYTES;
+  const limits = { name: `the mirror ${mirror}`, maxBytes, timeoutMs: TIMEOUT_MS, signal };
+  const answer = await ask(send, `${mirror}/prepaid/schedules?${query}`, {}, limits);
+  if (answer.status !== 200) throw mirrorFailed(mirror, `answers ${reasonOf(answer)}`);
+  const found: SignedSchedule[] = [];
+  // A mirror cannot accuse a merchant: only what the merchant's wallet signed counts.
+  for (const signed of parseList(jsonOf(answer), `the mirror ${mirror}`, MAX_MIRRORED))
+    if (differingField(signed, wallet, { origin, wallet: owner }) === undefined && (await isSigned(signed, wallet)))
+      found.push(signed);
+  return found;
+}
+
+const mirrorFailed = (mirror: string, why: string) =>
+  new PrepaidError("PREPAID_MIRROR_FAILED", `the mirror ${mirror} ${why}; nothing was bought`, { mirror });
+
+/** Hands the merchant's schedule to a mirror that does not know its key yet. The mirror keeps the first key forever. */
+async function push(
+  send: typeof fetch,
+  mirror: string,
+  signed: SignedSchedule,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(encodeSignedSchedule(signed)),
+  };
+  const limits = { name: `the mirror ${mirror}`, maxBytes: 64 * 1024, timeoutMs: TIMEOUT_MS, signal };
+  const answer = await ask(send, `${mirror}/prepaid/schedules`, init, limits);
+  if (answer.status === 200 || answer.status === 201) return;
+  throw mirrorFailed(mirror, `does not keep the merchant's schedule: ${reasonOf(answer)}`);
+}
+
+/**
+ * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks the
+ * wanted key gets the merchant's schedule, so that the next payer's comparison covers it.
+ *
+ * @param send a fetch for the mirrors, with a connection of its own
+ * @returns a contradiction, if there is one
+ * @throws PrepaidError PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE: without the comparison nothing is bought
+ */
+export async function compareWithMirrors(
+  send: typeof fetch,
+  wallet: Wallet,
+  mirrors: readonly string[],
+  schedules: readonly SignedSchedule[],
+  wanted: MerchantKey,
+  signal?: AbortSignal,
+): Promise<Conflict | undefined> {
+  const merchant = { origin: wanted.origin, wallet: wanted.wallet };
+  const read = (mirror: string) => mirroredSchedules(send, wallet, mirror, merchant, signal);
+  const has = (kept: readonly SignedSchedule[]) => keysOf(kept).some(({ key }) => key.id === wanted.key.id);
+  for (const mirror of mirrors) {
+    const kept = await read(mirror);
+    const conflict = findConflict([...kept, ...schedules]);
+    if (conflict !== undefined) return conflict;
+    if (has(kept)) continue;
+    const own = schedules.find((signed) => has([signed]))!;
+    const failed = await push(send, mirror, own, signal).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // Another payer may have pushed a different key in the meantime.
+    const after = await read(mirror);
+    const late = findConflict([...after, ...schedules]);
+    if (late !== undefined) return late;
+    if (!has(after)) throw failed ?? mirrorFailed(mirror, "does not show the key that it accepted");
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { expect } from "chai";
+import { ask } from "../src/prepaid/ask.ts";
+import { separateFetch } from "../src/prepaid/connection.ts";
+
+describe("a connection for prepaid packs", () => {
+  let server: Server;
+  let url: string;
+  /** The client's port of each request, and its connection header. */
+  let ports: (number | undefined)[];
+  before(async () => {
+    server = createServer(async (request, response) => {
+      ports.push(request.socket.remotePort);
+      const body: Buffer[] = [];
+      for await (const chunk of request) body.push(chunk as Buffer);
+      if (request.url === "/hangs") return;
+      if (request.url === "/empty") return response.writeHead(204).end();
+      if (request.url === "/moved") return response.writeHead(302, { location: "/" }).end();
+      response.setHeader(
+        "x-seen",
+        JSON.stringify([request.method, request.headers["x-a"], Buffer.concat(body).length]),
+      );
+      response.end(request.url === "/endless" ? Buffer.alloc(1 << 20) : "answer");
+      return;
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    ports = [];
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = separateFetch()!;
+
+  it("is opened for each request, while the platform's fetch shares one", async () => {
+    for (let i = 0; i < 3; i += 1) await (await send(url)).text();
+    expect(new Set(ports).size).to.equal(3);
+    ports = [];
+    for (let i = 0; i < 3; i += 1) await (await fetch(url)).text();
+    expect(new Set(ports).size, "the control").to.be.lessThan(3);
+  });
+
+  it("carries method, headers and body, and returns status, headers and body", async () => {
+    const response = await send(url, { method: "POST", headers: { "x-a": "b" }, body: new Uint8Array(70_000) });
+    expect([response.status, await response.text()]).to.deep.equal([200, "answer"]);
+    expect(JSON.parse(response.headers.get("x-seen")!)).to.deep.equal(["POST", "b", 70_000]);
+    expect((await send(`${url}/empty`)).status).to.equal(204);
+    const moved = await send(`${url}/moved`, { redirect: "follow" });
+    expect([moved.status, moved.headers.get("location")]).to.deep.equal([302, "/"]);
+  });
+
+  it("fails like fetch if nothing listens, and ends with the signal", async () => {
+    expect(await anyRejection(send("http://127.0.0.1:1"))).to.be.instanceOf(TypeError);
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const hanging = anyRejection(send(`${url}/hangs`, { signal: controller.signal }));
+    controller.abort(reason);
+    expect(await hanging).to.equal(reason);
+    expect(await anyRejection(send(url, { signal: controller.signal }))).to.equal(reason);
+  });
+
+  it("is limited in size and time", async () => {
+    const limits = { name: "the server", maxBytes: 100_000, timeoutMs: 60_000 };
+    const endless = await rejection(ask(send, `${url}/endless`, {}, limits));
+    expect([endless.code, endless.message]).to.deep.equal([
+      "PREPAID_UNREACHABLE",
+      "the server: the response has more than 100000 bytes",
+    ]);
+    const hanging = await rejection(ask(send, `${url}/hangs`, {}, { ...limits, timeoutMs: 50 }));
+    expect([hanging.code, hanging.message]).to.deep.equal([
+      "PREPAID_UNREACHABLE",
+      "the server did not answer in 50 ms",
+    ]);
+    expect((await ask(send, url, {}, limits)).status, "the control").to.equal(200);
+  });
+});

@@ -1,0 +1,90 @@
+// A client that dies between any two writes to its store, from the purchase of a pack to the tokens it spends.
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { PrepaidError } from "../src/prepaid/errors.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { Store } from "../src/store/store.ts";
+import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { dyingStore, World } from "./support/world.ts";
+
+const PATHS = ["/1", "/2"];
+
+describe("a client that dies while it buys and spends prepaid tokens", function () {
+  slow(this, "a payment and a pack for every write");
+
+  /** Buys a pack and spends two tokens, in a process whose store dies at a write. */
+  async function live(scene: PrepaidWorld, seed: Uint8Array, store: Store): Promise<void> {
+    scene.payer = await scene.world.wallet({ seed, store });
+    await scene.payer.scan();
+    await scene.buy();
+    for (const path of PATHS) await scene.wrap()(ORIGIN + path);
+  }
+
+  async function open(world: World, seed: Uint8Array) {
+    const disk = new MemoryStore();
+    return { disk, scene: await PrepaidWorld.open({ seed, store: disk }, world) };
+  }
+  const seedOf = (n: number) => new Uint8Array(32).map((_, i) => (n * 13 + i * 7 + 1) % 256);
+
+  async function countWrites(world: World): Promise<number> {
+    const { disk, scene } = await open(world, seedOf(255));
+    let writes = 0;
+    const count = <T>(action: Promise<T>) => {
+      writes += 1;
+      return action;
+    };
+    const counted: Store = {
+      get: (key) => disk.get(key),
+      list: (prefix) => disk.list(prefix),
+      batch: (changes) => count(disk.batch(changes)),
+      put: (key, value, expected) => count(disk.put(key, value, expected)),
+      delete: (key, expected) => count(disk.delete(key, expected)),
+      close: () => disk.close(),
+    };
+    await live(scene, seedOf(255), counted);
+    return writes;
+  }
+
+  it("pays once and loses no token at any write", async () => {
+    const world = new World();
+    const writes = await countWrites(world);
+    expect(writes).to.be.greaterThan(12);
+    for (let n = 0; n < 2 * writes; n += 1) {
+      const after = n >= writes;
+      const title = `${after ? "after" : "before"} write ${n % writes} of ${writes}`;
+      const seed = seedOf(n);
+      const { disk, scene } = await open(world, seed);
+      const death = await live(scene, seed, dyingStore(disk, n % writes, after)).catch((error: Error) => error.message);
+      expect(death, title).to.equal("the process died");
+      const servedBefore = scene.merchant.served.map(({ target }) => target);
+
+      // A new process with what is on disk: the same calls resume.
+      const copy = new MemoryStore();
+      for (const { key, value } of await disk.list("")) await copy.put(key, value);
+      scene.payer = await world.wallet({ seed, store: copy });
+      await scene.payer.scan();
+      if ((await scene.listed())?.packs[0]?.state !== "ready") await scene.buy();
+      const refused: string[] = [];
+      for (const path of PATHS)
+        await scene
+          .wrap()(ORIGIN + path)
+          .catch((error: unknown) => {
+            expect(error instanceof PrepaidError && error.code, title).to.equal("PREPAID_TOKEN_REFUSED");
+            refused.push(path);
+          });
+      expect(await scene.paid(), title).to.equal(1_000n);
+      expect(await scene.stop(), title).to.equal(undefined);
+      // A token is refused only if its request was served, and the answer was lost with the process.
+      for (const path of refused) expect(servedBefore, title).to.include(path);
+      for (const path of PATHS)
+        expect(
+          scene.merchant.served.map(({ target }) => target),
+          title,
+        ).to.include(path);
+      // No token is lost, and none was shown to two requests.
+      const { used } = scene.merchant;
+      const { unspent } = (await scene.listed())!;
+      expect(Number(unspent / 10n) + used.size, title).to.equal(100);
+    }
+  });
+});
