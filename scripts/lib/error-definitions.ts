@@ -171,7 +171,7 @@ export const SCRIPT_ERRORS = {
   },
   CEREMONY_OVER: {
     means: "The beacon has been applied, so the ceremony accepts nothing more.",
-    cause: "The contribution came after the end.",
+    cause: "The contribution arrived after the ceremony had ended.",
   },
   CIRCUIT_DIFFERS: {
     means: "The ceremony was for other circuits.",

@@ -35,7 +35,7 @@ describe("a paid request", function () {
     return wallet.history().filter(({ state }) => state === "settled").length;
   };
 
-  it("is sent with the same proof at most three times after server errors, then by the next equal request", async () => {
+  it("is sent at most three times with the same proof after server errors, and again by the next equal request", async () => {
     const before = await payments();
     let failures = 2;
     server.options.misbehave = (_, response, proof) => {

@@ -99,7 +99,7 @@ describe("a process that is killed", function () {
       await wallet.close();
     });
 
-  it("deposits once if a reorganization removes the deposit after it was killed", async () => {
+  it("deposits once if a reorganization removes the deposit after the process was killed", async () => {
     const { task, balance } = await newTask(2);
     const { provider } = world;
     const snapshot = await provider.send("evm_snapshot", []);

@@ -61,7 +61,7 @@ describe("linking a phone number", function () {
     expect(answer.headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("is verified by the code, and then resolves to everything that a payer checks", async () => {
+  it("is completed by the code, after which the number resolves to everything that a payer checks", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     await registry.link(body);

@@ -143,7 +143,7 @@ describe("verifying a phone number", function () {
     expect((await registry.verify(forOwner)).body["wallet"]).to.equal(owner.address);
   });
 
-  it("is revoked by the wallet, along with all its data", async () => {
+  it("lets the wallet revoke the number, along with all its data", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     const [slot = 0] = bindingSlots(Date.now());
@@ -153,7 +153,7 @@ describe("verifying a phone number", function () {
     expect((await registry.unlink(body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
   });
 
-  it("is not revoked by anyone else, and the responses reveal nothing", async () => {
+  it("lets nobody else revoke the number, and reveals nothing in the responses", async () => {
     const [owner, stranger, phone, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, phone);
     for (const number of [phone, free]) {

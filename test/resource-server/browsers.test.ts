@@ -98,7 +98,7 @@ describe("a server for browsers", function () {
       expect(await askAll(url, NAVIGATES, `Origin: ${PAGE}`, ...ASKS)).to.deep.equal(plain);
     });
 
-    it("changes only Vary for requests that are not navigations if it has a page", async () => {
+    it("with a page, changes only Vary for requests that are not navigations", async () => {
       const plain = await askAll(await open());
       const url = await open({ page: { wallet: "https://wallet.example", name: "Harbour Data" } });
       const expected = plain.map((answer) => ({

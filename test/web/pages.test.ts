@@ -312,7 +312,7 @@ describe("the pages of the pool, the merchant and the service", function () {
   );
 
   it(
-    "shows an error instead of a page that failed until a reload, while the other pages work",
+    "shows an error in place of a failed page until a reload, while the other pages work",
     during(async () => {
       const tab = await openTab();
       await tab.route("**/assets/pool-page-*.js", (route) => route.abort());

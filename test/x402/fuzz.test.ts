@@ -73,7 +73,7 @@ async function each(wrongs: Generator<Wrong>, count: number, act: (wrong: Wrong)
   await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
-describe("mutated payments of x402", function () {
+describe("mutated x402 payments", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;

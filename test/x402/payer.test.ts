@@ -160,7 +160,7 @@ describe("a payer with the published @x402/fetch", function () {
       expect(patient.history().length).to.equal(1);
     });
 
-    it("a paid payment that expired: the payer gets one error", async () => {
+    it("a settled payment whose proof expired: the payer gets one error", async () => {
       let ahead = 0;
       const late = await openWallet(world, { clock: () => Date.now() + ahead });
       await fund(world, late, [PRICE, PRICE]);

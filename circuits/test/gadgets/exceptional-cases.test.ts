@@ -43,7 +43,7 @@ describe("exceptional cases of the incomplete additions", function () {
     expect(lastRange(250).safe).to.equal(false);
   });
 
-  it("fixed base: the rows use every exponent once, and the first 21 rows those below 63", () => {
+  it("fixed base: the rows use every exponent once, and the first 21 rows use those below 63", () => {
     expect(rows).to.have.length(83);
     const exponents = rows.map((row) => row.slice(0, 3).map(Number));
     const sorted = (lists: number[][]) => lists.flat().sort((a, b) => a - b);

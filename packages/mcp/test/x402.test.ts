@@ -23,7 +23,7 @@ describe("x402 over MCP", () => {
     expect(paymentRequiredOf(failed({ ...required, error: "other" }, required))).to.deep.equal(required);
   });
 
-  it("finds none in results that are not errors, or that have other texts", () => {
+  it("finds none in results that are not errors, or whose text is something else", () => {
     expect(paymentRequiredOf({ ...failed(required), isError: false })).to.equal(undefined);
     for (const text of ["", "{", "null", "[]", '"text"', { x402Version: "2", accepts: [] }, { "x402/error": null }])
       expect(paymentRequiredOf(failed(text)), JSON.stringify(text)).to.equal(undefined);

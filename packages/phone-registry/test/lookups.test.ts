@@ -233,7 +233,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
 });
 
 overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
-  it("writes the same number of bytes for known and unknown numbers", async () => {
+  it("write the same number of bytes for known and unknown numbers", async () => {
     const world = await newWorld();
     await world.linked(KNOWN, 1);
     await world.registry.link(world.request(number(3), 3));

@@ -51,7 +51,7 @@ function isSigned(token: PrepaidToken, modulus: bigint): boolean {
   return verify("sha384", prepaidTokenInput(token), options, token.signature);
 }
 
-describe("prepaid tokens agree with others", () => {
+describe("prepaid tokens agree", () => {
   it("with RFC 9474's vector for RSABSSA-SHA384-PSS-Deterministic, whose key has 4,096 bits", () => {
     const vector = vectors<SignatureVector>("rfc9474");
     const n = BigInt(vector.n);

@@ -158,7 +158,7 @@ describe("a prepaid token", () => {
   });
 });
 
-describe("the wire of prepaid tokens", () => {
+describe("the wire format of prepaid tokens", () => {
   const batch = `0x${"ab".repeat(32)}`;
 
   it("has one spelling of a purchase", () => {

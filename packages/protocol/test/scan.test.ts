@@ -45,7 +45,7 @@ const multiplyX = (x: bigint, k: bigint) => multiplyXs([x], k)[0];
 
 const odd = scalar.map((k) => (k | 1n) % SUBGROUP_ORDER).filter((k) => (k & 1n) === 1n);
 
-describe("x of a multiple from x alone", () => {
+describe("the x of a multiple, computed from x alone", () => {
   it("equals point arithmetic for random and extreme odd scalars", () => {
     const check = (k: bigint, base: Point) => expect(multiplyX(base.x, k)).to.equal(multiplyPoint(base, k).x);
     const other = multiplyPoint(BASE8, 987654321n);

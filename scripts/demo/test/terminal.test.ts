@@ -53,7 +53,7 @@ describe("demo terminal", () => {
         .and.have.length.of.at.most(60);
   });
 
-  it("aligns columns and tables alike with and without colours", () => {
+  it("aligns columns and tables the same way with and without colours", () => {
     const [plain, coloured] = [screen(), screen(120, true)];
     const cells = [["a"], ["b"], ["c"]];
     const titles = ["ONE", "TWO", "THREE"];

@@ -61,7 +61,7 @@ describe("forged totals", () => {
     await refused({ shared: swapped });
   });
 
-  describe("proved anew by the merchant after changing the claim", () => {
+  describe("that the merchant proves again after changing the claim", () => {
     /** Computes the proof as the prover does, but for any claim, true or false. */
     const reprove = async (change: Partial<Claim>, ciphers?: readonly Point[]): Promise<TotalsStatement> => {
       const claim = { ...parseTotals(statement), ...change };

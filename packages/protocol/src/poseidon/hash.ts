@@ -31,7 +31,7 @@ export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: n
     fail("INVALID_HASH_INPUT", `Poseidon takes an array of 1 to 16 inputs, got ${describe(inputs)}`);
   }
   if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length) {
-    fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, as many as there are inputs`);
+    fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, the number of inputs`);
   }
   if (typeof domain !== "bigint" && !Number.isSafeInteger(domain)) {
     fail("INVALID_HASH_INPUT", "domain must be an integer");

@@ -59,7 +59,7 @@ describe("the game's draw", () => {
     expect(orders.size).to.be.above(ROUNDS * 0.99);
   });
 
-  it("is undefined without a payment that could have spent two notes", () => {
+  it("is undefined if no payment has at least two notes that it could have spent", () => {
     expect(drawRound([], sequence())).to.equal(undefined);
     expect(drawRound([{ payment: "a", spent: 0, leaves: 1 }], sequence())).to.equal(undefined);
     expect(drawRound([{ payment: "a", spent: 9, leaves: 9 }], sequence())).to.equal(undefined);

@@ -142,7 +142,7 @@ function Confirm({ quote, onPay, onFail, onAsk, onEnd }: ConfirmProperties) {
       {result !== undefined && (
         <div className="notice" data-tone="good" role="status">
           <p>
-            Paid <Amount value={result.price} />. The columns below show what became known of it.
+            Paid <Amount value={result.price} />. The columns below show what became known about it.
           </p>
         </div>
       )}
