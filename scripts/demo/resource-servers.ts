@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
-import type { PaidProof, PaywallOptions } from "@sotto/resource-server";
+import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { withPayment } from "@sotto/resource-server/fetch";
@@ -41,7 +41,10 @@ export interface Sale {
   readonly paid: string;
 }
 
-const sell = (goods: string, payment: PaidProof | undefined): Sale => ({ goods, paid: String(payment?.amount) });
+const sell = (goods: string, payment: Payment | undefined): Sale => ({
+  goods,
+  paid: String(payment?.kind === "prepaid" ? payment.value : payment?.amount),
+});
 
 /** The part of Node's HTTP server that ends keep-alive connections and stops listening. */
 function closeServer(server: ReturnType<typeof serve>): void {

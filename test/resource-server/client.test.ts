@@ -9,7 +9,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 import { paywallOptions } from "./support/options.ts";
-import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";
+import { ADAPTERS, proofOf, type ResourceServer, type Sale } from "./support/servers.ts";
 import { type MerchantWorld, openMerchantWorld, PRICE } from "./support/world.ts";
 
 /**
@@ -86,7 +86,7 @@ describe("a client with a wallet", function () {
         expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
         await wallet.scan();
         expect(wallet.balance().total).to.equal(before - PRICE);
-        const [failed, served] = sales.map(({ payment }) => payment);
+        const [failed, served] = sales.map(proofOf);
         expect(served?.digest).to.equal(failed?.digest);
         expect(served?.amount).to.equal(PRICE);
         expect(served?.settledThere).to.equal(true);
@@ -97,10 +97,11 @@ describe("a client with a wallet", function () {
     });
 
   it("makes two parallel payments from two notes", async () => {
-    const nullifiers = new Set<bigint | undefined>();
-    const server = await open("Hono", ({ payment }) => {
-      nullifiers.add(payment?.nullifier);
-      return { status: 200, text: String(payment?.resource) };
+    const nullifiers = new Set<bigint>();
+    const server = await open("Hono", (sale) => {
+      const { nullifier, resource } = proofOf(sale);
+      nullifiers.add(nullifier);
+      return { status: 200, text: resource };
     });
     try {
       const urls = ["a", "b"].map((what) => `${server.url}/paid/${what}`);

@@ -98,7 +98,7 @@ describe("a paywall", function () {
     const { viewingKey } = world.merchant;
     const paywall = await core.open({ recipient: { ...paywallOptions(world).recipient, viewingKey } });
     const paid = await core.show(paywall, await pay(world, { amount: PRICE + 7n }));
-    if (paid.kind !== "paid") throw new Error(told(paid));
+    if (paid.kind !== "paid" || paid.payment.kind !== "payment") throw new Error(told(paid));
     const { amount, bounds, settledThere, resource, wallet } = paid.payment;
     expect({ amount, bounds, settledThere, resource, wallet }).to.deep.equal({
       amount: PRICE + 7n,

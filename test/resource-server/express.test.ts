@@ -104,7 +104,7 @@ describe("a paywall in Express", function () {
         const response = await fetch(url);
         expect([response.status, await response.text()]).to.deep.equal([504, "too slow"]);
       }
-      expect([ran, paywall.outcomes]).to.deep.equal([false, ["aborted"]]);
+      expect([ran, paywall.outcomes]).to.deep.equal([false, ["unstarted"]]);
     });
   });
 

@@ -1,6 +1,6 @@
 // A fetch handler behind a paywall.
 
-import type { PaidProof } from "@sotto/resource-server";
+import type { Payment } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ describe("a paywall around a handler", function () {
 
   it("passes on the payment and the server's other arguments", async () => {
     const seen: unknown[] = [];
-    const handler = withPayment((_request, payment: PaidProof | undefined, env: { name: string }, context: number) => {
+    const handler = withPayment((_request, payment: Payment | undefined, env: { name: string }, context: number) => {
       seen.push(payment, env, context);
       return new Response("paid");
     }, paywall);

@@ -114,7 +114,7 @@ for (const [name, start] of ADAPTERS)
       for (let turn = 0; turn < 50; turn++) await setImmediate();
       judged();
       await paywall.finished(1);
-      expect([paywall.outcomes, ran]).to.deep.equal([["aborted"], false]);
+      expect([paywall.outcomes, ran]).to.deep.equal([["unstarted"], false]);
     });
 
     it("is reported once for a long response, which arrives completely", async () => {

@@ -38,14 +38,14 @@ describe("a paywall that checks a settlement", function () {
     const early = core.show(paywall, { bundle, paymentToken, txSignature: `0x${"00".repeat(32)}` });
     await settle(world, bundle);
     const decision = await early;
-    expect(decision.kind === "paid" && decision.payment.settledThere).to.equal(false);
+    expect(decision.kind === "paid" && decision.payment).to.include({ kind: "payment", settledThere: false });
   });
 
   it("accepts a payment with any transaction hash if the pool has it", async () => {
     const paywall = await core.open();
     const [first, second] = [await pay(world), await pay(world)];
     const swapped = await core.show(paywall, { ...first, txSignature: second.txSignature });
-    expect(swapped.kind === "paid" && swapped.payment.settledThere).to.equal(false);
+    expect(swapped.kind === "paid" && swapped.payment).to.include({ kind: "payment", settledThere: false });
     expect(told(await core.show(paywall, first))).to.equal("402 later");
     if (swapped.kind === "paid") await swapped.finish(200);
     expect(told(await core.show(paywall, first))).to.equal("402");

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, FREE_BODY, type ResourceServer, type Sale } from "./support/servers.ts";
+import { ADAPTERS, FREE_BODY, proofOf, type ResourceServer, type Sale } from "./support/servers.ts";
 import { forgeFor, type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay, type Settled } from "./support/world.ts";
 
 describe("the resource server's table (interface 7)", function () {
@@ -125,10 +125,10 @@ describe("the resource server's table (interface 7)", function () {
         expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
         expect(response.headers.get("vary")?.toLowerCase()).to.include("x-payment-proof");
         expect(sales.map(({ method }) => method)).to.deep.equal(["GET"]);
-        const { payment } = sales[0]!;
-        expect(payment?.resource).to.equal(`${ORIGIN}/paid/a?b=1`);
-        expect(payment?.txSignature).to.equal(txSignature);
-        expect(String(payment?.nullifier)).to.equal(paymentSignals(bundle.publicSignals).nullifier);
+        const payment = proofOf(sales[0]!);
+        expect(payment.resource).to.equal(`${ORIGIN}/paid/a?b=1`);
+        expect(payment.txSignature).to.equal(txSignature);
+        expect(String(payment.nullifier)).to.equal(paymentSignals(bundle.publicSignals).nullifier);
         const again = await get("/paid/a?b=1", { headers });
         expect([again.status, await again.json()]).to.deep.equal([402, INVALID]);
         expect(sales.length).to.equal(1);

@@ -190,12 +190,14 @@ export function paidTool<In extends Input = undefined>(
       return challenge("The payment cannot be checked at the moment", { refused: true, retryAfter: RETRY_S });
     if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
     const decision = await tools.decide(target, asked, proof);
-    if (decision.kind !== "paid") {
+    // The paywall of tools has no prepaid tokens.
+    if (decision.kind !== "paid" || decision.payment.kind !== "payment") {
       const after = Number((decision.kind === "refused" && decision.headers["retry-after"]) || Number.NaN);
       const retryAfter = Number.isFinite(after) ? after : undefined;
       return challenge("Invalid payment proof", { refused: true, retryAfter });
     }
-    return deliver(decision, tools.network, extra.signal, () => handler(args, extra, decision.payment));
+    const { payment: proven, finish } = decision;
+    return deliver({ payment: proven, finish }, tools.network, extra.signal, () => handler(args, extra, proven));
   };
   const rest = {
     ...(config.title === undefined ? {} : { title: config.title }),
@@ -222,12 +224,11 @@ const unavailable = (): CallToolResult => ({
 });
 
 async function deliver(
-  decision: Extract<Decision, { kind: "paid" }>,
+  { payment, finish }: { payment: PaidProof } & Pick<Extract<Decision, { kind: "paid" }>, "finish">,
   network: string,
   signal: AbortSignal,
   handle: () => CallToolResult | Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const { payment, finish } = decision;
   try {
     const result = await handle();
     await finish(signal.aborted ? "aborted" : result.isError === true ? 500 : 200);

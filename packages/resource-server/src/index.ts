@@ -11,5 +11,16 @@ export type {
   PaywallEvent,
   PaywallRecipient,
 } from "./paywall/options.ts";
-export type { Decision, PaidProof, Paywall, PaywallOptions, PaywallRequest } from "./paywall/types.ts";
+export type {
+  Decision,
+  Outcome,
+  PaidProof,
+  PaidToken,
+  Payment,
+  Paywall,
+  PaywallOptions,
+  PaywallRequest,
+} from "./paywall/types.ts";
+export type { PrepaidKeyFile, PrepaidOptions, SignedSchedule } from "./prepaid/options.ts";
+export type { PrepaidTotals } from "./prepaid/prepaid.ts";
 export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";

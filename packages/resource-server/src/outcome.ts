@@ -20,7 +20,13 @@ export type Failure =
   | "NOT_SETTLED"
   | "USED"
   | "IN_USE"
-  | "TOO_MANY_TRIES";
+  | "TOO_MANY_TRIES"
+  | "PREPAID_KEY"
+  | "PREPAID_VALUE"
+  | "PREPAID_CHALLENGE"
+  | "PREPAID_SIGNATURE"
+  | "PREPAID_SPENT"
+  | "PREPAID_BUSY";
 
 /** A check was completed and failed. */
 export class CheckFailed extends Error {

@@ -69,7 +69,7 @@ describe("the checks of a header", () => {
     return { ...payment, header: { ...payment.header, paymentToken: tokenOf(payment.claims) } };
   }
   const shown = (checks: Checks, header: ProofHeader, price = PRICE) =>
-    checks.pass(header, price, RESOURCE).then(
+    checks.pass(header, { price, resource: RESOURCE }).then(
       ({ payment }) => payment.amount ?? "passes",
       ({ failure, code }) => failure ?? code,
     );
@@ -77,7 +77,7 @@ describe("the checks of a header", () => {
   it("accept a valid header once", async () => {
     const checks = await open();
     const { header, claims: said } = paid();
-    const { payment, claim } = await checks.pass(header, PRICE, RESOURCE);
+    const { payment, claim } = await checks.pass(header, { price: PRICE, resource: RESOURCE });
     const { digest, nullifier, wallet, resource, settledThere, bounds } = payment;
     expect({ digest, nullifier: String(nullifier), wallet, resource, settledThere, bounds }).to.deep.equal({
       digest: said.digest,
@@ -129,7 +129,7 @@ describe("the checks of a header", () => {
     const { header } = paid();
     for (let i = 0; i < 20; i++) await shown(checks, { ...header, paymentToken: "a.b.c" });
     expect(node.methods).to.deep.equal([]);
-    await (await checks.pass(header, PRICE, RESOURCE)).claim.finish(200);
+    await (await checks.pass(header, { price: PRICE, resource: RESOURCE })).claim.finish(200);
     const before = node.methods.length;
     for (let i = 0; i < 20; i++) expect(await shown(checks, header)).to.equal("USED");
     expect(node.methods.length).to.equal(before);

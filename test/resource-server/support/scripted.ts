@@ -1,7 +1,7 @@
 // A paywall with scripted decisions, for tests of how an adapter handles a decision.
 import type { Decision, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
 
-export type Outcome = number | "aborted";
+export type Outcome = number | "aborted" | "unstarted";
 
 const nothing = {} as PaidProof;
 

@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
-import type { PaidProof, Paywall } from "@sotto/resource-server";
+import type { PaidProof, Payment, Paywall } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { withPayment } from "@sotto/resource-server/fetch";
@@ -14,8 +14,14 @@ import fastify, { type FastifyServerOptions } from "fastify";
 import { Hono } from "hono";
 
 export interface Sale {
-  readonly payment: PaidProof | undefined;
+  readonly payment: Payment | undefined;
   readonly method: string;
+}
+
+/** The payment of a sale that was paid with a proof. */
+export function proofOf({ payment }: Sale): PaidProof {
+  if (payment?.kind !== "payment") throw new Error(`paid with ${payment?.kind ?? "nothing"}, expected a proof`);
+  return payment;
 }
 
 /** The handler of paid requests; the framework answers the errors that it throws. */

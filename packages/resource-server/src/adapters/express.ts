@@ -1,15 +1,16 @@
 // Express 4 and 5, Connect, and other servers that take middleware of (request, response, next).
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { PaidProof } from "../paywall/types.ts";
+import { TOKEN_HEADER } from "../paywall/responses.ts";
+import type { Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE } from "./headers.ts";
-import { isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
+import { dropHeader, isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare global {
   namespace Express {
     interface Request {
       /** The payment of this request; undefined if the request is free. */
-      payment?: PaidProof;
+      payment?: Payment;
     }
   }
 }
@@ -17,7 +18,7 @@ declare global {
 /** A request of Express. Connect sets `originalUrl` only below a mount point. */
 export interface PaidRequest extends IncomingMessage {
   originalUrl?: string;
-  payment?: PaidProof;
+  payment?: Payment;
 }
 
 /** Express middleware that charges for every request that reaches it. */
@@ -39,7 +40,8 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
   /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
-    const decision = await paywall.decide(nodeRequest(request, request.originalUrl ?? request.url ?? "/"));
+    const asked = nodeRequest(request, request.originalUrl ?? request.url ?? "/");
+    const decision = await paywall.decide(asked, () => dropHeader(request, TOKEN_HEADER));
     if (decision.kind === "free") {
       if (decision.headers !== undefined && !isEnded(response)) setHeaders(response, decision.headers);
       return true;
@@ -60,9 +62,16 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       response.writeHead(decision.status).end(body);
       return false;
     }
+    if (decision.kind === "answered") {
+      if (isEnded(response)) return false;
+      setHeaders(response, decision.headers);
+      response.setHeader("content-length", decision.body.length);
+      response.writeHead(decision.status).end(decision.body);
+      return false;
+    }
     if (isEnded(response)) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("aborted");
+      await decision.finish("unstarted");
       return false;
     }
     setHeaders(response, decision.headers);

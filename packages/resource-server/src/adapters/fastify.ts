@@ -1,15 +1,18 @@
 // Fastify 5.
+
+import { PREPAID_KEYS_PATH, PREPAID_PATH, PREPAID_RECOVER_PATH } from "@sotto/protocol/prepaid";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { isPreflight } from "../paywall/cors.ts";
-import type { PaidProof } from "../paywall/types.ts";
+import { TOKEN_HEADER } from "../paywall/responses.ts";
+import type { Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
-import { isEnded, nodeRequest, reportOutcome } from "./node.ts";
+import { dropHeader, isEnded, nodeRequest, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The payment of this request; undefined if the request is free. */
-    payment?: PaidProof | undefined;
+    payment?: Payment | undefined;
   }
 }
 
@@ -66,6 +69,27 @@ function addPreflightRoutes(app: FastifyInstance): void {
   });
 }
 
+/**
+ * Adds the routes of prepaid tokens, which the paywall answers in its hook, before Fastify reads their bodies. Below a
+ * prefix there are none, because their paths are constants: register the plugin without a prefix as well.
+ */
+function addPrepaidRoutes(app: FastifyInstance): void {
+  if (app.prefix !== "") return;
+  const routes = [
+    ["GET", PREPAID_KEYS_PATH],
+    ["POST", PREPAID_PATH],
+    ["POST", PREPAID_RECOVER_PATH],
+  ] as const;
+  for (const [method, url] of routes)
+    if (!app.hasRoute({ method, url }))
+      app.route({
+        method,
+        url,
+        schema: { hide: true } as FastifySchema,
+        handler: (_request, reply) => reply.callNotFound(),
+      });
+}
+
 const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   const paywall = new OpeningPaywall(source);
   await paywall.started();
@@ -73,11 +97,12 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   void paywall.ready();
   app.addHook("onClose", () => paywall.close());
   if (await paywall.answersPreflights()) addPreflightRoutes(app);
+  if (await paywall.hasPrepaid()) addPrepaidRoutes(app);
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = nodeRequest(request.raw, request.originalUrl);
-    const decision = await paywall.decide(asked);
+    const decision = await paywall.decide(asked, () => dropHeader(request.raw, TOKEN_HEADER));
     if (decision.kind === "free") {
       if (decision.headers !== undefined) setHeaders(reply, decision.headers);
       return;
@@ -94,9 +119,14 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
       reply.code(decision.status).type(page === undefined ? JSON_TYPE : HTML_TYPE);
       return reply.send(page ?? JSON.stringify(decision.body));
     }
+    if (decision.kind === "answered") {
+      if (isEnded(reply.raw)) return reply.hijack();
+      setHeaders(reply, decision.headers);
+      return reply.code(decision.status).send(decision.body);
+    }
     if (isEnded(reply.raw)) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("aborted");
+      await decision.finish("unstarted");
       return reply.hijack();
     }
     setHeaders(reply, decision.headers);

@@ -1,12 +1,17 @@
 // Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
-import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
+import { readBody } from "@sotto/protocol";
+import { TOKEN_HEADER } from "../paywall/responses.ts";
+import type { Payment, PaywallRequest } from "../paywall/types.ts";
 import { HTML_TYPE, isList, mergedHeader } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
+
+/** How long a body may take, ms. */
+const BODY_MS = 30_000;
 
 /** A handler; `payment` is undefined if the request is free. */
 export type PaidHandler<Rest extends readonly unknown[]> = (
   request: Request,
-  payment: PaidProof | undefined,
+  payment: Payment | undefined,
   ...rest: Rest
 ) => Response | Promise<Response>;
 
@@ -26,9 +31,13 @@ export interface PaywalledHandler<Rest extends readonly unknown[]> {
 export function fetchRequest(request: Request): PaywallRequest {
   const { url, method, headers } = request;
   const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? "";
-  const values = (name: string): string[] => [headers.get(name)].filter((value) => value !== null);
-  return { method, target: target.startsWith("/") ? target : `/${target}`, header: values };
+  const header = (name: string): string[] => [headers.get(name)].filter((value) => value !== null);
+  const body = (maxBytes: number) => readBody(request, maxBytes, AbortSignal.timeout(BODY_MS));
+  return { method, target: target.startsWith("/") ? target : `/${target}`, header, body };
 }
+
+/** Removes a header before handlers and loggers see it. */
+export const dropHeader = (request: Request, name: string): void => request.headers.delete(name);
 
 /** Adds the paywall's headers that the application's response does not set itself; merges list headers. */
 export function additions(response: Response, headers: Readonly<Record<string, string>>): [string, string][] {
@@ -58,7 +67,7 @@ export function withPayment<Rest extends readonly unknown[]>(
 ): PaywalledHandler<Rest> {
   const paywall = new OpeningPaywall(source);
   const serve = async (request: Request, ...rest: Rest): Promise<Response> => {
-    const decision = await paywall.decide(fetchRequest(request));
+    const decision = await paywall.decide(fetchRequest(request), () => dropHeader(request, TOKEN_HEADER));
     if (decision.kind === "free") {
       const response = await handler(request, undefined, ...rest);
       return decision.headers === undefined ? response : withHeaders(response, decision.headers);
@@ -69,9 +78,10 @@ export function withPayment<Rest extends readonly unknown[]>(
       if (page === undefined) return Response.json(decision.body, { status, headers });
       return new Response(page, { status, headers: { ...headers, "content-type": HTML_TYPE } });
     }
+    if (decision.kind === "answered") return new Response(decision.body, decision);
     if (request.signal.aborted) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("aborted");
+      await decision.finish("unstarted");
       return new Response(null, { status: 503 });
     }
     try {

@@ -1,16 +1,17 @@
 // Hono 4, on any runtime.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
-import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
-import { additions, fetchRequest } from "./fetch.ts";
+import { TOKEN_HEADER } from "../paywall/responses.ts";
+import type { Payment, PaywallRequest } from "../paywall/types.ts";
+import { additions, dropHeader as dropFromRequest, fetchRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
-import { isEnded, nodeRequest } from "./node.ts";
+import { dropHeader, isEnded, nodeRequest } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
     /** The payment of this request; undefined if the request is free. */
-    payment: PaidProof | undefined;
+    payment: Payment | undefined;
   }
 }
 
@@ -35,6 +36,12 @@ function honoRequest(c: Context): PaywallRequest {
   const request = fetchRequest(c.req.raw);
   const { incoming } = bindings(c);
   return incoming === undefined ? request : { ...request, header: nodeRequest(incoming, request.target).header };
+}
+
+function dropToken(c: Context): void {
+  dropFromRequest(c.req.raw, TOKEN_HEADER);
+  const { incoming } = bindings(c);
+  if (incoming !== undefined) dropHeader(incoming, TOKEN_HEADER);
 }
 
 function isLost(c: Context): boolean {
@@ -63,7 +70,7 @@ function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void
 export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
   const middleware = async (c: Context, next: Next): Promise<Response | undefined> => {
-    const decision = await paywall.decide(honoRequest(c));
+    const decision = await paywall.decide(honoRequest(c), () => dropToken(c));
     if (decision.kind === "refused") {
       setHeaders(c, decision.headers);
       const { page, status } = decision;
@@ -78,9 +85,13 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       for (const [name, value] of additions(c.res, decision.headers ?? {})) c.header(name, value);
       return;
     }
+    if (decision.kind === "answered") {
+      setHeaders(c, decision.headers);
+      return c.body(decision.body, decision.status);
+    }
     if (isLost(c)) {
       // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("aborted");
+      await decision.finish("unstarted");
       return c.body(null, 503);
     }
     c.set("payment", decision.payment);

@@ -5,6 +5,59 @@ import { mergedHeader } from "./headers.ts";
 
 export type Paid = Extract<Decision, { kind: "paid" }>;
 
+/** How long a body may take, ms. */
+const BODY_MS = 30_000;
+
+/** The body as far as a body parser in front of the paywall has read it. */
+function parsedBody(request: IncomingMessage): Uint8Array | undefined {
+  const { body } = request as { body?: unknown };
+  if (!request.readableEnded || body === undefined) return undefined;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/** Reads a body without closing the connection if it is too large, so that the client gets the response. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const parsed = parsedBody(request);
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    const end = (error?: Error) => {
+      clearTimeout(timer);
+      request.off("data", add).off("end", complete).off("error", end).off("close", cut);
+      if (error === undefined) resolve(Buffer.concat(parts));
+      else reject(error);
+    };
+    const add = (part: Uint8Array) => {
+      length += part.length;
+      if (length > maxBytes) end(new Error("the body is too large"));
+      else parts.push(part);
+    };
+    const complete = () => end();
+    const cut = () => end(new Error("the body is incomplete"));
+    const timer = setTimeout(() => end(new Error("the body did not arrive in time")), BODY_MS);
+    timer.unref();
+    if (parsed !== undefined) {
+      add(parsed);
+      complete();
+    } else if (request.readableEnded || request.destroyed) cut();
+    else request.on("data", add).on("end", complete).on("error", end).on("close", cut);
+  });
+}
+
+/** Removes a header before handlers and loggers see it. */
+export function dropHeader(request: IncomingMessage, name: string): void {
+  // Node builds both objects from `rawHeaders` when they are read first, so this comes before the splice.
+  const { headers, headersDistinct } = request;
+  if (headers[name] === undefined) return;
+  delete headers[name];
+  // Requests of HTTP/2 do not have it.
+  if (headersDistinct !== undefined) delete headersDistinct[name];
+  const { rawHeaders } = request;
+  for (let i = rawHeaders.length - 2; i >= 0; i -= 2)
+    if (rawHeaders[i]!.toLowerCase() === name) rawHeaders.splice(i, 2);
+}
+
 /** @param target as the client sent it; frameworks that mount or rewrite change `request.url` */
 export function nodeRequest(request: IncomingMessage, target: string): PaywallRequest {
   // Not `headers`: Node joins repeated headers with ", ", which would combine two halves into one proof.
@@ -12,7 +65,8 @@ export function nodeRequest(request: IncomingMessage, target: string): PaywallRe
     const { rawHeaders } = request;
     return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
   };
-  return { method: request.method ?? "GET", target, header: (name) => values(name.toLowerCase()) };
+  const header = (name: string) => values(name.toLowerCase());
+  return { method: request.method ?? "GET", target, header, body: (maxBytes) => readBody(request, maxBytes) };
 }
 
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPaywall } from "../paywall/create.ts";
+import { TOKEN_HEADER } from "../paywall/responses.ts";
 import type { Decision, Paywall, PaywallOptions, PaywallRequest } from "../paywall/types.ts";
 
 /** The part of a paywall that adapters use. */
-export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> & Partial<Pick<Paywall, "ready" | "answersPreflights">>;
+export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> &
+  Partial<Pick<Paywall, "ready" | "answersPreflights" | "hasPrepaid">>;
 
 /** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
 export type PaywallSource = PaywallOptions | AdaptedPaywall;
@@ -54,10 +56,28 @@ export class OpeningPaywall {
     return (await this.#paywall).answersPreflights === true;
   }
 
-  /** Never throws: any failure becomes a 503, and the client learns nothing about its cause. */
-  async decide(request: PaywallRequest): Promise<Decision> {
+  /** False also for a paywall that cannot open. */
+  async hasPrepaid(): Promise<boolean> {
+    return this.#paywall.then(
+      ({ hasPrepaid }) => hasPrepaid === true,
+      () => false,
+    );
+  }
+
+  /**
+   * Never throws: any failure becomes a 503, and the client learns nothing about its cause.
+   *
+   * @param dropToken removes the header of a prepaid token from the request; called only with the option `prepaid`
+   */
+  async decide(request: PaywallRequest, dropToken: () => void = () => undefined): Promise<Decision> {
     try {
-      return await (await this.#paywall).decide(request);
+      const paywall = await this.#paywall;
+      if (paywall.hasPrepaid !== true) return await paywall.decide(request);
+      // Every request loses the header, paid or not, because handlers and loggers must not see a token.
+      const values = request.header(TOKEN_HEADER);
+      dropToken();
+      const header = (name: string) => (name === TOKEN_HEADER ? values : request.header(name));
+      return await paywall.decide({ ...request, header });
     } catch {
       const body = { error: "Service Unavailable", message: "payments cannot be checked at the moment" };
       return { kind: "refused", status: 503, headers: { "cache-control": "no-store", "retry-after": "5" }, body };

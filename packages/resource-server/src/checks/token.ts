@@ -1,7 +1,7 @@
 // The service's token states that it verified this payment, including its root. It also contains the sender commitment,
 // which opens the signals.
 import { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "@sotto/protocol";
-import { decodeProtectedHeader, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { CheckFailed } from "../outcome.ts";
 import { ALGORITHM, type TokenKeys } from "../service/token-keys.ts";
 
@@ -34,6 +34,15 @@ export class Tokens {
     } catch {
       throw new CheckFailed("TOKEN");
     }
+  }
+}
+
+/** The claims of a token, without verifying its signature. @throws CheckFailed TOKEN */
+export function decodeClaims(token: string): PaymentTokenClaims {
+  try {
+    return parseTokenClaims(decodeJwt(token));
+  } catch {
+    throw new CheckFailed("TOKEN");
   }
 }
 

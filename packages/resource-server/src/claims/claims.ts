@@ -9,10 +9,11 @@ const CONSUME_PAUSE_MS = 1_000;
 /** The exclusive right to process a payment. */
 export interface Claim {
   /**
-   * A status of 500 or above, or "aborted", releases the payment; any other consumes it. Only the first call counts.
+   * A status of 500 or above, "aborted" or "unstarted" releases the payment; any other consumes it. Only the first call
+   * counts.
    * Never rejects.
    */
-  finish(outcome: number | "aborted"): Promise<void>;
+  finish(outcome: number | "aborted" | "unstarted"): Promise<void>;
 }
 
 /** Acquires claims and renews their leases. */
@@ -51,7 +52,7 @@ export class Claims {
       finish: async (outcome) => {
         if (finished) return;
         finished = true;
-        const release = outcome === "aborted" || outcome >= 500;
+        const release = typeof outcome === "string" || outcome >= 500;
         const stored = await (release ? this.#release(request.id, holder) : this.#consume(request.id));
         // The response does not wait for an unavailable store; the claim stays held until the retries end.
         if (!stored) void this.#retryConsume(request.id).finally(() => this.#stop(renewal));

@@ -2,6 +2,7 @@
 // lists the proofs first, but the response is the same for every failed check.
 import {
   amountBounds,
+  type Bytes32,
   checkCiphertext,
   checkOpening,
   type Deployment,
@@ -21,7 +22,7 @@ import {
   type HeaderStatement,
   parseHeaderStatement,
 } from "../checks/statement.ts";
-import type { Tokens } from "../checks/token.ts";
+import { decodeClaims, type Tokens } from "../checks/token.ts";
 import type { Claim, Claims } from "../claims/claims.ts";
 import { CheckFailed } from "../outcome.ts";
 import type { Config } from "./config.ts";
@@ -35,6 +36,15 @@ export const REMEMBERED_MS = MAX_PAYMENT_AGE_MS + MAX_CLOCK_SKEW_MS + MARGIN_MS;
 /** A payment spends exactly one note, so the nullifier identifies it. */
 export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | string): string =>
   `${chainId}:${pool}:${nullifier}`;
+
+/** What a payment must be for. */
+export interface PaidTerms {
+  /** Base units. */
+  readonly price: bigint;
+  readonly resource: string;
+  /** Runs after the cheap checks, and before chain and proofs. Its error refuses the request. */
+  readonly beforeProofs?: (() => Promise<void>) | undefined;
+}
 
 export interface CheckParts {
   readonly config: Pick<Config, "recipient" | "deployment" | "inMemory">;
@@ -56,11 +66,11 @@ export class Checks {
     this.#parts = parts;
   }
 
-  /**
-   * @param price base units
-   * @throws CheckFailed, CheckUnavailable
-   */
-  async pass(header: ProofHeader, price: bigint, resource: string): Promise<{ payment: PaidProof; claim: Claim }> {
+  /** @throws CheckFailed, CheckUnavailable, the errors of `beforeProofs` */
+  async pass(
+    header: ProofHeader,
+    { price, resource, beforeProofs }: PaidTerms,
+  ): Promise<{ payment: PaidProof; claim: Claim }> {
     const { config, tokens, claims, clock } = this.#parts;
     const { recipient, deployment } = config;
     const bounds = amountBounds(price);
@@ -75,11 +85,15 @@ export class Checks {
     const id = claimId(deployment, nullifier);
     this.#failures.assertBelowLimit(digest);
     await claims.assertUnused(id);
+    await beforeProofs?.();
     const proven = await this.#prove(statement, terms);
     const { timestamp, txSignature, recipientPublicKey: wallet } = header;
     const claim = await claims.acquire({ id, digest, resource, expiresAt: timestamp + REMEMBERED_MS });
     return {
-      payment: { ...proven, bounds, nullifier, digest, txSignature, resource, wallet, timestamp, header },
+      payment: {
+        ...{ kind: "payment", id, ...proven, bounds, nullifier, digest },
+        ...{ txSignature, resource, wallet, timestamp, header },
+      },
       claim,
     };
   }
@@ -98,6 +112,30 @@ export class Checks {
       if (error instanceof CheckFailed) this.#failures.add(digest);
       throw error;
     });
+  }
+
+  /**
+   * The checks of a payment whose pack of prepaid tokens is recovered: all of them, except that the payment may be old
+   * and used. The service's token is not verified, because its keys may have changed since; that the pool settled the
+   * payment proves more than the token does.
+   *
+   * @param isAnswered whether the payment with this digest was accepted before; then chain and proofs are not asked
+   * @returns the payment's digest
+   * @throws CheckFailed, CheckUnavailable
+   */
+  async passAgain(
+    header: ProofHeader,
+    { price, resource }: PaidTerms,
+    isAnswered: (digest: Bytes32) => Promise<boolean>,
+  ): Promise<Bytes32> {
+    const { recipient, deployment } = this.#parts.config;
+    const terms = { recipient, deployment, resourceUrl: resource, bounds: amountBounds(price) };
+    assertRecipient(header, terms);
+    const statement = parseHeaderStatement(header, decodeClaims(header.paymentToken), terms);
+    const { digest } = statement;
+    this.#failures.assertBelowLimit(digest);
+    if (!(await isAnswered(digest))) await this.#prove(statement, terms);
+    return digest;
   }
 
   /**

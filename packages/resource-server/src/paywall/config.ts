@@ -14,9 +14,10 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
+import { isOrigin, parseInteger } from "../option-values.ts";
+import { type PrepaidConfig, parsePrepaid } from "../prepaid/config.ts";
 import { type Cors, parseCors } from "./cors.ts";
 import { Listings } from "./discovery.ts";
-import { isOrigin, parseInteger } from "./option-values.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 import { type Page, parsePage } from "./page.ts";
 
@@ -43,6 +44,8 @@ export interface Config {
   readonly listings: Listings;
   /** Undefined if browsers get JSON like every other client. */
   readonly page: Page | undefined;
+  /** Undefined if the paywall has no prepaid tokens. */
+  readonly prepaid: PrepaidConfig | undefined;
 }
 
 /** Runs `read` and turns its SottoError into INVALID_OPTION. */
@@ -146,13 +149,20 @@ function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | 
 export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
   const chain = parseChain(options.chain);
+  const origin = parseOrigin(options.origin);
+  const recipient = parseRecipient(options, chain.deployment);
+  const store = parseStore(options.store, chain.deployment.chainId);
+  const { wallet } = recipient.binding;
+  const terms = { origin, wallet, deployment: chain.deployment, storeUrl: store.storeUrl };
+  const prepaid = parsePrepaid(options.prepaid, terms);
   return {
-    origin: parseOrigin(options.origin),
+    origin,
     service: parseService(options, chain.deployment.chainId),
-    ...parseRecipient(options, chain.deployment),
+    ...recipient,
     ...chain,
-    ...parseStore(options.store, chain.deployment.chainId),
-    cors: parseCors(options.cors),
+    ...store,
+    prepaid,
+    cors: parseCors(options.cors, prepaid !== undefined),
     listings: new Listings(options.discovery),
     page: parsePage(options.page, chain.deployment.chainId),
   };

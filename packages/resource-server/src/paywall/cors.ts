@@ -1,9 +1,9 @@
 // CORS: lets scripts on web pages of other origins send requests and pay.
+import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { invalidOption } from "../errors.ts";
+import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import { assertFields, isOrigin, parseInteger } from "./option-values.ts";
 import type { CorsOptions } from "./options.ts";
-import { PROOF_HEADER } from "./responses.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const FIELDS = ["origins", "methods", "allowedHeaders", "exposedHeaders", "maxAge", "privateNetwork"];
@@ -34,8 +34,11 @@ function parseOrigins(origins: unknown): Cors["origins"] {
   return new Set(origins);
 }
 
-/** @throws PaywallError INVALID_OPTION */
-export function parseCors(options: CorsOptions | undefined): Cors | undefined {
+/**
+ * @param prepaid whether scripts may send prepaid tokens
+ * @throws PaywallError INVALID_OPTION
+ */
+export function parseCors(options: CorsOptions | undefined, prepaid = false): Cors | undefined {
   if (options === undefined) return undefined;
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalidOption('cors must be an object such as { origins: "*" }');
@@ -48,14 +51,15 @@ export function parseCors(options: CorsOptions | undefined): Cors | undefined {
     privateNetwork = false,
   } = options;
   if (typeof privateNetwork !== "boolean") throw invalidOption("cors.privateNetwork must be true or false");
+  const own = ["X-Payment-Proof", ...(prepaid ? [PREPAID_HEADER] : [])];
   const allowed = parseTokens(allowedHeaders, "cors.allowedHeaders").filter(
-    (one) => one.toLowerCase() !== PROOF_HEADER,
+    (one) => !own.some((name) => name.toLowerCase() === one.toLowerCase()),
   );
   return {
     origins: parseOrigins(options.origins),
     preflight: {
       "access-control-allow-methods": parseTokens(methods, "cors.methods").join(", "),
-      "access-control-allow-headers": ["X-Payment-Proof", ...allowed].join(", "),
+      "access-control-allow-headers": [...own, ...allowed].join(", "),
       "access-control-max-age": String(parseInteger(maxAge, "cors.maxAge", 0, 86_400)),
     },
     privateNetwork,

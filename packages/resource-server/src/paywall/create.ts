@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, connectChain, signatureCall } from "@sotto/chain";
-import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
+import {
+  assertBindingTime,
+  checkBindingSignature,
+  checkWalletSignature,
+  parseAddress,
+  SottoError,
+} from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
+import { scheduleDigest } from "@sotto/protocol/prepaid";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
@@ -10,13 +17,14 @@ import { Claims } from "../claims/claims.ts";
 import { ClaimStore } from "../claims/store.ts";
 import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
+import { notSigned, Prepaid } from "../prepaid/prepaid.ts";
 import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { createReporter, Opening } from "./opening.ts";
-import type { PaywallOptions } from "./options.ts";
+import type { PaywallEvent, PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
 import type { Paywall } from "./types.ts";
@@ -38,6 +46,18 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
     throw refuse(`recipient.signature is not usable: ${cause.message}`, cause);
   }
   throw refuse("recipient.signature is not a signature of recipient.wallet over this shielded address, chain and pool");
+}
+
+/** @throws PaywallError PREPAID_SCHEDULE_NOT_SIGNED, CHAIN_UNAVAILABLE */
+async function checkSchedules({ prepaid }: Config, chain: Chain): Promise<void> {
+  for (const [i, { parsed, signature }] of (prepaid?.schedules ?? []).entries())
+    try {
+      if (!(await checkWalletSignature(parsed.wallet, scheduleDigest(parsed), signature, signatureCall(chain))))
+        throw notSigned(`prepaid.schedules[${i}].signature is not the recipient wallet's signature of this schedule`);
+    } catch (cause) {
+      if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
+      throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
+    }
 }
 
 /** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */
@@ -90,6 +110,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       const token = await checkToken(options, chain, pool);
       prices.check(token.decimals);
       await checkRecipient(config, chain, clock());
+      await checkSchedules(config, chain);
       return token;
     },
     async openChecks(): Promise<Checks> {
@@ -114,6 +135,18 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
   };
 }
 
+interface PrepaidHooks {
+  readonly clock: () => number;
+  readonly onError: (error: unknown) => void;
+  readonly report: (event: PaywallEvent) => void;
+}
+
+async function openPrepaid({ prepaid: config }: Config, { clock, onError, report }: PrepaidHooks) {
+  if (config === undefined) return undefined;
+  const onRestored = (error: Error) => report({ event: "trouble", reason: "PREPAID_STORE_RESTORED", error });
+  return Prepaid.open({ config, clock, onError, onRestored });
+}
+
 /**
  * Checks the options, opens the store, and returns a paywall that connects to chain and service in the background.
  *
@@ -133,6 +166,10 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
   const claims = new Claims(store, clock, onError);
+  const prepaid = await openPrepaid(config, { clock, onError, report }).catch(async (error: unknown) => {
+    await claims.close();
+    throw error;
+  });
   const startedAt = clock();
   const uses = new StoredUses({
     store,
@@ -147,11 +184,12 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
     report,
     pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   });
-  const end = () => {
+  const end = async () => {
     uses.close();
-    return claims.close();
+    await claims.close();
+    await prepaid?.close();
   };
-  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, uses, end });
+  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, uses, prepaid, end });
 }
 
 /**

@@ -2,9 +2,9 @@
 import { SottoError } from "@sotto/protocol";
 import { createX402Listing, type X402Listing, type X402ListingOptions } from "@sotto/protocol/x402";
 import { invalidOption } from "../errors.ts";
+import { assertFields } from "../option-values.ts";
 import { matchesLoosely, type Pattern, parsePattern } from "../routes/pattern.ts";
 import type { Target } from "../routes/target.ts";
-import { assertFields } from "./option-values.ts";
 
 /**
  * A route for clients to find. If its path has parameters, the listing contains the path as written here, never the

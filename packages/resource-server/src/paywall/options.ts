@@ -1,5 +1,6 @@
 // The options of a paywall.
 import type { ArtifactsLock } from "@sotto/prover";
+import type { PrepaidOptions } from "../prepaid/options.ts";
 import type { PricedRequest, PriceOptions } from "../routes/options.ts";
 import type { ListedRoute } from "./discovery.ts";
 
@@ -58,6 +59,9 @@ export interface PaywallEvent {
     | "malformed"
     | "refused"
     | "paid"
+    | "redeemed"
+    | "issued"
+    | "recovered"
     | "finished"
     | "unavailable"
     | "trouble";
@@ -65,8 +69,14 @@ export interface PaywallEvent {
   readonly reason?: string;
   /** finished: the status, or 0 if the request was aborted. */
   readonly status?: number;
-  /** paid: duration of the checks, ms. */
+  /** paid, redeemed, issued and recovered: duration of the checks and of signing, ms. */
   readonly ms?: number;
+  /** redeemed, issued and recovered: id of the prepaid key. */
+  readonly key?: string;
+  /** redeemed, issued and recovered: value of one token, base units. */
+  readonly value?: bigint;
+  /** issued and recovered: number of tokens. */
+  readonly count?: number;
   /** opening, unavailable and trouble: for the operator's log. */
   readonly error?: unknown;
 }
@@ -106,6 +116,8 @@ export interface PaywallOptions extends PriceOptions {
   readonly discovery?: readonly ListedRoute[];
   /** Lets scripts on web pages of other origins send requests and pay. Default: no CORS headers. */
   readonly cors?: CorsOptions;
+  /** Sells and accepts prepaid tokens. Default: neither, and no response mentions them. */
+  readonly prepaid?: PrepaidOptions;
   /** Now, ms. */
   readonly clock?: () => number;
 }

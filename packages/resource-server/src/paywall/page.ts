@@ -2,8 +2,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { baseUrl, formatDecimalAmount, isSecureUrl, LOCAL_CHAIN_IDS, type PaymentInstructions } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
+import { assertFields } from "../option-values.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import { assertFields } from "./option-values.ts";
 import type { PageOptions } from "./options.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 

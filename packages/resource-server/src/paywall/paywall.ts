@@ -6,22 +6,27 @@ import {
   buildInstructions,
   MAX_PROOF_HEADER_LENGTH,
   maxProofHeaderLength,
+  type PaymentInstructions,
   type ProofHeader,
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
+import { decodePrepaidHeader, type PrepaidToken } from "@sotto/protocol/prepaid";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
+import type { Prepaid, PrepaidTotals } from "../prepaid/prepaid.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import { type Prices, parsePrice, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";
+import type { Checks, PaidTerms } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import type { PoolToken } from "./pool-token.ts";
+import { PrepaidEndpoints, prepaidPath, Refusal, type Sale } from "./prepaid.ts";
 import * as responses from "./responses.ts";
-import type { Decision, Paywall } from "./types.ts";
+import type { Decision, Outcome, Payment, Paywall } from "./types.ts";
 
 export interface PaywallParts {
   readonly config: Config;
@@ -31,15 +36,20 @@ export interface PaywallParts {
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
   readonly uses: PaymentUses;
+  /** Undefined without the option. */
+  readonly prepaid: Prepaid | undefined;
   readonly end: () => Promise<void>;
 }
 
 export class CorePaywall implements Paywall {
   readonly #parts: PaywallParts;
+  readonly #endpoints: PrepaidEndpoints | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(parts: PaywallParts) {
     this.#parts = parts;
+    const { prepaid } = parts;
+    this.#endpoints = prepaid === undefined ? undefined : new PrepaidEndpoints({ ...parts, prepaid });
   }
 
   get uses(): PaymentUses {
@@ -76,6 +86,14 @@ export class CorePaywall implements Paywall {
     }
   }
 
+  get hasPrepaid(): boolean {
+    return this.#parts.prepaid !== undefined;
+  }
+
+  async prepaidTotals(): Promise<readonly PrepaidTotals[]> {
+    return (await this.#parts.prepaid?.totals()) ?? [];
+  }
+
   async decide(request: PaywallRequest): Promise<Decision> {
     const { cors, page } = this.#parts.config;
     if (cors !== undefined && isPreflight(request)) {
@@ -86,6 +104,8 @@ export class CorePaywall implements Paywall {
     // Set on every 402, JSON included: a cache must not serve the page to programs, or JSON to browsers.
     if (page !== undefined && decision.kind === "refused" && decision.status === 402)
       decision = withHeaders(decision, { vary: "Sec-Fetch-Dest" });
+    if (this.hasPrepaid && decision.headers?.["cache-control"] === "no-store")
+      decision = withHeaders(decision, responses.PREPAID_VARY);
     return cors === undefined ? decision : withHeaders(decision, responseHeaders(cors, request));
   }
 
@@ -106,27 +126,112 @@ export class CorePaywall implements Paywall {
       report({ event: "malformed" });
       return responses.badTarget();
     }
+    // Before routes and prices: these paths are constants.
+    if (this.#endpoints !== undefined && prepaidPath(target.target) !== undefined)
+      return this.#decideAtPrepaidPath(request, target, this.#endpoints);
     const quoted = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
     if (quoted === "free") {
       report({ event: "free" });
       return { kind: "free" };
     }
     const token = await opening.token();
-    if (token === undefined) {
-      report({ event: "unavailable", reason: opening.failure });
-      return responses.opening();
-    }
+    if (token === undefined) return this.#notOpen();
     const price = parsePrice(quoted, token.decimals);
     const resource = config.origin + target.target;
     const values = request.header(responses.PROOF_HEADER);
-    if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
-    const header = parseHeader(values);
-    if (typeof header === "object") return this.#verify(header, price, resource);
-    report({ event: "malformed" });
-    return responses.malformed(header);
+    if (values.length === 0) return this.#redeemOrChallenge(request, { target, price, resource, token });
+    return this.#verify(values, { price, resource }, async ({ payment, claim }) => this.#paid(payment, claim.finish));
   }
 
-  async #challenge(request: PaywallRequest, { target, price, resource, token }: ChallengedRequest): Promise<Decision> {
+  #notOpen(): Decision {
+    const { report, opening } = this.#parts;
+    report({ event: "unavailable", reason: opening.failure });
+    return responses.opening();
+  }
+
+  #paid(payment: Payment, finish: (outcome: Outcome) => Promise<void>): Decision {
+    const { report } = this.#parts;
+    return {
+      kind: "paid",
+      payment,
+      headers: { ...responses.HEADERS },
+      finish: async (outcome) => {
+        await finish(outcome);
+        report({ event: "finished", status: typeof outcome === "string" ? 0 : outcome });
+      },
+    };
+  }
+
+  /** A proof header wins over a prepaid token, so this runs only without one. */
+  async #redeemOrChallenge(request: PaywallRequest, challenged: ChallengedRequest): Promise<Decision> {
+    const { prepaid, report, clock, config } = this.#parts;
+    const values = prepaid === undefined ? [] : request.header(responses.TOKEN_HEADER);
+    if (prepaid === undefined || values.length === 0) return this.#challenge(request, challenged);
+    const began = clock();
+    const shown = parseToken(values);
+    if (typeof shown === "string") {
+      report({ event: "malformed" });
+      return responses.malformedToken(shown);
+    }
+    const { price, resource } = challenged;
+    try {
+      const { method, target } = request;
+      const { id, key, finish } = await prepaid.redemption.redeem(shown, { method, target, price });
+      report({ event: "redeemed", key: key.id, value: price, ms: clock() - began });
+      const { wallet } = config.binding;
+      return this.#paid({ kind: "prepaid", id, value: price, key: key.id, resource, wallet }, finish);
+    } catch (error) {
+      const retryAfter = this.#reportRefusal(error);
+      const answer = await this.#challenge(request, challenged);
+      return answer.status === 402 ? responses.refusedToken(answer, retryAfter) : answer;
+    }
+  }
+
+  async #decideAtPrepaidPath(request: PaywallRequest, target: Target, endpoints: PrepaidEndpoints): Promise<Decision> {
+    const { opening, config } = this.#parts;
+    const path = prepaidPath(target.target);
+    // Until then, the wallet's signature of the schedules is not checked.
+    const token = await opening.token();
+    if (token === undefined) return this.#notOpen();
+    if (path === "keys") return endpoints.keys(request.method);
+    if (path === "recover") return endpoints.recover(request);
+    const sale = endpoints.sale(request);
+    if ("kind" in sale) return sale;
+    const { price } = sale;
+    const resource = config.origin + target.target;
+    const values = request.header(responses.PROOF_HEADER);
+    if (values.length === 0) return this.#challenge(request, { target, price, resource, token, noTokens: true });
+    return this.#sell(request, sale, values, resource);
+  }
+
+  /** Row 4 of a purchase: signs the batch, stores the signatures, and consumes the payment before it responds. */
+  async #sell(request: PaywallRequest, sale: Sale, values: readonly string[], resource: string): Promise<Decision> {
+    const { report, clock } = this.#parts;
+    const endpoints = this.#endpoints!;
+    const { key, purchase, price } = sale;
+    const began = clock();
+    let batch = new Uint8Array(0) as Uint8Array;
+    const beforeProofs = async () => {
+      batch = await endpoints.readBatch(request, sale);
+    };
+    return this.#verify(values, { price, resource, beforeProofs }, async ({ payment, claim }) => {
+      let signatures: Uint8Array<ArrayBuffer>;
+      try {
+        signatures = await endpoints.issue(sale, payment.digest, batch);
+      } catch (error) {
+        await claim.finish(503);
+        return endpoints.refusal(error);
+      }
+      await claim.finish(200);
+      report({ event: "issued", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
+      return responses.answered(signatures, "application/octet-stream");
+    });
+  }
+
+  async #challenge(
+    request: PaywallRequest,
+    { target, price, resource, token, noTokens = false }: ChallengedRequest,
+  ): Promise<responses.Refused> {
     const { config, report, clock } = this.#parts;
     const { binding, signature, service: serviceUrl } = config;
     const now = clock();
@@ -138,13 +243,22 @@ export class CorePaywall implements Paywall {
       return responses.targetTooLong(needed);
     }
     const { token: asset, decimals } = token;
-    const instructions = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
+    const built = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
+    const instructions = noTokens ? built : this.#withOffer(built, price, now);
     const body = { ...instructions, ...config.listings.of(request.method, target, resource) };
     report({ event: "challenged" });
     const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
     const answer = await this.#addFormats(responses.challenge(body), challenge);
     if (config.page === undefined || !isNavigation(request)) return answer;
     return responses.withPage(answer, PAGE_HEADERS, renderPage(config.page, body, serviceUrl));
+  }
+
+  /** Says which key signs tokens of this price now. Nothing in it can differ between payers. */
+  #withOffer(instructions: PaymentInstructions, price: bigint, now: number): PaymentInstructions {
+    const key = this.#parts.prepaid?.keyring.offered(price, now);
+    if (key === undefined) return instructions;
+    const prepaid = { tokenKeyId: key.id, value: String(price) };
+    return { ...instructions, payment: { ...instructions.payment, prepaid } };
   }
 
   /** Adds the challenges of other payment formats. */
@@ -160,29 +274,43 @@ export class CorePaywall implements Paywall {
     }
   }
 
-  async #verify(header: ParsedHeader, price: bigint, resource: string): Promise<Decision> {
+  /** Rows 2 to 4 of the table. @param accept decides on a payment that passed every check */
+  async #verify(
+    values: readonly string[],
+    terms: PaidTerms,
+    accept: (passed: Passed) => Promise<Decision>,
+  ): Promise<Decision> {
     const { opening, report, clock } = this.#parts;
+    const header = parseHeader(values);
+    if (typeof header === "string") {
+      report({ event: "malformed" });
+      return responses.malformed(header);
+    }
     const checks = await opening.checks();
     const began = clock();
+    let passed: Passed;
     try {
       if (header.value === undefined) throw new CheckFailed("HEADER");
       if (checks === undefined) throw new CheckUnavailable(opening.failure);
-      const { payment, claim } = await checks.pass(header.value, price, resource);
-      report({ event: "paid", ms: clock() - began });
-      const finish = async (outcome: number | "aborted"): Promise<void> => {
-        await claim.finish(outcome);
-        report({ event: "finished", status: outcome === "aborted" ? 0 : outcome });
-      };
-      return { kind: "paid", payment, headers: { ...responses.HEADERS }, finish };
+      passed = await checks.pass(header.value, terms);
     } catch (error) {
-      if (error instanceof CheckFailed) {
-        report({ event: "refused", reason: error.failure });
-        return responses.invalid(error.retryAfter);
-      }
-      // "Any exception during verification counts as a failed check"; Retry-After asks the client to retry.
-      report({ event: "unavailable", reason: codeOf(error), error });
-      return responses.invalid(error instanceof CheckUnavailable ? error.retryAfter : 5);
+      if (error instanceof Refusal) return this.#endpoints!.refusal(error);
+      return responses.invalid(this.#reportRefusal(error));
     }
+    report({ event: "paid", ms: clock() - began });
+    return accept(passed);
+  }
+
+  /** @returns seconds after which the same header may pass; undefined if it never will */
+  #reportRefusal(error: unknown): number | undefined {
+    const { report } = this.#parts;
+    if (error instanceof CheckFailed) {
+      report({ event: "refused", reason: error.failure });
+      return error.retryAfter;
+    }
+    // "Any exception during verification counts as a failed check"; Retry-After asks the client to retry.
+    report({ event: "unavailable", reason: codeOf(error), error });
+    return error instanceof CheckUnavailable ? error.retryAfter : 5;
   }
 
   close(): Promise<void> {
@@ -203,6 +331,21 @@ interface ChallengedRequest {
   readonly price: bigint;
   readonly resource: string;
   readonly token: PoolToken;
+  /** Whether prepaid tokens cannot pay for it: they are what is sold. */
+  readonly noTokens?: boolean;
+}
+
+type Passed = Awaited<ReturnType<Checks["pass"]>>;
+
+/** @returns the token, or the reason why it is none */
+function parseToken(values: readonly string[]): PrepaidToken | string {
+  if (values.length > 1) return `the header was sent ${values.length} times`;
+  try {
+    return decodePrepaidHeader(values[0]);
+  } catch (error) {
+    if (error instanceof SottoError) return error.message;
+    throw error;
+  }
 }
 
 /** A header that is JSON; `value` is undefined if it is not a proof header. */

@@ -1,11 +1,16 @@
 // The responses that a paywall sends itself.
 import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
+import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
+import { PAYWALL_ERRORS } from "../error-definitions.ts";
 import type { Decision } from "./types.ts";
 
 /** Lower case, as `PaywallRequest.header` expects. */
 export const PROOF_HEADER = "x-payment-proof";
 
 export type Refused = Extract<Decision, { kind: "refused" }>;
+
+/** Lower case. */
+export const TOKEN_HEADER = PREPAID_HEADER.toLowerCase();
 
 /** Set on every response that concerns a payment, including paid ones. */
 export const HEADERS: Readonly<Record<string, string>> = {
@@ -39,6 +44,49 @@ export const malformed = (message: string): Refused => refused(400, { error: "In
  */
 export const invalid = (retryAfter?: number): Refused =>
   refused(402, { error: "Invalid payment proof", message: "ZK proof verification failed" }, retry(retryAfter));
+
+/** Added to every response that concerns a payment if the paywall has prepaid tokens. */
+export const PREPAID_VARY: Readonly<Record<string, string>> = { vary: PREPAID_HEADER };
+
+/** A prepaid token that is not a token. */
+export const malformedToken = (message: string): Refused =>
+  refused(400, { error: "Invalid payment token format", message });
+
+/** @param retryAfter seconds after which the same token may pass; undefined if it is refused for good */
+export const refusedToken = (answer: Refused, retryAfter: number | undefined): Refused =>
+  retryAfter === undefined ? answer : { ...answer, headers: { ...answer.headers, ...retry(retryAfter) } };
+
+type PrepaidCode = Extract<keyof typeof PAYWALL_ERRORS, `PREPAID_${string}`>;
+const TITLES = {
+  400: "Bad Request",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  410: "Gone",
+  503: "Service Unavailable",
+} as const;
+
+/** An error at the paths of prepaid tokens. @param retryAfter seconds */
+export function prepaidError(code: PrepaidCode, message: string, retryAfter?: number): Refused {
+  const { http = 503 } = PAYWALL_ERRORS[code] as { readonly http?: keyof typeof TITLES };
+  return refused(http, { error: TITLES[http], message, code }, retry(retryAfter));
+}
+
+export const wrongMethod = (allow: string): Refused =>
+  refused(405, { error: TITLES[405], message: `this path takes ${allow} only` }, { allow });
+
+/** Keys or signatures. */
+export const answered = (
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  headers: Readonly<Record<string, string>> = HEADERS,
+): Extract<Decision, { kind: "answered" }> => ({
+  kind: "answered",
+  status: 200,
+  headers: { ...headers, "content-type": contentType },
+  body,
+});
 
 /** Two servers could route this target to different paths. */
 export const badTarget = (): Refused =>

@@ -1,12 +1,34 @@
 // The interface between a paywall and its adapters: a request in, a decision out, independent of any framework.
 import type { Address, AmountBounds, Bytes32, PaymentStatement, PaymentUses, ProofHeader } from "@sotto/protocol";
+import type { PrepaidTotals } from "../prepaid/prepaid.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 
 export type { PaywallRequest } from "../routes/options.ts";
 export type { PaywallOptions } from "./options.ts";
 
+/** What paid for a request. Attached to the request. */
+export type Payment = PaidProof | PaidToken;
+
+/** A prepaid token that paid for a request. */
+export interface PaidToken {
+  readonly kind: "prepaid";
+  /** Identifies the token: make side effects idempotent by it. */
+  readonly id: string;
+  /** The price, base units. */
+  readonly value: bigint;
+  /** Id of the key that signed the token, hex with 0x. */
+  readonly key: string;
+  /** The URL that was paid for, on the configured origin. */
+  readonly resource: string;
+  /** The recipient's wallet. */
+  readonly wallet: Address;
+}
+
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {
+  readonly kind: "payment";
+  /** Identifies the payment: make side effects idempotent by it. */
+  readonly id: string;
   /** Base units; undefined without the recipient's viewing key. */
   readonly amount: bigint | undefined;
   /** Proven bounds of the amount, base units. */
@@ -29,6 +51,9 @@ export interface PaidProof {
   readonly header: ProofHeader;
 }
 
+/** How a paid request ended. */
+export type Outcome = number | "aborted" | "unstarted";
+
 /**
  * The paywall's decision on a request. A refusal with `Retry-After` (402 and 503) is not final: the same header may
  * pass later, because a check could not be completed, the payment needs more confirmations, or another request is using
@@ -41,24 +66,35 @@ export type Decision =
   | { readonly kind: "preflight"; readonly headers: Record<string, string> }
   | {
       readonly kind: "refused";
-      readonly status: 400 | 402 | 503;
+      /** 403 to 410 only at the paths of prepaid tokens. */
+      readonly status: 400 | 402 | 403 | 404 | 405 | 409 | 410 | 503;
       readonly headers: Record<string, string>;
       readonly body: object;
       /** HTML to send as text/html in place of `body`; only with the option `page`. */
       readonly page?: string | undefined;
     }
+  /** The paywall's own content, only with the option `prepaid`: keys or signatures. Send it as it is. */
+  | {
+      readonly kind: "answered";
+      readonly status: 200;
+      /** With content-type. */
+      readonly headers: Record<string, string>;
+      readonly body: Uint8Array<ArrayBuffer>;
+    }
   | {
       readonly kind: "paid";
-      readonly payment: PaidProof;
+      readonly payment: Payment;
       /** To be set on the response, regardless of its status. */
       readonly headers: Record<string, string>;
       /**
-       * Call it once, as soon as the outcome is known, and before the response is complete. A status of 500 or above,
-       * or "aborted" (the client got no response), releases the payment, three times in total; any other status
-       * consumes it. Never rejects. If it is never called, for example after a crash, the payment is released when its
-       * lease expires.
+       * Call it once, as soon as the outcome is known, and before the response is complete: with the status, with
+       * "unstarted" if the client was gone before the handler started, or with "aborted" if it was gone before the
+       * response. A status of 500 or above, "unstarted" and "aborted" release a payment, three times in total; any
+       * other status consumes it. If this is never called, for example after a crash, the payment is released when its
+       * lease expires. A prepaid token is spent already: a status of 500 or above and "unstarted" return it, twice at
+       * most. Never rejects.
        */
-      finish(outcome: number | "aborted"): Promise<void>;
+      finish(outcome: Outcome): Promise<void>;
     };
 
 /** Decides on requests, independently of any framework. */
@@ -79,6 +115,10 @@ export interface Paywall {
    * while the service cannot be reached, the result is "unavailable". Never rejects.
    */
   checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
+  /** Whether the option `prepaid` is set: then the server has to pass the paths of prepaid tokens to the paywall. */
+  readonly hasPrepaid: boolean;
+  /** Sold and redeemed prepaid tokens by key; empty without the option `prepaid`. It counts rows. @throws DatabaseError */
+  prepaidTotals(): Promise<readonly PrepaidTotals[]>;
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
   /**

@@ -6,6 +6,12 @@ export interface PaywallRequest {
   readonly target: string;
   /** All values of a header in the order received; `name` in lower case. */
   header(name: string): readonly string[];
+  /**
+   * Reads the body. Called only for purchases of prepaid tokens and their recovery; without it they get 503.
+   *
+   * @throws Error if the body has more than `maxBytes`, or does not arrive in time
+   */
+  readonly body?: ((maxBytes: number) => Promise<Uint8Array>) | undefined;
 }
 
 /** Whole tokens as decimal text ("0.05"), or base units as a bigint. Numbers are refused: 0.1 is not exact. */

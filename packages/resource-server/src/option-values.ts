@@ -1,5 +1,5 @@
 // Checks that several options share.
-import { invalidOption } from "../errors.ts";
+import { invalidOption } from "./errors.ts";
 
 /** @throws PaywallError INVALID_OPTION unless `value` is an integer from `min` to `max` */
 export function parseInteger(value: unknown, name: string, min: number, max: number): number {

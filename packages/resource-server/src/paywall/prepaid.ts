@@ -1,0 +1,279 @@
+// The paths of prepaid tokens: the signed schedules, the purchase of a pack, and its recovery.
+import { createHash } from "node:crypto";
+import {
+  type Bytes32,
+  MAX_CLOCK_SKEW_MS,
+  MAX_PAYMENT_AGE_MS,
+  type ProofHeader,
+  parseProofHeader,
+  SottoError,
+} from "@sotto/protocol";
+import {
+  PREPAID_KEY_BYTES,
+  PREPAID_KEYS_PATH,
+  PREPAID_PACK_SIZES,
+  PREPAID_PATH,
+  PREPAID_RECOVER_PATH,
+  type PrepaidPurchase,
+  parsePrepaidPurchase,
+  prepaidPurchaseTarget,
+  signsAt,
+} from "@sotto/protocol/prepaid";
+import { Gate } from "../checks/gate.ts";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
+import type { Key } from "../prepaid/keyring.ts";
+import type { Prepaid } from "../prepaid/prepaid.ts";
+import type { PaywallRequest } from "../routes/options.ts";
+import type { Checks } from "./checks.ts";
+import type { Config } from "./config.ts";
+import { codeOf, type Opening } from "./opening.ts";
+import type { PaywallEvent } from "./options.ts";
+import * as responses from "./responses.ts";
+import type { Decision } from "./types.ts";
+
+const MAX_RECOVERY_BYTES = 512 * 1024;
+/** Recoveries that ask chain and proofs at the same time, and that wait. */
+const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
+/** How long other programs may cache the schedules, seconds. */
+const KEYS_MAX_AGE = 300;
+
+type Refused = responses.Refused;
+
+/** A response instead of the signatures. */
+export class Refusal extends Error {
+  readonly answer: Refused;
+  constructor(answer: Refused) {
+    super("refused");
+    this.answer = answer;
+  }
+}
+
+const refuse = (...error: Parameters<typeof responses.prepaidError>): never => {
+  throw new Refusal(responses.prepaidError(...error));
+};
+
+const malformed = (message: string): never => refuse("PREPAID_REQUEST_INVALID", message);
+
+/** A purchase that may be charged for. */
+export interface Sale {
+  readonly key: Key;
+  readonly purchase: PrepaidPurchase;
+  /** Base units. */
+  readonly price: bigint;
+}
+
+export interface EndpointParts {
+  readonly config: Config;
+  readonly prepaid: Prepaid;
+  readonly opening: Opening;
+  readonly report: (event: PaywallEvent) => void;
+  readonly clock: () => number;
+}
+
+export class PrepaidEndpoints {
+  readonly #parts: EndpointParts;
+  readonly #keys: Uint8Array<ArrayBuffer>;
+  readonly #recoveries = new Gate(RECOVERIES, WAITING_RECOVERIES);
+
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
+    const schedules = parts.config.prepaid!.schedules.map(({ schedule, signature }) => ({ schedule, signature }));
+    this.#keys = new TextEncoder().encode(JSON.stringify({ schedules }));
+  }
+
+  /** The same schedules for everybody. */
+  keys(method: string): Decision {
+    if (method !== "GET" && method !== "HEAD") return responses.wrongMethod("GET, HEAD");
+    const headers = { "cache-control": `public, max-age=${KEYS_MAX_AGE}` };
+    return responses.answered(this.#keys, "application/json; charset=utf-8", headers);
+  }
+
+  /**
+   * The price of a purchase, or the response that refuses it. A key that does not sign is refused before any 402, so
+   * that nobody pays for it.
+   */
+  sale({ method, target }: PaywallRequest): Sale | Refused {
+    if (method !== "POST") return responses.wrongMethod("POST");
+    try {
+      const purchase = parsePurchase(target);
+      const key = this.#signingKey(purchase.key);
+      if (!this.#parts.prepaid.keyring.signs(key, this.#parts.clock()))
+        refuse(
+          "PREPAID_KEY_ENDED",
+          `the key signs in ${key.epoch} only, or was closed; a pack paid then can be recovered`,
+        );
+      return { key, purchase, price: BigInt(purchase.count) * key.value };
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer;
+      throw error;
+    }
+  }
+
+  /** Runs after the cheap checks of a proof: reads the batch. */
+  async readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Promise<Uint8Array> {
+    const bytes = purchase.count * PREPAID_KEY_BYTES;
+    this.#parts.prepaid.signer.assertCapacity(purchase.count);
+    const batch = await readBody(body, bytes);
+    checkBatch(batch, key, purchase);
+    return batch;
+  }
+
+  /** Signs a batch once, and stores the signatures before they are returned. */
+  async issue({ key, purchase }: Sale, payment: Bytes32, batch: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    const { store, signer } = this.#parts.prepaid;
+    const before = await this.#stored(purchase);
+    if (before !== undefined) return before.signatures;
+    const signatures = await signer.sign(key, batch);
+    const { count, batch: hash } = purchase;
+    const pack = { key_id: key.id, batch: hash, count, payment, signatures };
+    await unavailable(() => store.addPack(pack));
+    return new Uint8Array(signatures);
+  }
+
+  /** The signatures of a pack that was paid for, however long ago, as long as the key lives. */
+  async recover(request: PaywallRequest): Promise<Decision> {
+    const { report, clock, prepaid, opening } = this.#parts;
+    const began = clock();
+    if (request.method !== "POST") return responses.wrongMethod("POST");
+    try {
+      const { purchase, batch, header } = parseRecovery(await readBody(request.body, MAX_RECOVERY_BYTES, 2));
+      const key = this.#signingKey(purchase.key);
+      if (!prepaid.keyring.redeems(key, clock()))
+        refuse("PREPAID_KEY_ENDED", `the key is of ${key.epoch}, and its tokens are no longer accepted`);
+      checkBatch(batch, key, purchase);
+      const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
+      assertInEpoch(header, key);
+      const checks = await opening.checks();
+      if (checks === undefined) throw new CheckUnavailable(opening.failure);
+      const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale));
+      const signatures = await this.issue(sale, payment, batch);
+      report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
+      return responses.answered(signatures, "application/octet-stream");
+    } catch (error) {
+      return this.refusal(error);
+    }
+  }
+
+  /** The response for an error of the other methods. @throws any other error */
+  refusal(error: unknown): Refused {
+    const { report } = this.#parts;
+    if (error instanceof Refusal) {
+      report({ event: "malformed" });
+      return error.answer;
+    }
+    if (error instanceof CheckFailed) {
+      report({ event: "refused", reason: error.failure });
+      return error.retryAfter === undefined
+        ? responses.prepaidError("PREPAID_PAYMENT_REFUSED", "the payment is not a settled payment for this pack")
+        : responses.prepaidError("PREPAID_NOT_SETTLED", "the payment is not settled yet; try again", error.retryAfter);
+    }
+    if (!(error instanceof CheckUnavailable)) throw error;
+    report({ event: "unavailable", reason: codeOf(error), error });
+    return responses.prepaidError(
+      "PREPAID_UNAVAILABLE",
+      "packs cannot be signed at the moment; try again",
+      error.retryAfter,
+    );
+  }
+
+  #checkAgain(checks: Checks, header: ProofHeader, { purchase, price }: Sale): Promise<Bytes32> {
+    const resource = this.#parts.config.origin + prepaidPurchaseTarget(purchase);
+    return checks.passAgain(header, { price, resource }, async (digest) => {
+      const before = await this.#stored(purchase);
+      return before?.payment === digest;
+    });
+  }
+
+  async #stored({ key, batch }: PrepaidPurchase) {
+    const pack = await unavailable(() => this.#parts.prepaid.store.pack(key, batch));
+    return pack === undefined ? undefined : { ...pack, signatures: new Uint8Array(pack.signatures) };
+  }
+
+  #signingKey(id: string): Key {
+    const key = this.#parts.prepaid.keyring.find(id);
+    if (key?.privateKey === undefined) return refuse("PREPAID_KEY_UNKNOWN", "this server does not sign with this key");
+    return key;
+  }
+}
+
+/** The path of prepaid tokens that a request is for. */
+export function prepaidPath(target: string): "keys" | "purchase" | "recover" | undefined {
+  const [path] = target.split("?", 1);
+  if (path === PREPAID_KEYS_PATH) return "keys";
+  if (path === PREPAID_RECOVER_PATH) return "recover";
+  return path === PREPAID_PATH ? "purchase" : undefined;
+}
+
+async function unavailable<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query();
+  } catch (cause) {
+    throw new CheckUnavailable("STORE_UNAVAILABLE", 5, cause);
+  }
+}
+
+function parsePurchase(target: string): PrepaidPurchase {
+  try {
+    return parsePrepaidPurchase(target.slice(PREPAID_PATH.length + 1));
+  } catch (error) {
+    if (!(error instanceof SottoError)) throw error;
+    return malformed(error.message);
+  }
+}
+
+async function readBody(body: PaywallRequest["body"], maxBytes: number, minBytes = maxBytes): Promise<Uint8Array> {
+  if (body === undefined) throw new TypeError("this adapter does not read bodies");
+  const bytes = await body(maxBytes).catch(() => malformed(`the body is incomplete, or larger than ${maxBytes} bytes`));
+  if (bytes.length < minBytes) malformed(`the body has ${bytes.length} bytes, expected ${minBytes}`);
+  return bytes;
+}
+
+/** Before the payment counts: the batch is the one that it names, and every message can be signed. */
+function checkBatch(batch: Uint8Array, { modulus }: Key, { count, batch: hash }: PrepaidPurchase): void {
+  if (batch.length !== count * PREPAID_KEY_BYTES)
+    malformed(`a batch of ${count} must have ${count * PREPAID_KEY_BYTES} bytes, got ${batch.length}`);
+  if (`0x${createHash("sha256").update(batch).digest("hex")}` !== hash)
+    malformed("the batch's SHA-256 is not the one that the query names");
+  for (let i = 0; i < batch.length; i += PREPAID_KEY_BYTES)
+    if (modulus.compare(batch, i, i + PREPAID_KEY_BYTES) <= 0)
+      malformed(`message ${i / PREPAID_KEY_BYTES + 1} is not below the key's modulus`);
+}
+
+const BASE64URL = /^[A-Za-z0-9_-]*$/;
+
+function parseRecovery(body: Uint8Array) {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return malformed("the body is not JSON");
+  }
+  const { key, count, batch: text, proof } = Object(json) as Record<string, unknown>;
+  if (typeof text !== "string" || !BASE64URL.test(text)) return malformed("batch must be base64url without padding");
+  const batch = new Uint8Array(Buffer.from(text, "base64url"));
+  const size = (PREPAID_PACK_SIZES as readonly unknown[]).includes(count) ? (count as number) : 0;
+  if (size === 0) return malformed(`count must be ${PREPAID_PACK_SIZES.join(" or ")}`);
+  if (typeof key !== "string" || !/^0x[0-9a-f]{64}$/.test(key))
+    return malformed("key must be the id of a prepaid key: 32 bytes, hex with 0x");
+  const hash = `0x${createHash("sha256").update(batch).digest("hex")}`;
+  return { batch, purchase: { key, count: size, batch: hash }, header: parseProof(proof) };
+}
+
+function parseProof(proof: unknown): ProofHeader {
+  try {
+    if (typeof proof === "string") return parseProofHeader(proof);
+  } catch (error) {
+    if (!(error instanceof SottoError)) throw error;
+  }
+  return malformed("proof must be the value of the X-Payment-Proof header of the purchase");
+}
+
+/**
+ * Every payment that a purchase could have shown during the key's epoch, so that recovery refuses none of them. The
+ * timestamp is the payer's, but the pool settles a payment only for minutes after it.
+ */
+function assertInEpoch({ timestamp }: ProofHeader, { epoch }: Key): void {
+  const inEpoch = [timestamp - MAX_CLOCK_SKEW_MS, timestamp, timestamp + MAX_PAYMENT_AGE_MS];
+  if (!inEpoch.some((time) => time >= 0 && signsAt(epoch, time)))
+    refuse("PREPAID_PAYMENT_REFUSED", `the payment was not made in the key's epoch, ${epoch}`);
+}

@@ -1,0 +1,63 @@
+// Notices a store that was restored from a backup or lost: it forgot spent tokens, so its keys must not be used again.
+//
+// The store counts ticks. A file outside of it remembers its id and the ticks that it had reached. A store that is behind
+// the file, or another store, was restored. The store ticks first and the file follows, so that no crash in between looks
+// like a restore.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { invalidOption } from "../errors.ts";
+import type { Progress } from "./store.ts";
+
+export class Guard {
+  readonly #path: string | undefined;
+  /** How far the store has come, as far as this process and its file know. */
+  #known: Progress | undefined;
+
+  /**
+   * @param path undefined for a guard that only notices a restore while this process runs
+   * @throws PaywallError INVALID_OPTION if the file is not a guard's
+   */
+  constructor(path: string | undefined) {
+    this.#path = path;
+    if (path !== undefined) this.#known = readGuard(path);
+  }
+
+  /** Whether the store is not the known one, or is behind it. */
+  isBehind(progress: Progress | undefined): boolean {
+    const known = this.#known;
+    if (known === undefined) return false;
+    return progress === undefined || progress.store !== known.store || progress.ticks < known.ticks;
+  }
+
+  /** Remembers how far the store has come. Call it only for what the store has committed. @throws Error of the file system */
+  record(progress: Progress): void {
+    this.#known = progress;
+    if (this.#path === undefined) return;
+    const temporary = `${this.#path}.${process.pid}`;
+    const file = openSync(temporary, "w", 0o600);
+    try {
+      writeSync(file, `${JSON.stringify({ version: 1, ...progress })}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, this.#path);
+  }
+}
+
+function readGuard(path: string): Progress | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw invalidOption(`prepaid.guard: the file ${path} cannot be read`, cause);
+  }
+  try {
+    const { version, store, ticks } = JSON.parse(text) as Record<string, unknown>;
+    if (version === 1 && typeof store === "string" && Number.isSafeInteger(ticks))
+      return { store, ticks: ticks as number };
+  } catch {
+    // Refused below, like JSON of another shape.
+  }
+  throw invalidOption(`prepaid.guard: ${path} is not a guard file; it must be the one that this server wrote`);
+}

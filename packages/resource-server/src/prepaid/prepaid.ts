@@ -1,0 +1,142 @@
+// Prepaid tokens of one paywall: keys, store, redemption and signing, with the work that is done every ten seconds.
+import { SottoError } from "@sotto/protocol";
+import { PaywallError } from "../errors.ts";
+import type { PrepaidConfig } from "./config.ts";
+import { Guard } from "./guard.ts";
+import type { Key, Keyring } from "./keyring.ts";
+import { Redemption } from "./redemption.ts";
+import type { ClosedRow } from "./schema.ts";
+import { Signer } from "./signer.ts";
+import { PrepaidStore } from "./store.ts";
+
+const TICK_MS = 10_000;
+
+/** Tokens of one key. */
+export interface PrepaidTotals {
+  /** Id of the key, hex with 0x. */
+  readonly key: string;
+  readonly epoch: string;
+  /** Value of one token, base units. */
+  readonly value: bigint;
+  /** Number of tokens sold. */
+  readonly issued: number;
+  /** Number of tokens that paid for a request. */
+  readonly redeemed: number;
+  /** Value that was sold and not redeemed, base units. */
+  readonly outstanding: bigint;
+}
+
+export interface PrepaidParts {
+  readonly config: PrepaidConfig;
+  readonly clock: () => number;
+  readonly onError: (error: unknown) => void;
+  /** Called when keys are closed because the store was restored. */
+  readonly onRestored: (error: Error) => void;
+  readonly tickMs?: number;
+  /** For tests: called after each query with its text. */
+  readonly onQuery?: (query: string) => void;
+}
+
+export class Prepaid {
+  readonly keyring: Keyring;
+  readonly store: PrepaidStore;
+  readonly signer: Signer;
+  readonly redemption: Redemption;
+  readonly #parts: PrepaidParts;
+  readonly #guard: Guard;
+  readonly #timer: NodeJS.Timeout;
+  #ticking: Promise<void> = Promise.resolve();
+  /** What the last tick saw of `redemption.spent`. */
+  #spent = 0;
+  #closed = false;
+
+  private constructor(parts: PrepaidParts, store: PrepaidStore, guard: Guard) {
+    const { config, clock, onError, tickMs = TICK_MS } = parts;
+    const { keyring, challengeDigest, workers } = config;
+    this.keyring = keyring;
+    this.store = store;
+    this.signer = new Signer(workers);
+    this.redemption = new Redemption({ keyring, store, challengeDigest, clock, onError });
+    this.#parts = parts;
+    this.#guard = guard;
+    this.#timer = setInterval(() => void this.tick().catch(onError), tickMs).unref();
+  }
+
+  /** @throws PaywallError INVALID_OPTION; DatabaseError */
+  static async open(parts: PrepaidParts): Promise<Prepaid> {
+    const { config, clock, onError, onQuery } = parts;
+    const guard = new Guard(config.guard);
+    const store = await PrepaidStore.open({ url: config.storeUrl, clock, onError, onQuery });
+    const prepaid = new Prepaid(parts, store, guard);
+    try {
+      const { closedBefore, keyring } = config;
+      if (closedBefore !== undefined) await prepaid.#close(keyring.before(closedBefore), "operator");
+      await prepaid.tick();
+    } catch (error) {
+      await prepaid.close();
+      throw error;
+    }
+    return prepaid;
+  }
+
+  /** Notices a restored store, closes the keys that ended, and deletes old rows. Ticks never overlap. */
+  tick(): Promise<void> {
+    const next = this.#ticking.catch(() => undefined).then(() => (this.#closed ? undefined : this.#tick()));
+    this.#ticking = next;
+    return next;
+  }
+
+  async #tick(): Promise<void> {
+    const { store, keyring } = this;
+    const now = await store.now();
+    let progress = await store.progress();
+    if (this.#guard.isBehind(progress)) {
+      await this.#close(keyring.startedBy(now), "restored");
+      this.#parts.onRestored(
+        new PaywallError(
+          "PREPAID_STORE_RESTORED",
+          "the store of prepaid tokens was restored from a backup or replaced, so it may have forgotten spent tokens: " +
+            "the keys of this epoch and the previous one are closed, and selling resumes with the next epoch",
+        ),
+      );
+    }
+    const spent = this.redemption.spent;
+    if (spent !== this.#spent || progress?.ticks === 0) progress = await store.tick();
+    this.#spent = spent;
+    await this.#close(keyring.endedAt(now), "ended");
+    keyring.close(await store.closed());
+    // The guard follows the store, never the other way round.
+    if (progress !== undefined) this.#guard.record(progress);
+    await store.sweep();
+  }
+
+  async #close(keys: readonly Key[], reason: ClosedRow["reason"]): Promise<void> {
+    const open = keys.filter(({ id }) => !this.keyring.isClosed(id)).map(({ id }) => id);
+    await this.store.close(open, reason);
+    this.keyring.close(open);
+  }
+
+  /** Tokens by key. It counts rows, so do not call it for every request. */
+  async totals(): Promise<readonly PrepaidTotals[]> {
+    return (await this.store.totals()).flatMap(({ keyId, issued, redeemed }) => {
+      const key = this.keyring.find(keyId);
+      if (key === undefined) return [];
+      const { epoch, value } = key;
+      return [{ key: keyId, epoch, value, issued, redeemed, outstanding: value * BigInt(issued - redeemed) }];
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#ticking.catch(() => undefined);
+    await this.redemption.end();
+    await this.signer.close();
+    await this.store.end();
+  }
+}
+
+/** Whether an error is a schedule's that is not signed. */
+export const notSigned = (why: string, cause?: unknown): PaywallError =>
+  new PaywallError("PREPAID_SCHEDULE_NOT_SIGNED", why, {}, { cause: cause instanceof SottoError ? cause : undefined });

@@ -1,0 +1,87 @@
+import type { Migrations } from "@sotto/database";
+import { sql } from "kysely";
+
+/** A spent token. Deleted after its key was closed. */
+export interface TokenRow {
+  key_id: string;
+  /** base64url, 43 characters. */
+  nonce: string;
+  /** Random id of the statement that spent it. */
+  holder: string;
+  /** Digest of the method and target that may spend it again; null while it is spent. */
+  returned_for: string | null;
+  /** How often it was returned. */
+  returns: number;
+}
+
+/** A pack that was signed: replays get the stored signatures. Deleted after its key was closed. */
+export interface PackRow {
+  key_id: string;
+  /** SHA-256 of the blinded messages, hex with 0x. */
+  batch: string;
+  count: number;
+  /** Digest of the payment that was shown first. */
+  payment: string;
+  signatures: Uint8Array;
+}
+
+/** A key that is closed for good. Rows stay forever. */
+export interface ClosedRow {
+  key_id: string;
+  /** ended: after its second epoch. restored: the store came from a backup. operator: `prepaid.closedBefore`. */
+  reason: "ended" | "restored" | "operator";
+  /** ms. */
+  closed_at: number;
+}
+
+/** One row: which store this is, and how far it has come. See guard.ts. */
+export interface ProgressRow {
+  id: number;
+  store: string;
+  ticks: number;
+}
+
+export interface PrepaidSchema {
+  prepaid_token: TokenRow;
+  prepaid_pack: PackRow;
+  prepaid_closed: ClosedRow;
+  prepaid_progress: ProgressRow;
+}
+
+export const PREPAID_MIGRATIONS: Migrations = {
+  "001_prepaid": {
+    async up(db) {
+      await db.schema
+        .createTable("prepaid_token")
+        .addColumn("key_id", "text", (column) => column.notNull())
+        .addColumn("nonce", "text", (column) => column.notNull())
+        .addColumn("holder", "text", (column) => column.notNull())
+        .addColumn("returned_for", "text")
+        .addColumn("returns", "integer", (column) => column.notNull())
+        .addPrimaryKeyConstraint("prepaid_token_key", ["key_id", "nonce"])
+        .execute();
+      await db.schema
+        .createTable("prepaid_pack")
+        .addColumn("key_id", "text", (column) => column.notNull())
+        .addColumn("batch", "text", (column) => column.notNull())
+        .addColumn("count", "integer", (column) => column.notNull())
+        .addColumn("payment", "text", (column) => column.notNull())
+        // SQLite stores bytes as they are in a column of any type.
+        .addColumn("signatures", sql`bytea`, (column) => column.notNull())
+        .addPrimaryKeyConstraint("prepaid_pack_key", ["key_id", "batch"])
+        .execute();
+      await db.schema
+        .createTable("prepaid_closed")
+        .addColumn("key_id", "text", (column) => column.primaryKey())
+        .addColumn("reason", "text", (column) => column.notNull())
+        .addColumn("closed_at", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("prepaid_progress")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("store", "text", (column) => column.notNull())
+        .addColumn("ticks", "bigint", (column) => column.notNull())
+        .execute();
+    },
+  },
+};

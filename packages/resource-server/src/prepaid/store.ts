@@ -1,0 +1,237 @@
+// Spent tokens and sold packs. A token is spent by one durable insert before its handler runs.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { type Database, openDatabase } from "@sotto/database";
+import { type RawBuilder, sql } from "kysely";
+import { invalidOption } from "../errors.ts";
+import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
+
+/** How often a token may be returned after a failed handler. */
+const MAX_RETURNS = 2;
+/** How long the rows of a closed key are kept, ms: far longer than a replica needs to learn that it is closed. */
+const RETENTION_MS = 86_400_000;
+/** Rows deleted by one sweep; deleting more would block SQLite for too long. */
+const SWEEP_ROWS = 5_000;
+
+/** A token to spend. */
+export interface Spend {
+  readonly keyId: string;
+  /** base64url, 43 characters. */
+  readonly nonce: string;
+  /** Digest of the method and target, see `openingOf`. */
+  readonly opens: string;
+}
+
+/** What a token opens if it is returned: this method and target only. */
+export const openingOf = (method: string, target: string): string =>
+  createHash("sha256").update(`${method} ${target}`).digest("base64url");
+
+export const spendId = ({ keyId, nonce }: Pick<Spend, "keyId" | "nonce">): string => `${keyId}:${nonce}`;
+
+/** How far the store has come. */
+export interface Progress {
+  readonly store: string;
+  readonly ticks: number;
+}
+
+/** Value and count of tokens, by key. */
+export interface Totals {
+  readonly keyId: string;
+  readonly issued: number;
+  readonly redeemed: number;
+}
+
+export interface PrepaidStoreOptions {
+  /** `sqlite:PATH` or `postgres://..` */
+  readonly url: string;
+  readonly clock: () => number;
+  readonly onError: (error: unknown) => void;
+  /** For tests: called after each query with its text. */
+  readonly onQuery?: ((query: string) => void) | undefined;
+}
+
+export class PrepaidStore {
+  readonly #database: Database<PrepaidSchema>;
+
+  private constructor(database: Database<PrepaidSchema>) {
+    this.#database = database;
+  }
+
+  /** @throws DatabaseError; PaywallError INVALID_OPTION if the database does not write durably */
+  static async open({ url, clock, onError, onQuery }: PrepaidStoreOptions): Promise<PrepaidStore> {
+    const options = { url, clock, onError, onQuery, name: "prepaid", migrations: PREPAID_MIGRATIONS };
+    const database = await openDatabase<PrepaidSchema>(options);
+    const store = new PrepaidStore(database);
+    try {
+      await store.#assertDurable();
+      const progress = { id: 1, store: randomUUID(), ticks: 0 };
+      await database.db
+        .insertInto("prepaid_progress")
+        .values(progress)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /** SQLite is opened with synchronous=FULL. */
+  async #assertDurable(): Promise<void> {
+    if (this.#database.kind !== "postgres") return;
+    const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(this.#database.db);
+    if (rows[0]?.synchronous_commit === "off")
+      throw invalidOption(
+        "prepaid.store: PostgreSQL has synchronous_commit off, so it could forget spent tokens; turn it on for this user",
+      );
+  }
+
+  /** Each element of a JSON array, as `value`, in one statement whose text does not depend on the array. */
+  #elements(rows: readonly (readonly string[])[]): RawBuilder<unknown> {
+    const json = JSON.stringify(rows);
+    return this.#database.kind === "sqlite"
+      ? sql`json_each(${json})`
+      : sql`json_array_elements(${json}::json) as value`;
+  }
+
+  /**
+   * Spends all tokens that were not spent before and whose key is not closed, in one durable statement.
+   *
+   * @param spends without duplicates
+   * @returns the ids (`spendId`) of the tokens that this call spent, and the id of this call
+   */
+  async spend(spends: readonly Spend[], holder: string = randomBytes(12).toString("base64url")): Promise<Set<string>> {
+    const rows = this.#elements(spends.map(({ keyId, nonce }) => [keyId, nonce]));
+    const inserted = await sql<{ key_id: string; nonce: string }>`
+      insert into prepaid_token (key_id, nonce, holder, returns)
+      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0 from ${rows}
+      where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
+      on conflict do nothing returning key_id, nonce`.execute(this.#database.db);
+    return new Set(inserted.rows.map(({ key_id: keyId, nonce }) => spendId({ keyId, nonce })));
+  }
+
+  /**
+   * Spends tokens again that were returned for the same method and target. Tokens that were not returned cost one read
+   * together.
+   *
+   * @returns the ids of the tokens that this call spent
+   */
+  async spendReturned(spends: readonly Spend[], holder: string): Promise<Set<string>> {
+    if (spends.length === 0) return new Set();
+    const rows = this.#elements(spends.map(({ keyId, nonce, opens }) => [keyId, nonce, opens]));
+    const returned = await sql<{ key_id: string; nonce: string }>`
+      select key_id, nonce from ${rows}
+      join prepaid_token on key_id = value ->> 0 and nonce = value ->> 1
+      where returned_for = value ->> 2`.execute(this.#database.db);
+    const spent = new Set<string>();
+    for (const row of returned.rows) {
+      const updated = await sql`
+        update prepaid_token set returned_for = null, holder = ${holder}
+        where key_id = ${row.key_id} and nonce = ${row.nonce} and returned_for is not null
+        and not exists (select 1 from prepaid_closed where prepaid_closed.key_id = prepaid_token.key_id)
+        returning nonce`.execute(this.#database.db);
+      if (updated.rows.length > 0) spent.add(spendId({ keyId: row.key_id, nonce: row.nonce }));
+    }
+    return spent;
+  }
+
+  /** Returns a token whose handler failed or did not start, at most twice. @returns whether it was returned */
+  async restore({ keyId, nonce, opens }: Spend, holder: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.db
+      .updateTable("prepaid_token")
+      .set((row) => ({ returned_for: opens, returns: row("returns", "+", 1) }))
+      .where("key_id", "=", keyId)
+      .where("nonce", "=", nonce)
+      .where("holder", "=", holder)
+      .where("returned_for", "is", null)
+      .where("returns", "<", MAX_RETURNS)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** The stored answer to a purchase, and the payment that was shown first. */
+  async pack(keyId: string, batch: string): Promise<Pick<PackRow, "payment" | "signatures"> | undefined> {
+    const packs = this.#database.db.selectFrom("prepaid_pack").select(["payment", "signatures"]);
+    return packs.where("key_id", "=", keyId).where("batch", "=", batch).executeTakeFirst();
+  }
+
+  /** Stores the answer to a purchase, unless it is stored already. @returns whether it is new */
+  async addPack(pack: PackRow): Promise<boolean> {
+    const { numInsertedOrUpdatedRows } = await this.#database.db
+      .insertInto("prepaid_pack")
+      .values(pack)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+  }
+
+  /** Closes keys for good. @returns those that were open */
+  async close(keyIds: readonly string[], reason: ClosedRow["reason"]): Promise<string[]> {
+    if (keyIds.length === 0) return [];
+    const closed_at = await this.now();
+    const rows = await this.#database.db
+      .insertInto("prepaid_closed")
+      .values(keyIds.map((key_id) => ({ key_id, reason, closed_at })))
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("key_id")
+      .execute();
+    return rows.map((row) => row.key_id);
+  }
+
+  async closed(): Promise<string[]> {
+    const rows = await this.#database.db.selectFrom("prepaid_closed").select("key_id").execute();
+    return rows.map((row) => row.key_id);
+  }
+
+  now(): Promise<number> {
+    return this.#database.now();
+  }
+
+  async progress(): Promise<Progress | undefined> {
+    return this.#database.db.selectFrom("prepaid_progress").select(["store", "ticks"]).executeTakeFirst();
+  }
+
+  /** Advances the store by one. @returns undefined if the row is gone */
+  async tick(): Promise<Progress | undefined> {
+    return this.#database.db
+      .updateTable("prepaid_progress")
+      .set((row) => ({ ticks: row("ticks", "+", 1) }))
+      .returning(["store", "ticks"])
+      .executeTakeFirst();
+  }
+
+  /** Issued and redeemed tokens of all keys whose rows are kept. A returned token is not redeemed. */
+  async totals(): Promise<readonly Totals[]> {
+    const { db } = this.#database;
+    const issued = await db
+      .selectFrom("prepaid_pack")
+      .select((row) => ["key_id", row.fn.sum<number>("count").as("total")])
+      .groupBy("key_id")
+      .execute();
+    const redeemed = await db
+      .selectFrom("prepaid_token")
+      .select((row) => ["key_id", row.fn.countAll<number>().as("total")])
+      .where("returned_for", "is", null)
+      .groupBy("key_id")
+      .execute();
+    const of = (rows: typeof issued, keyId: string) => Number(rows.find((row) => row.key_id === keyId)?.total ?? 0);
+    const ids = new Set([...issued, ...redeemed].map((row) => row.key_id));
+    return [...ids].map((keyId) => ({ keyId, issued: of(issued, keyId), redeemed: of(redeemed, keyId) }));
+  }
+
+  /** Deletes rows of keys that were closed more than a day ago. */
+  async sweep(): Promise<void> {
+    const { db } = this.#database;
+    const latest = (await this.now()) - RETENTION_MS;
+    const old = await db.selectFrom("prepaid_closed").select("key_id").where("closed_at", "<=", latest).execute();
+    for (const { key_id } of old) {
+      await db.deleteFrom("prepaid_pack").where("key_id", "=", key_id).execute();
+      const some = db.selectFrom("prepaid_token").select("nonce").where("key_id", "=", key_id).limit(SWEEP_ROWS);
+      await db.deleteFrom("prepaid_token").where("key_id", "=", key_id).where("nonce", "in", some).execute();
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#database.close();
+  }
+}

@@ -1,0 +1,345 @@
+// Prepaid tokens at a paywall: what is offered, what is accepted, once, and what is returned, in both databases.
+import { createHash } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
+import { encodePrepaidHeader } from "@sotto/protocol/prepaid";
+import { expect } from "chai";
+import { eventually } from "../../../test/kit/eventually.ts";
+import { fuzzSize } from "../../../test/kit/fuzz-size.ts";
+import { expectRejected } from "../../../test/kit/rejection.ts";
+import { slow } from "../../../test/kit/slow.ts";
+import { BACKENDS } from "./support/claim-servers.ts";
+import {
+  ask,
+  createMerchant,
+  finish,
+  NOW,
+  openServer,
+  optionsOf,
+  PRICE,
+  type PrepaidServer,
+  show,
+  tokensOf,
+  told,
+  VALUES,
+} from "./support/prepaid.ts";
+
+const NEXT_EPOCH = Date.UTC(2027, 0, 1);
+const merchant = createMerchant();
+const WRITES = /^\s*(?:insert|update|delete)/i;
+
+for (const [name, address] of Object.entries(BACKENDS))
+  describe(`prepaid tokens in ${name}`, function () {
+    slow(this, "generates keys, and starts a database");
+    let url: string;
+    let server: PrepaidServer;
+    const opened: PrepaidServer[] = [];
+    const open = async (changes: object = {}) => {
+      const options = optionsOf(merchant);
+      const another = await openServer({ ...options, prepaid: { ...options.prepaid!, store: url, ...changes } });
+      opened.push(another);
+      return another;
+    };
+    beforeEach(async () => {
+      url = await address();
+      server = await open();
+    });
+    afterEach(async () => {
+      for (const one of opened.splice(0)) await one.close();
+    });
+    const reasons = () => server.events.flatMap(({ event, reason }) => (event === "refused" ? [reason] : []));
+
+    it("pay for one request each, and are spent before the handler runs", async () => {
+      const tokens = await tokensOf(server, 3);
+      const decisions = await Promise.all(tokens.map((token) => show(server, token)));
+      expect(decisions.map(told)).to.deep.equal(["paid", "paid", "paid"]);
+      const [first] = decisions;
+      if (first?.kind !== "paid" || first.payment.kind !== "prepaid") throw new Error("not paid by a token");
+      const { id, value, key, resource } = first.payment;
+      expect({ value, key, resource }).to.deep.equal({
+        value: PRICE,
+        key: tokens[0]!.keyId,
+        resource: "https://data.example/paid",
+      });
+      expect(id).to.match(/^prepaid:0x[0-9a-f]{64}:[\w-]{43}$/);
+      expect(first.headers).to.include({ "cache-control": "no-store", vary: "X-Payment-Proof, X-Payment-Token" });
+      for (const decision of decisions) await finish(decision, 200);
+      for (const token of tokens) expect(told(await show(server, token))).to.equal("402");
+      expect(reasons()).to.deep.equal(["PREPAID_SPENT", "PREPAID_SPENT", "PREPAID_SPENT"]);
+    });
+
+    it("are spent once if shown at the same time to two servers", async () => {
+      const other = await open({ keys: undefined });
+      const tokens = await tokensOf(server, 5);
+      for (const token of tokens) {
+        const decisions = await Promise.all([server, other, server, other, other].map((one) => show(one, token)));
+        expect(decisions.filter(({ kind }) => kind === "paid")).to.have.length(1);
+      }
+      const { rows } = await totals(server);
+      expect(rows).to.deep.equal([{ issued: 0, redeemed: 5, outstanding: -5n * PRICE }]);
+    });
+
+    it("are refused for another price, origin or epoch, or if the key is not the merchant's", async () => {
+      const [token, foreign] = [
+        (await tokensOf(server, 1))[0]!,
+        (await tokensOf(server, 1, { origin: "https://b.example" }))[0]!,
+      ];
+      expect(told(await show(server, token, { target: "/cheap" }))).to.equal("402");
+      expect(told(await show(server, token, { target: "/odd" }))).to.equal("402");
+      expect(told(await show(server, foreign))).to.equal("402");
+      const flipped = { ...token, signature: token.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
+      expect(told(await show(server, flipped))).to.equal("402");
+      expect(told(await show(server, { ...token, nonce: `0x${"00".repeat(32)}` }))).to.equal("402");
+      expect(told(await show(server, { ...token, keyId: `0x${"00".repeat(32)}` }))).to.equal("402");
+      const cheap = server.prepaid.keyring.offered(VALUES[0], NOW)!;
+      expect(told(await show(server, { ...token, keyId: cheap.id }, { target: "/cheap" }))).to.equal("402");
+      expect(reasons()).to.deep.equal([
+        ...["PREPAID_VALUE", "PREPAID_VALUE", "PREPAID_CHALLENGE", "PREPAID_SIGNATURE", "PREPAID_SIGNATURE"],
+        ...["PREPAID_KEY", "PREPAID_SIGNATURE"],
+      ]);
+      // The control: nothing of this has spent the token.
+      expect(told(await show(server, token))).to.equal("paid");
+    });
+
+    it("are accepted in the key's epoch and the next one, and never again, even if the clock goes back", async () => {
+      const tokens = await tokensOf(server, 4);
+      server.at(NEXT_EPOCH);
+      expect(told(await show(server, tokens[0]!))).to.equal("paid");
+      server.at(Date.UTC(2027, 0, 31, 23, 59));
+      expect(told(await show(server, tokens[1]!))).to.equal("paid");
+      server.at(Date.UTC(2027, 1, 1));
+      expect(told(await show(server, tokens[2]!))).to.equal("402");
+      const late = server.prepaid.keyring.find(tokens[0]!.keyId)!;
+      // PostgreSQL has a clock of its own, so the key is closed as a tick would.
+      await server.prepaid.store.close([late.id], "ended");
+      await server.prepaid.tick();
+      server.at(NOW);
+      expect(told(await show(server, tokens[3]!))).to.equal("402");
+      // Another server does not know yet that the key is closed; the store does.
+      const other = await open();
+      expect(told(await show(other, tokens[3]!))).to.equal("402");
+    });
+
+    it("are returned after a 5xx and before the handler started, twice, for the same method and target only", async () => {
+      const [token, kept] = await tokensOf(server, 2);
+      await finish(await show(server, token!), 500);
+      expect(told(await show(server, token!, { method: "POST" }))).to.equal("402");
+      expect(told(await show(server, token!, { target: "/paid?again" }))).to.equal("402");
+      const other = await open();
+      await finish(await show(other, token!), "unstarted");
+      await finish(await show(server, token!), 503);
+      expect(told(await show(server, token!))).to.equal("402");
+      for (const outcome of [200, 404, "aborted"] as const) {
+        const [one] = await tokensOf(server, 1);
+        await finish(await show(server, one!), outcome);
+        expect(told(await show(server, one!)), String(outcome)).to.equal("402");
+      }
+      expect(told(await show(server, kept!))).to.equal("paid");
+    });
+
+    it("are shown again later while their handler runs", async () => {
+      const [token] = await tokensOf(server, 1);
+      const running = await show(server, token!);
+      expect(told(await show(server, token!))).to.equal("402 later");
+      expect(told(await show(server, token!, { target: "/paid?b" }))).to.equal("402");
+      await finish(running, 500);
+      expect(told(await show(server, token!))).to.equal("paid");
+    });
+
+    it("are not written and not refused with 5xx if they are mutated", async () => {
+      const tokens = await tokensOf(server, 10);
+      const headers = tokens.map(encodePrepaidHeader);
+      await setImmediate();
+      const before = server.queries.filter((query) => WRITES.test(query)).length;
+      const statuses = new Map<string, number>();
+      for (let i = 0; i < fuzzSize(500, 10_000); i++) {
+        const header = mutate(headers[i % headers.length]!, i);
+        const answer = told(await ask(server, { headers: { "x-payment-token": [header] } }));
+        statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
+      }
+      expect([...statuses.keys()].sort()).to.deep.equal(["400", "402"]);
+      expect(server.queries.filter((query) => WRITES.test(query)).length).to.equal(before);
+      for (const token of tokens) expect(told(await show(server, token))).to.equal("paid");
+    });
+
+    it("are refused with Retry-After if the store fails, and can be shown again", async () => {
+      const [token] = await tokensOf(server, 1);
+      const { store } = server.prepaid;
+      const { spend } = store;
+      // The statement is committed, and its answer is lost.
+      store.spend = async (spends, holder) => {
+        await spend.call(store, spends, holder);
+        throw new Error("connection lost");
+      };
+      expect(told(await show(server, token!))).to.equal("402 later");
+      store.spend = spend;
+      await eventually(async () => told(await show(server, token!)) === "paid");
+    });
+
+    it("are malformed if they are repeated, too short, or of another type", async () => {
+      const [token] = await tokensOf(server, 1);
+      const header = encodePrepaidHeader(token!);
+      for (const values of [
+        [header, header],
+        [""],
+        [header.slice(1)],
+        [`${header}=`],
+        [`AAAB${header.slice(4)}`],
+        [`${header}, ${header}`],
+      ])
+        expect(told(await ask(server, { headers: { "x-payment-token": values } })), values[0]).to.equal("400");
+      expect(told(await show(server, token!))).to.equal("paid");
+    });
+
+    it("are left alone if there is a proof, or the route is free", async () => {
+      const [token] = await tokensOf(server, 1);
+      expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{"] } }))).to.equal("400");
+      expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{}"] } }))).to.equal("402");
+      expect(told(await show(server, token!, { target: "/health" }))).to.equal("free");
+      expect(told(await show(server, token!))).to.equal("paid");
+    });
+  });
+
+describe("the store of prepaid tokens", function () {
+  slow(this, "generates keys");
+  let folder: string;
+  let path: string;
+  let server: PrepaidServer | undefined;
+  const open = async (changes: object = {}) => {
+    const options = optionsOf(merchant);
+    const prepaid = { ...options.prepaid!, store: `sqlite:${path}`, guard: join(folder, "guard.json"), ...changes };
+    server = await openServer({ ...options, prepaid });
+    return server;
+  };
+  const close = async () => {
+    await server?.close();
+    server = undefined;
+  };
+  const restored = ({ events }: PrepaidServer) =>
+    events.filter(({ reason }) => reason === "PREPAID_STORE_RESTORED").length;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    path = join(folder, "tokens.sqlite");
+  });
+  afterEach(async () => {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Spends a token after a backup, and restores the backup. @returns the spent token and an unspent one */
+  async function restoreBackup() {
+    const first = await open();
+    const [spent, unspent] = await tokensOf(first, 2);
+    await close();
+    cpSync(path, join(folder, "backup.sqlite"));
+    const second = await open();
+    await finish(await show(second, spent!), 200);
+    await second.prepaid.tick();
+    await close();
+    return { spent: spent!, unspent: unspent! };
+  }
+
+  it("keeps its keys open over restarts", async () => {
+    const { spent, unspent } = await restoreBackup();
+    const again = await open();
+    expect([told(await show(again, spent)), told(await show(again, unspent)), restored(again)]).to.deep.equal([
+      "402",
+      "paid",
+      0,
+    ]);
+  });
+
+  for (const [what, replace] of [
+    ["is restored from a backup", () => cpSync(join(folder, "backup.sqlite"), path)],
+    ["is lost", () => rmSync(path)],
+  ] as const)
+    it(`closes its keys for good if it ${what}, and continues with the next epoch`, async () => {
+      const { spent, unspent } = await restoreBackup();
+      replace();
+      for (const changes of [{}, {}, { guard: join(folder, "another.json") }]) {
+        const again = await open(changes);
+        expect([told(await show(again, spent)), told(await show(again, unspent))]).to.deep.equal(["402", "402"]);
+        expect(await offer(again)).to.equal(undefined);
+        again.at(NEXT_EPOCH);
+        expect(await offer(again)).to.deep.include({ value: String(PRICE) });
+        const [next] = await tokensOf(again, 1, { now: NEXT_EPOCH });
+        expect(told(await show(again, next!))).to.equal("paid");
+        await close();
+      }
+    });
+
+  it("accepts a spent token again if it is restored and has no guard, which is what the guard prevents", async () => {
+    const { spent } = await restoreBackup();
+    cpSync(join(folder, "backup.sqlite"), path);
+    expect(told(await show(await open({ guard: undefined }), spent))).to.equal("paid");
+  });
+
+  it("closes its keys if the operator says so", async () => {
+    const { unspent } = await restoreBackup();
+    const again = await open({ closedBefore: "2027-01" });
+    expect(told(await show(again, unspent))).to.equal("402");
+    await close();
+    // For good, not only while the option is set.
+    expect(told(await show(await open(), unspent))).to.equal("402");
+  });
+
+  it("is noticed while the server runs", async () => {
+    const first = await open();
+    const [token] = await tokensOf(first, 1);
+    await finish(await show(first, token!), 200);
+    await first.prepaid.tick();
+    const database = new DatabaseSync(path);
+    database.exec("update prepaid_progress set ticks = 0; delete from prepaid_token");
+    database.close();
+    await first.prepaid.tick();
+    expect([told(await show(first, token!)), restored(first)]).to.deep.equal(["402", 1]);
+  });
+
+  it("refuses a guard file that is not one", async () => {
+    for (const text of ["", "{}", '{"version":1,"store":"a"}', "[]"]) {
+      writeFileSync(join(folder, "guard.json"), text);
+      await expectRejected("INVALID_OPTION", open);
+    }
+  });
+
+  it("deletes the rows of ended keys after a day", async () => {
+    const first = await open();
+    const [token] = await tokensOf(first, 1);
+    await finish(await show(first, token!), 200);
+    first.at(Date.UTC(2027, 1, 1));
+    await first.prepaid.tick();
+    expect((await totals(first)).rows).to.have.length(1);
+    first.at(Date.UTC(2027, 1, 3));
+    await first.prepaid.tick();
+    expect((await totals(first)).rows).to.have.length(0);
+    first.at(NOW);
+    expect(told(await show(first, token!))).to.equal("402");
+  });
+});
+
+/** `payment.prepaid` of the 402. */
+async function offer(server: PrepaidServer, target = "/paid"): Promise<object | undefined> {
+  const decision = await ask(server, { target });
+  if (decision.kind !== "refused") throw new Error(told(decision));
+  return (decision.body as { payment: { prepaid?: object } }).payment.prepaid;
+}
+
+async function totals({ paywall }: PrepaidServer) {
+  const rows = await paywall.prepaidTotals();
+  return { rows: rows.map(({ issued, redeemed, outstanding }) => ({ issued, redeemed, outstanding })) };
+}
+
+/** Changes one character, or cuts, repeats or moves a part. */
+function mutate(header: string, seed: number): string {
+  const hash = createHash("sha256").update(String(seed)).digest();
+  const at = hash.readUInt16BE(0) % header.length;
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const other = alphabet[(alphabet.indexOf(header[at]!) + 1 + (hash[2]! % 63)) % 64]!;
+  if (hash[3]! < 200) return header.slice(0, at) + other + header.slice(at + 1);
+  if (hash[3]! < 220) return header.slice(at) + header.slice(0, at);
+  if (hash[3]! < 235) return header.slice(0, at);
+  return header.slice(0, at) + "=+/ "[hash[4]! % 4] + header.slice(at + 1);
+}
