@@ -108,7 +108,7 @@ export {
   wordsFromSeed,
 } from "./seed.ts";
 export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
-export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/responses.ts";
+export type { Outcome, PhoneMapping, PushedSchedule, Settlement, VerifiedPayment } from "./service/responses.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
 export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";

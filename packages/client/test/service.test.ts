@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { DEPLOYMENT_CONTRACTS, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
+import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 
@@ -67,6 +68,25 @@ describe("SottoService", () => {
     expect([paymentToken, expiresIn]).to.deep.equal(["a.b.c", 9]);
     expect((await service.settle(bundle, paymentToken)).txSignature).to.equal(HASH("c"));
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
+  });
+
+  it("pushes a signed schedule of prepaid keys, and validates the numbers of keys in the response", async () => {
+    const signed = { schedule: { origin: "https://a.example" }, signature: "0x12" } as unknown as WireSignedSchedule;
+    answers.push([201, { accepted: 144, known: 0 }], [409, { code: "PREPAID_KEY_CONFLICT", message: "another key" }]);
+    expect(await service.pushSchedule(signed)).to.deep.equal({ accepted: 144, known: 0 });
+    expect(asked).to.deep.equal([`POST /zk/prepaid/schedules ${JSON.stringify(signed)}`]);
+    const conflict = await rejection(service.pushSchedule(signed));
+    expect([conflict.code, conflict.details.reason]).to.deep.equal(["SERVICE_REFUSED", "PREPAID_KEY_CONFLICT"]);
+    for (const body of [
+      {},
+      { accepted: 1 },
+      { accepted: "1", known: 0 },
+      { accepted: 145, known: 0 },
+      { accepted: -1, known: 1 },
+    ]) {
+      answers.push([200, body]);
+      expect((await rejection(service.pushSchedule(signed))).code).to.equal("SERVICE_ANSWER_INVALID");
+    }
   });
 
   it("validates the pool's manifest strictly", async () => {

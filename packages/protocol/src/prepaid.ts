@@ -28,6 +28,7 @@ export {
   type ScheduledKey,
   scheduleDigest,
   scheduledKeys,
+  scheduleRequest,
   scheduleTypedData,
   type WireSchedule,
 } from "./prepaid/schedule.ts";

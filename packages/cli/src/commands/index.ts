@@ -5,6 +5,9 @@ import { init } from "./init.ts";
 import { limits } from "./limits.ts";
 import { payments } from "./payments.ts";
 import { link, recipient, resolve } from "./phone.ts";
+import { prepaidKeys } from "./prepaid-keys.ts";
+import { prepaidPush } from "./prepaid-push.ts";
+import { prepaidSign } from "./prepaid-sign.ts";
 import { dismiss, purchases, withdrawals } from "./purchases.ts";
 import { receipt, receiptCheck } from "./receipt.ts";
 import { receive } from "./receive.ts";
@@ -41,6 +44,9 @@ export const commands: readonly Command[] = [
   refund,
   totals,
   totalsCheck,
+  prepaidKeys,
+  prepaidSign,
+  prepaidPush,
   exportCommand,
   restore,
 ];

@@ -142,7 +142,7 @@ function explain(error: unknown, specs: OptionSpecs): string {
 }
 
 /** Runs a parser of the protocol and turns its error into a usage error that names the argument. */
-function named<T>(name: string, parse: () => T): T {
+export function named<T>(name: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {

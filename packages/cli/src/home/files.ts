@@ -89,12 +89,15 @@ function flushFolder(path: string): void {
   }
 }
 
+/** Maximum size of a file that holds one key, in bytes. */
+const MAX_KEY_FILE_BYTES = 65_536;
+
 /**
  * Reads a file that holds a key.
  * @returns undefined if it does not exist
  * @throws CliError KEY_FILE_UNSAFE unless it is a plain file of this user that nobody else can read or write
  */
-export function readKeyFile(path: string): string | undefined {
+export function readKeyFile(path: string, maxBytes = MAX_KEY_FILE_BYTES): string | undefined {
   let descriptor: number;
   try {
     // The checks below use the descriptor, so that nobody can replace the file in between.
@@ -107,8 +110,11 @@ export function readKeyFile(path: string): string | undefined {
   }
   try {
     const { mode, uid, size } = fstatSync(descriptor);
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > 65_536)
-      throw new CliError("KEY_FILE_UNSAFE", `${path} is not a key file: expected a plain file of at most 64 KiB`);
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > maxBytes)
+      throw new CliError(
+        "KEY_FILE_UNSAFE",
+        `${path} is not a key file: expected a plain file of at most ${maxBytes / 1024} KiB`,
+      );
     if ((mode & 0o077) !== 0)
       throw new CliError(
         "KEY_FILE_UNSAFE",

@@ -1,4 +1,5 @@
 import { type DeploymentManifest, MAX_PAYMENT_TOKEN_LENGTH, parseDeployment } from "@sotto/protocol";
+import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
@@ -36,6 +37,13 @@ export interface PhoneMapping {
   readonly fields: Json;
 }
 
+/** How many keys of a pushed schedule a mirror did not have, and how many it had. */
+export interface PushedSchedule {
+  readonly accepted: number;
+  readonly known: number;
+}
+
+const MAX_SCHEDULE_KEYS = MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const TRANSACTION = /^0x[0-9a-f]{64}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -108,4 +116,11 @@ export function parsePhoneMapping(body: Json): PhoneMapping {
   if (typeof encryptedMapping !== "boolean" || typeof verified !== "boolean")
     throw invalid("no encryptedMapping and verified");
   return { wallet, phoneHash, encryptedMapping, verified, fields: body };
+}
+
+/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
+export function parsePushedSchedule({ accepted, known }: Json): PushedSchedule {
+  if (!isCount(accepted, MAX_SCHEDULE_KEYS) || !isCount(known, MAX_SCHEDULE_KEYS))
+    throw invalid("no accepted and known, the numbers of new and known keys");
+  return { accepted, known };
 }

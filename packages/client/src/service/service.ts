@@ -1,15 +1,18 @@
 import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { type DeploymentManifest, validUntilOf, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
+import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
 import {
   type Outcome,
   type PhoneMapping,
+  type PushedSchedule,
   parseArtifactSet,
   parseManifest,
   parseOutcome,
   parsePhoneMapping,
+  parsePushedSchedule,
   parseVerification,
   type Settlement,
   type VerifiedPayment,
@@ -151,6 +154,14 @@ export class SottoService {
   /** Submits the code that was sent to a phone. */
   async phoneVerify(request: Json, { signal }: CallOptions = {}): Promise<Json> {
     return this.#post("phone/verify", request, signal);
+  }
+
+  /**
+   * Pushes a signed schedule of prepaid keys to the service's mirror, which keeps the first key for each value and epoch.
+   * @throws ServiceClientError SERVICE_REFUSED (details.reason PREPAID_KEY_CONFLICT if it keeps another key)
+   */
+  async pushSchedule(signed: WireSignedSchedule, { signal }: CallOptions = {}): Promise<PushedSchedule> {
+    return parsePushedSchedule(await this.#post("prepaid/schedules", signed, signal));
   }
 
   async #follow(path: string, body: object, deadline: number, options: FollowOptions): Promise<Settlement> {

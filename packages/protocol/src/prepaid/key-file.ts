@@ -7,12 +7,13 @@ import { assertPrepaidValue, MAX_PREPAID_VALUES } from "./values.ts";
 
 /** Maximum size of keys.json, bytes. A file with a key for each of 12 values in 12 epochs has about 260,000. */
 export const MAX_PREPAID_KEY_FILE_BYTES = 1 << 20;
-const MAX_KEYS = MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
+/** Room for the keys of a schedule and for those of the next year. */
+const MAX_KEYS = 3 * MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
 /** Maximum length of a private key in characters; one of 2,048 bits has about 1,700. */
 const MAX_PEM_LENGTH = 2048;
 const PEM = /^-----BEGIN PRIVATE KEY-----\n(?:[A-Za-z0-9+/=]{1,76}\n)+-----END PRIVATE KEY-----\n?$/;
 
-/** A private key of a schedule. */
+/** A private key of a schedule, which signs tokens. */
 export interface PrepaidPrivateKey {
   readonly epoch: string;
   /** Base units. */
@@ -21,7 +22,7 @@ export interface PrepaidPrivateKey {
   readonly privateKey: string;
 }
 
-/** The content of keys.json: the private keys of one schedule. */
+/** The content of keys.json: the private keys of one or more schedules of one origin. */
 export interface PrepaidKeyFile {
   /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;

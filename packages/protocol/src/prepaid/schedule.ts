@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type StructFields, structDigest, type TypedData, typedDataOf } from "../binding/eip712.ts";
+import { type StructFields, structDigest, type TypedData, typedDataOf, typedDataRequest } from "../binding/eip712.ts";
 import type { Bytes32 } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
@@ -86,6 +86,13 @@ function structOf(schedule: PrepaidSchedule) {
 /** The EIP-712 typed data of a schedule, for any wallet. @throws SottoError INVALID_ARGUMENT */
 export const scheduleTypedData = (schedule: PrepaidSchedule): TypedData =>
   typedDataOf(NAME, FIELDS, structOf(schedule));
+
+/**
+ * The second parameter of `eth_signTypedData_v4`: JSON with the domain's type.
+ *
+ * @throws SottoError INVALID_ARGUMENT
+ */
+export const scheduleRequest = (schedule: PrepaidSchedule): string => typedDataRequest(scheduleTypedData(schedule));
 
 /** The EIP-712 digest of a schedule. @throws SottoError INVALID_ARGUMENT */
 export const scheduleDigest = (schedule: PrepaidSchedule): Bytes32 => structDigest(NAME, FIELDS, structOf(schedule));

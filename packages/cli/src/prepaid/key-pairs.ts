@@ -1,0 +1,62 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from "node:crypto";
+import { promisify } from "node:util";
+import { PREPAID_EXPONENT, PREPAID_KEY_BYTES, type PrepaidKey, prepaidKey } from "@sotto/protocol/prepaid";
+import { CliError } from "../frame/errors.ts";
+
+/** Keys that are generated at once; Node's pool has four threads. */
+const AT_ONCE = 4;
+const OPTIONS = { modulusLength: 8 * PREPAID_KEY_BYTES, publicExponent: PREPAID_EXPONENT };
+/** A message that is signed to check that the parts of a key fit together. */
+const CHECKED = Buffer.from("sotto");
+const generateRsa = promisify(generateKeyPair);
+
+/** Generates a key of the type rsa: keys of the type rsa-pss refuse the raw operations that blind signatures need. */
+async function generate(): Promise<string> {
+  const { privateKey } = await generateRsa("rsa", OPTIONS);
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+/**
+ * Generates RSA keys: PKCS #8 as PEM.
+ * @param onProgress receives the number of keys that exist
+ * @throws the signal's reason
+ */
+export async function generatePrivateKeys(
+  count: number,
+  onProgress: (done: number) => void,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const keys: string[] = [];
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) {
+      signal.throwIfAborted();
+      keys.push(await generate());
+      onProgress(keys.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return keys;
+}
+
+/**
+ * The public key of a private key.
+ * @param where names the key in errors
+ * @throws CliError KEY_MISSING, without any part of the key
+ */
+export function publicKeyOf(pem: string, where: string): PrepaidKey {
+  const wrong = () => new CliError("KEY_MISSING", `${where} is not an RSA key of 2048 bits with the exponent 65537`);
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType !== "rsa" || key.asymmetricKeyDetails?.publicExponent !== BigInt(PREPAID_EXPONENT))
+      throw wrong();
+    const publicKey = createPublicKey(key);
+    // OpenSSL reads a damaged key whose numbers do not fit together.
+    if (!verify("sha256", CHECKED, publicKey, sign("sha256", CHECKED, key))) throw wrong();
+    const { n = "" } = publicKey.export({ format: "jwk" });
+    return prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`));
+  } catch {
+    // The cause could quote the key.
+    throw wrong();
+  }
+}
