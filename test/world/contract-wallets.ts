@@ -31,7 +31,7 @@ const folder = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "
 const artifact = (name: string): { abi: string[]; bytecode: string } =>
   JSON.parse(readFileSync(join(folder, `${name}.sol`, `${name}.json`), "utf8"));
 
-async function deploy(world: World, name: string, ...args: unknown[]): Promise<BaseContract> {
+async function deploy(world: Pick<World, "provider">, name: string, ...args: unknown[]): Promise<BaseContract> {
   const { abi, bytecode } = artifact(name);
   const contract = await new ContractFactory(abi, bytecode, await world.provider.getSigner(0)).deploy(...args);
   return contract.waitForDeployment();
@@ -40,12 +40,12 @@ async function deploy(world: World, name: string, ...args: unknown[]): Promise<B
 /** The contract's answers to a signature check; see contracts/test/TroublesomeWallet.sol. */
 export const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 } as const;
 
-export async function troublesome(world: World, answer: number, returned = "0x"): Promise<string> {
+export async function troublesome(world: Pick<World, "provider">, answer: number, returned = "0x"): Promise<string> {
   return (await (await deploy(world, "TroublesomeWallet", answer, returned)).getAddress()).toLowerCase();
 }
 
 /** Deploys a contract wallet with a new owner. */
-export async function contractWallet(world: World): Promise<Signer> {
+export async function contractWallet(world: Pick<World, "provider">): Promise<Signer> {
   const owner = account();
   const address = (await (await deploy(world, "ContractWallet", owner.address)).getAddress()).toLowerCase();
   return { address, sign: (data) => owner.sign(data) };
@@ -54,7 +54,7 @@ export async function contractWallet(world: World): Promise<Signer> {
 const WRAPPED = `0x${"6492".repeat(16)}`;
 
 /** A contract wallet that is not deployed yet; its signatures contain the call that would deploy it. */
-export async function futureWallet(world: World): Promise<Signer> {
+export async function futureWallet(world: Pick<World, "provider">): Promise<Signer> {
   const owner = account();
   const factory = (await deploy(world, "ContractWalletFactory")) as Contract;
   const salt = hexlify(randomBytes(32));

@@ -153,7 +153,7 @@ describe("sotto prepaid keys", function () {
     expect(existsSync(second)).to.equal(false);
   });
 
-  it("drops the keys of months that are over from an addition", async () => {
+  it("leaves keys of past months out of an addition", async () => {
     const [old, added] = [join(home.folder, "old"), join(home.folder, "added")];
     await keys("--origin", ORIGIN, "--values", "100", "--epochs", "1", "--out", old);
     const { privateKey } = keysIn(old).keys[0]!;
