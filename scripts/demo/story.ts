@@ -142,6 +142,7 @@ const STAGES: Partial<Record<PurchaseStage, string>> = {
   paid: "has paid",
   presenting: "repeats the request with the proof",
   delivered: "gets the response",
+  token: "repeats the request with a prepaid token",
 };
 
 const payOnce: Step = {

@@ -1,4 +1,4 @@
-import { type Offer, type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
+import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
@@ -24,7 +24,8 @@ export const PAYING = {
 export interface Paid {
   amount: bigint;
   resource: string;
-  transaction: string;
+  /** Null if a prepaid token paid. */
+  transaction: string | null;
 }
 
 export const STAGES: Readonly<Record<PurchaseStage, string>> = {
@@ -40,6 +41,7 @@ export const STAGES: Readonly<Record<PurchaseStage, string>> = {
   presenting: "repeating the request with the proof",
   retrying: "the server failed: retrying with the same proof",
   delivered: "delivered",
+  token: "sending the request with a prepaid token",
 };
 
 export interface Limits {
@@ -63,16 +65,26 @@ export function parseLimits(context: Context, { decimals }: Config): Limits {
  * user. An interrupted purchase resumes without asking, because the user has already confirmed it.
  */
 export async function payingFetch(session: Session, limits: Limits, url: string, init: RequestInit) {
-  const { context, config, wallet } = session;
-  const { output, args, signal } = context;
+  const { output, args, signal } = session.context;
   let paid: Paid | undefined;
   const onProgress = ({ stage, resourceUrl, price, txSignature }: PurchaseProgress) => {
     output.progress(STAGES[stage]);
     if (txSignature !== undefined) paid = { amount: price, resource: resourceUrl, transaction: txSignature };
+    if (stage === "token") paid = { amount: price, resource: resourceUrl, transaction: null };
   };
+  const pay = wrapFetch(reach, session.wallet, { ...payOptions(session, limits), onProgress });
+  const key = args.text("key");
+  const response = await pay(url, { ...init, signal, sotto: { key } });
+  return { response, paid };
+}
+
+/** The options of a payment: the wallet's services and limits, and the questions to the user. */
+export function payOptions(session: Session, limits: Limits): WrapOptions {
+  const { context, config } = session;
+  const { args } = context;
   const service = serviceOf(config).url;
   const { limits: own } = config;
-  const pay = wrapFetch(reach, wallet, {
+  return {
     services: [service],
     phoneRegistry: args.url("registry") ?? service,
     phone: {
@@ -86,11 +98,9 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
     confirmRecipient: ({ host, known, offered }) =>
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
-    onProgress,
-  });
-  const key = args.text("key");
-  const response = await pay(url, { ...init, signal, sotto: { key } });
-  return { response, paid };
+    // Spends the tokens of `sotto prepaid buy`. A command is too short to buy in the background.
+    prepaid: { maxPerHost: MAX_AMOUNT, mirrors: [], buy: false },
+  };
 }
 
 /** The smaller of two limits; undefined means no limit. */
@@ -111,12 +121,16 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
 /** Shows the price and asks, unless the user confirmed in advance. @throws CliError NOT_CONFIRMED */
 async function confirmOffer(
   { context, config }: Session,
-  { price, recipient, resourceUrl, resumed }: Offer,
+  { price, recipient, resourceUrl, resumed, prepaid }: Offer,
 ): Promise<true> {
   if (resumed || context.args.flag("yes") || !canAsk(context)) return true;
+  const tokens = prepaid && `${prepaid.count} prepaid tokens of ${money(prepaid.value, config)}`;
+  // A token was paid for before.
+  if (prepaid?.count === 1) return true;
+  const what = tokens ?? printable(resourceUrl);
   const answer = await askLine(
     context,
-    `pay ${money(price, config)} to ${recipient} for ${printable(resourceUrl)}? [y/N] `,
+    `pay ${money(price, config)} to ${recipient} for ${what}? [y/N] `,
     "confirm in advance with --yes",
   );
   if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was paid");
@@ -141,6 +155,6 @@ export async function acceptRecipient(
 export function paidFields({ wallet }: Session, paid: Paid | undefined, config: Config) {
   if (paid === undefined) return null;
   const { amount, resource, transaction } = paid;
-  const id = wallet.history().find(({ transactionHash }) => transactionHash === transaction)?.id ?? null;
-  return { id, ...amountFields(amount, config), resource, transaction };
+  const id = transaction && wallet.history().find(({ transactionHash }) => transactionHash === transaction)?.id;
+  return { id: id ?? null, ...amountFields(amount, config), resource, transaction };
 }

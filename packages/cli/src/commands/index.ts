@@ -5,7 +5,10 @@ import { init } from "./init.ts";
 import { limits } from "./limits.ts";
 import { payments } from "./payments.ts";
 import { link, recipient, resolve } from "./phone.ts";
+import { prepaidBuy, prepaidRestore } from "./prepaid-buy.ts";
+import { prepaidDrop, prepaidResume } from "./prepaid-decide.ts";
 import { prepaidKeys } from "./prepaid-keys.ts";
+import { prepaidList } from "./prepaid-list.ts";
 import { prepaidPush } from "./prepaid-push.ts";
 import { prepaidSign } from "./prepaid-sign.ts";
 import { dismiss, purchases, withdrawals } from "./purchases.ts";
@@ -31,6 +34,11 @@ export const commands: readonly Command[] = [
   send,
   purchases,
   dismiss,
+  prepaidBuy,
+  prepaidList,
+  prepaidResume,
+  prepaidDrop,
+  prepaidRestore,
   withdraw,
   merge,
   withdrawals,

@@ -108,7 +108,8 @@ async function reportText(
   paid: Paid | undefined,
   file: string | undefined,
 ): Promise<void> {
-  if (paid !== undefined) output.note(`paid ${money(paid.amount, config)}: ${paid.transaction}`);
+  if (paid !== undefined)
+    output.note(`paid ${money(paid.amount, config)}: ${paid.transaction ?? "with a prepaid token"}`);
   if (args.flag("include")) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const all = [`HTTP ${response.status} ${response.statusText}`.trimEnd(), ...lines];

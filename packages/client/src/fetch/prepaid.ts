@@ -27,6 +27,9 @@ export interface PrepaidContext {
   readonly retryDelayMs: number | undefined;
 }
 
+/** Called before a token is shown, with the URL and its price in base units. */
+type OnToken = (url: string, price: bigint) => void;
+
 /** Spends prepaid tokens, and buys packs in the background. */
 export class PrepaidSpender {
   readonly #context: PrepaidContext;
@@ -56,13 +59,13 @@ export class PrepaidSpender {
   }
 
   /** Shows the token again that an equal, unfinished request was shown with. Undefined if there is none. */
-  async showAgain(call: Call, request: string): Promise<Response | undefined> {
+  async showAgain(call: Call, request: string, onToken: OnToken): Promise<Response | undefined> {
     const { book } = await this.open();
     const shown = book.shownTo(request);
     const pack = shown && book.pack(shown.pack);
     if (shown === undefined || pack?.state !== "ready" || pack.origin !== call.url.origin) return undefined;
     const release = book.acquire(shown);
-    return this.#show(call, book, pack, { shown, release, fresh: false, url: call.url });
+    return this.#show(call, book, pack, { shown, release, fresh: false, url: call.url, onToken });
   }
 
   /**
@@ -76,6 +79,7 @@ export class PrepaidSpender {
     request: string,
     { instructions, price, url }: Challenge,
     confirm: () => Promise<void>,
+    onToken: OnToken,
   ): Promise<Response | undefined> {
     const { prepaid, recipient } = instructions.payment;
     if (prepaid === undefined) return undefined;
@@ -92,7 +96,7 @@ export class PrepaidSpender {
     const taken = await book.take({ origin, value: price, request }, wallet.now());
     if (taken === undefined) return undefined;
     await this.#consider(origin, price, false);
-    return this.#show(call, book, book.pack(taken.shown.pack)!, { ...taken, fresh: true, url });
+    return this.#show(call, book, book.pack(taken.shown.pack)!, { ...taken, fresh: true, url, onToken });
   }
 
   /** Counts a request that was paid singly although its server sells tokens. */
@@ -104,7 +108,7 @@ export class PrepaidSpender {
     call: Call,
     book: PrepaidBook,
     pack: PackRecord,
-    token: { shown: ShownRecord; release: () => void; fresh: boolean; url: URL },
+    token: { shown: ShownRecord; release: () => void; fresh: boolean; url: URL; onToken: OnToken },
   ): Promise<Response> {
     const { wallet, retryDelayMs } = this.#context;
     try {
@@ -112,6 +116,7 @@ export class PrepaidSpender {
         wallet.prepaidPack({ origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
       );
       const header = encodePrepaidHeader(tokens[token.shown.index]!);
+      token.onToken(token.url.href, BigInt(pack.value));
       return await showToken(call, { ...token, book, header, retryDelayMs, now: () => wallet.now() });
     } finally {
       token.release();

@@ -154,12 +154,14 @@ class Payer {
       // The proof is only for the URL that sent the 402, which may be the target of a redirect.
       return this.#show(paying, paid, new URL(begun.resourceUrl));
     }
-    const again = await prepaid?.showAgain(call, paying.request);
+    const onToken = (resourceUrl: string, price: bigint) => paying.onProgress?.({ stage: "token", resourceUrl, price });
+    const again = await prepaid?.showAgain(call, paying.request, onToken);
     if (again !== undefined) return again;
     const response = await call.send();
     if (!isChallenge(response)) return response;
     const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
-    const spent = await prepaid?.spend(call, paying.request, challenge, () => this.#confirmToken(challenge));
+    const confirm = () => this.#confirmToken(challenge);
+    const spent = await prepaid?.spend(call, paying.request, challenge, confirm, onToken);
     if (spent !== undefined) return spent;
     const answer = await this.#show(paying, await this.#buy(paying, challenge), challenge.url);
     await prepaid?.paidSingly(challenge);

@@ -10,11 +10,13 @@ export type Revealed = z.infer<typeof REVEALED>;
 
 const NETWORK = "this machine's network address";
 
-export const toMerchant = (who: string, paid: boolean): Revealed => ({
-  to: "merchant",
-  who,
-  what: ["the request (URL, method, headers, body)", NETWORK, ...(paid ? ["the price, and that it was paid"] : [])],
-});
+const PREPAID =
+  "the price, and that a prepaid token paid it, which cannot be linked to its purchase or to another token";
+
+export const toMerchant = (who: string, paid: boolean, token = false): Revealed => {
+  const price = token ? PREPAID : "the price, and that it was paid";
+  return { to: "merchant", who, what: ["the request (URL, method, headers, body)", NETWORK, ...(paid ? [price] : [])] };
+};
 
 export const toService = (who: string): Revealed => ({
   to: "service",

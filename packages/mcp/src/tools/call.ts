@@ -4,7 +4,7 @@ import type { Agent } from "../agent/agent.ts";
 import { askPerson, type Extra } from "../agent/approval.ts";
 import { AgentError } from "../errors.ts";
 
-/** Order of the stages, for progress notifications. */
+/** Order of the stages of a payment, for progress notifications. */
 const STAGES: readonly PurchaseStage[] = [
   "challenge",
   "recipient",
@@ -43,6 +43,8 @@ export class PayingCall {
   readonly #approved = new Set<string>();
   /** The payment, once it is settled. */
   paid: { readonly amount: bigint; readonly transaction: string } | undefined;
+  /** Value of the prepaid token that was sent, base units. */
+  token: bigint | undefined;
 
   constructor(agent: Agent, server: Server, extra: Extra, timeoutMs: number) {
     this.#agent = agent;
@@ -64,11 +66,12 @@ export class PayingCall {
 
   /** Whether the server has seen the proof of payment. */
   get shown(): boolean {
-    return this.#reached >= STAGES.indexOf("presenting");
+    return this.token !== undefined || this.#reached >= STAGES.indexOf("presenting");
   }
 
   readonly onProgress = ({ stage, price, txSignature }: PurchaseProgress): void => {
     this.#reached = Math.max(this.#reached, STAGES.indexOf(stage));
+    if (stage === "token") this.token = price;
     if (txSignature !== undefined) this.paid = { amount: price, transaction: txSignature };
     const progressToken = this.#extra._meta?.progressToken;
     if (progressToken === undefined) return;

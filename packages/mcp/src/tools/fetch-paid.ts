@@ -118,6 +118,8 @@ async function pay(
     maxPerHost: agent.limits.perHost,
     maxPerDay: agent.limits.perDay,
     merge: true,
+    // Spends the tokens that the owner bought with `sotto prepaid buy`.
+    prepaid: { maxPerHost: agent.limits.perDay, mirrors: [], buy: false },
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, limits),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(
@@ -135,7 +137,8 @@ async function pay(
     sotto: key === undefined ? {} : { key: `mcp ${key}` },
   });
   state.delivered = await deliver(response, url, agent.responseLimit, call.signal);
-  return report(agent, wallet, url, call, state, { outcome: call.paid === undefined ? "free" : "paid" });
+  const outcome = call.paid !== undefined ? "paid" : call.token !== undefined ? "token" : "free";
+  return report(agent, wallet, url, call, state, { outcome });
 }
 
 /** Sends requests, and turns their failures into errors with a code. */
@@ -244,7 +247,7 @@ async function report(
 ): Promise<CallToolResult> {
   const { paid } = call;
   const revealed = [
-    ...(state.asked && url !== undefined ? [toMerchant(url.host, call.shown)] : []),
+    ...(state.asked && url !== undefined ? [toMerchant(url.host, call.shown, call.token !== undefined)] : []),
     ...[...state.redirected].filter((host) => host !== url?.host).map((host) => toMerchant(host, false)),
     ...(state.registry && agent.registry !== undefined ? [toRegistry(agent.registry)] : []),
     ...(call.atService && agent.service !== undefined ? [toService(agent.service)] : []),
@@ -253,6 +256,7 @@ async function report(
   const output: Output = {
     error: null,
     paid: paid === undefined ? null : amountOf(paid.amount, agent.token),
+    token: call.token === undefined ? null : amountOf(call.token, agent.token),
     transaction: paid?.transaction ?? null,
     receipt: paid === undefined || wallet === undefined ? null : receiptOf(wallet, paid.transaction),
     revealed,

@@ -17,12 +17,16 @@ export const LIMITS_LEFT = z.object({
 /** What every tool that can pay reports. */
 export const PAYING = {
   outcome: z
-    .enum(["paid", "free", "quoted", "failed"])
+    .enum(["paid", "token", "free", "quoted", "failed"])
     .describe(
-      "paid: money was spent, see `paid`. free: nothing was asked. quoted: nothing was paid. failed: see `error`",
+      "paid: money was spent, see `paid`. token: a prepaid token was spent, see `token`. free: nothing was asked. " +
+        "quoted: nothing was paid. failed: see `error`",
     ),
   error: ERROR.nullable(),
   paid: AMOUNT.nullable(),
+  token: AMOUNT.nullable().describe(
+    "value of the prepaid token that was spent; it was paid for when its pack was bought",
+  ),
   transaction: z.string().nullable(),
   receipt: z.string().nullable().describe("read the resource sotto://receipts/ID for it"),
   revealed: z.array(REVEALED),
@@ -32,9 +36,10 @@ const PAYING_OBJECT = z.object(PAYING);
 export type PayingOutcome = z.infer<typeof PAYING_OBJECT>;
 
 /** The facts of a paying call in words, for models that read no structured content. */
-export function payingInWords({ error, paid, transaction, receipt, revealed, limits }: PayingOutcome): string[] {
+export function payingInWords({ error, paid, token, transaction, receipt, revealed, limits }: PayingOutcome): string[] {
   return [
     ...(error === null ? [] : [`Failed: ${error.code}: ${error.message}.`]),
+    ...(token === null ? [] : [`Spent a prepaid token of ${inWords(token)}.`]),
     paid === null
       ? "Nothing was paid by this call."
       : `Paid ${inWords(paid)} (${paid.amount} base units) in transaction ${transaction}${receipt === null ? "" : `, receipt ${receipt}`}.`,
@@ -57,6 +62,7 @@ export function refusedCall(agent: Agent, error: unknown, more: Readonly<Record<
     outcome: "failed",
     error: reported(error, agent),
     paid: null,
+    token: null,
     transaction: null,
     receipt: null,
     revealed: [],

@@ -141,6 +141,7 @@ async function report(
   const output: Output = {
     error: null,
     paid: paid === undefined ? null : amountOf(paid.amount, token),
+    token: null,
     transaction: paid?.transaction ?? null,
     receipt:
       paid === undefined

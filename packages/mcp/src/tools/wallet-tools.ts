@@ -1,6 +1,7 @@
 // The tools that spend nothing: balance, history, receive.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { listPrepaid } from "@sotto/client";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import { type Agent, reported } from "../agent/agent.ts";
@@ -26,6 +27,9 @@ const BALANCE = {
   queued: AMOUNT.describe("becomes spendable soon"),
   pending: AMOUNT.describe("waits for confirmations"),
   total: AMOUNT,
+  prepaid: z
+    .array(z.object({ origin: z.string(), unspent: AMOUNT, stopped: z.string().nullable() }))
+    .describe("prepaid tokens by merchant, not part of total; stopped: the code of the reason, or null"),
   limits: LIMITS_LEFT,
 };
 
@@ -45,8 +49,17 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
           await wallet.scan({ signal: extra.signal });
           const { spendable, held, queued, pending, total } = wallet.balance();
           const left = await limitsLeft(wallet, agent.limits, token, undefined);
+          const prepaid = (await listPrepaid(wallet)).map(({ origin, unspent, stopped }) => ({
+            origin: quoted(origin, 259),
+            unspent: amountOf(unspent, token),
+            stopped: stopped?.code ?? null,
+          }));
           const text = [
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
+            ...prepaid.map(({ origin, unspent, stopped }) => {
+              const state = stopped === null ? "" : `, stopped: ${stopped}`;
+              return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}.`;
+            }),
             limitsInWords(left),
           ];
           return {
@@ -57,6 +70,7 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
               queued: amountOf(queued, token),
               pending: amountOf(pending, token),
               total: amountOf(total, token),
+              prepaid,
               limits: left,
             },
           };

@@ -13,6 +13,7 @@ const TEXTS: Record<PurchaseStage, string> = {
   presenting: "Asking the merchant with the proof of payment",
   retrying: "The merchant did not answer; asking again",
   delivered: "Delivered",
+  token: "Asking the merchant with a prepaid token",
 };
 
 /** A stage of a purchase in plain words. */
