@@ -9,6 +9,8 @@ import {
   type SignedSchedule,
   scheduledKeys,
 } from "@sotto/protocol/prepaid";
+import { ServiceClientError } from "../service/errors.ts";
+import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ask, jsonOf, reasonOf } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
@@ -146,26 +148,8 @@ async function mirroredSchedules(
   return found;
 }
 
-const mirrorFailed = (mirror: string, why: string) =>
-  new PrepaidError("PREPAID_MIRROR_FAILED", `the mirror ${mirror} ${why}; nothing was bought`, { mirror });
-
-/** Hands the merchant's schedule to a mirror that does not know its key yet. The mirror keeps the first key forever. */
-async function push(
-  send: typeof fetch,
-  mirror: string,
-  signed: SignedSchedule,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const init = {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(encodeSignedSchedule(signed)),
-  };
-  const limits = { name: `the mirror ${mirror}`, maxBytes: 64 * 1024, timeoutMs: TIMEOUT_MS, signal };
-  const answer = await ask(send, `${mirror}/prepaid/schedules`, init, limits);
-  if (answer.status === 200 || answer.status === 201) return;
-  throw mirrorFailed(mirror, `does not keep the merchant's schedule: ${reasonOf(answer)}`);
-}
+const mirrorFailed = (mirror: string, why: string, cause?: unknown) =>
+  new PrepaidError("PREPAID_MIRROR_FAILED", `the mirror ${mirror} ${why}; nothing was bought`, { mirror }, { cause });
 
 /**
  * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks the
@@ -192,15 +176,20 @@ export async function compareWithMirrors(
     if (conflict !== undefined) return conflict;
     if (has(kept)) continue;
     const own = schedules.find((signed) => has([signed]))!;
-    const failed = await push(send, mirror, own, signal).then(
+    // The mirror keeps the first key forever, so that the next payer's comparison covers it.
+    const service = new SottoService(mirror, { fetch: send, chainId: wallet.pool.chainId });
+    const failed = await service.pushSchedule(encodeSignedSchedule(own), { signal }).then(
       () => undefined,
       (error: unknown) => error,
     );
+    signal?.throwIfAborted();
     // Another payer may have pushed a different key in the meantime.
     const after = await read(mirror);
     const late = findConflict([...after, ...schedules]);
     if (late !== undefined) return late;
-    if (!has(after)) throw failed ?? mirrorFailed(mirror, "does not show the key that it accepted");
+    if (has(after)) continue;
+    const why = failed instanceof ServiceClientError ? failed.message : "it does not show the key that it accepted";
+    throw mirrorFailed(mirror, `does not keep the merchant's schedule: ${why}`, failed);
   }
   return undefined;
 }
