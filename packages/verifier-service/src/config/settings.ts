@@ -206,7 +206,7 @@ export const SETTINGS = {
     "SOTTO_PREPAID_CLIENT_QUOTA",
     integer(0),
     "24",
-    "pushes of prepaid schedules per network and day; an invalid signature counts too",
+    "pushes of prepaid schedules per network and day; invalid ones count too",
   ),
   prepaidQuota: setting(
     "SOTTO_PREPAID_QUOTA",

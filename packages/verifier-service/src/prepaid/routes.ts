@@ -71,8 +71,8 @@ export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): vo
     async ({ query }, reply) => {
       const schedules = await mirror.list(parseAddress(query.wallet, "wallet"), query.origin);
       // A push is visible at once.
-      reply.header("cache-control", "no-cache");
-      return { schedules };
+      reply.header("cache-control", "no-cache").type("application/json; charset=utf-8");
+      return reply.send(`{"schedules":${schedules}}` as never);
     },
   );
 }

@@ -1,6 +1,6 @@
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
 import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, PREPAID_SPKI_BYTES } from "@sotto/protocol/prepaid";
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { Address } from "../operations/schemas.ts";
 
 const MAX_ORIGIN_LENGTH = 300;
@@ -49,13 +49,11 @@ export const PushResponse = Type.Object({
 
 export const SchedulesQuery = Type.Object({ wallet: Address, origin: Origin });
 
-/** A kept schedule. */
 const MirroredSchedule = Type.Object({
   schedule: Schedule,
   signature: Signature,
   receivedAt: Type.Integer({ description: "Unix seconds" }),
 });
-export type MirroredSchedule = Static<typeof MirroredSchedule>;
 
 export const SchedulesResponse = Type.Object({
   schedules: Type.Array(MirroredSchedule, { description: "the oldest first" }),

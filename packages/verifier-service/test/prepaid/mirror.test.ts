@@ -243,13 +243,14 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect((await push(signed[2], limited[0])).status).to.equal(201);
   });
 
-  it("limits the pushes of one network a day, and counts those with a wrong signature", async () => {
-    const limited = await replica({ prepaidClientQuota: 3 });
+  it("limits the pushes of one network a day, and counts invalid ones", async () => {
+    const limited = await replica({ prepaidClientQuota: 4 });
     const signed = await merchant.sign(merchant.schedule());
     const forged = { ...signed, signature: `0x${"11".repeat(65)}` };
     expect((await push(signed, limited)).status).to.equal(201);
     expect((await push(signed, limited)).status).to.equal(200);
     expect((await push(forged, limited)).status).to.equal(401);
+    expect((await push({ ...signed, signature: "0xzz" }, limited)).status).to.equal(400);
     expect(codeOf(await push(signed, limited))).to.deep.equal([429, "QUOTA_EXCEEDED"]);
     expect((await push(signed, limited, "198.51.100.1")).status).to.equal(200);
     now += DAY_MS;
