@@ -21,8 +21,8 @@ import {
 export interface PayingClientOptions extends Omit<WrapOptions, "bodyLimit"> {
   readonly wallet: Wallet;
   /**
-   * Origin of the MCP server, such as https://tools.example. Payments for another origin are refused, limits per host count
-   * against it, and the wallet that it is paid at is pinned to it.
+   * Origin of the MCP server, such as https://tools.example. Payments for another origin are refused, limits per host
+   * count for it, and the wallet that receives its payments is pinned to it.
    */
   readonly server: string;
 }

@@ -66,9 +66,9 @@ class Tools implements ToolPaywall {
   }
 
   /**
-   * The proof header for a payload. A payer that settled the payment itself says so with token and transaction; for any other
-   * the service settles it now, which has the same outcome however often it is requested. The paywall checks the proofs
-   * first, so that a caller cannot make this server flood the service.
+   * The proof header for a payload. A payer that settled the payment itself sends its token and transaction. Otherwise
+   * the service settles the payment now; a repeated request for that has the same outcome. The paywall checks the
+   * proofs first, so that a caller cannot make this server flood the service.
    * @returns undefined if the payload does not pay for this call; "unavailable" if the paywall cannot check it now
    * @throws ServiceClientError
    */
