@@ -10,20 +10,20 @@ export const SCRIPT_ERRORS = {
   },
   INVALID_PORT: {
     means: "A port is not a number from 1 to 65535.",
-    cause: "A typing error, or a base port so high that the next ports do not exist.",
+    cause: "The number has a typo, or is so high that the ports after it do not exist.",
   },
   INVALID_URL: {
     means: "An address is not an http or https URL.",
-    cause: "A typing error, or an address without http:// or https://.",
+    cause: "The address has a typo, or lacks http:// or https://.",
   },
   UNEXPECTED: {
     means: "An error without a code.",
-    cause: "A fault of the command, or of the machine.",
+    cause: "The command has a bug, or the machine is faulty.",
     remedy: "run it with SOTTO_DEBUG=1 and report the stack trace",
   },
   UNKNOWN_OPTION: {
     means: "An option is not one of the command's, or has no value.",
-    cause: "A typing error, or a missing -- before the options of `npm run`.",
+    cause: "The option has a typo, or -- is missing before the options of `npm run`.",
   },
 
   // The launcher
@@ -42,7 +42,7 @@ export const SCRIPT_ERRORS = {
   },
   INTERRUPTED: {
     means: "The command was interrupted while it installed or built.",
-    cause: "Somebody pressed Ctrl-C, or the system ended the process.",
+    cause: "Someone pressed Ctrl-C, or the system ended the process.",
     remedy: "run it again",
   },
   NODE_TOO_OLD: { means: "The launcher needs Node 20 or newer.", cause: "An old Node comes first on the PATH." },
@@ -51,10 +51,13 @@ export const SCRIPT_ERRORS = {
     cause: "The download was cut off, or the system lacks the libraries that Node needs, as Alpine does.",
     remedy: "delete `.toolchain`",
   },
-  UNKNOWN_TASK: { means: "There is no task of this name.", cause: "A typing error, or a task of another version." },
+  UNKNOWN_TASK: {
+    means: "There is no task of this name.",
+    cause: "The name has a typo, or belongs to another version.",
+  },
   UNSUPPORTED_PLATFORM: {
     means: "The npm registry has no Node for this platform.",
-    cause: "Node is published for Linux, macOS and Windows on the usual processors only.",
+    cause: "Node is published only for Linux, macOS and Windows on common processors.",
     remedy: "install Node 24",
   },
 
@@ -66,11 +69,11 @@ export const SCRIPT_ERRORS = {
   },
   CIRCOM_FAILED: {
     means: "A circuit does not compile; the message is circom's.",
-    cause: "A mistake in its source, or an include that another library version lacks.",
+    cause: "Its source has a mistake, or includes a file that this version of a library lacks.",
   },
   CIRCUITS_JSON_INVALID: {
     means: "The file `circuits/circuits.json` is missing or malformed.",
-    cause: "The file was edited by hand, or a merge left its marks.",
+    cause: "The file was edited by hand, or a merge left conflict markers.",
   },
   CIRCUITS_JSON_STALE: {
     means: "The compiled circuits differ from circuits.json.",
@@ -79,7 +82,7 @@ export const SCRIPT_ERRORS = {
   },
   CIRCUIT_UNKNOWN: {
     means: "There is no circuit of this name.",
-    cause: "A typing error, or a circuit of another version.",
+    cause: "The name has a typo, or belongs to another version.",
   },
   CONTRACTS_NOT_BUILT: {
     means: "A compiled contract is missing.",
@@ -88,14 +91,17 @@ export const SCRIPT_ERRORS = {
   },
   GENERATED_STALE: {
     means: "A generated file differs from its sources.",
-    cause: "A source changed without `npm run generate`, or somebody edited the generated file.",
+    cause: "A source changed without `npm run generate`, or someone edited the generated file.",
     remedy: "`npm run generate`",
   },
-  GROUP_UNKNOWN: { means: "No constraint group has this prefix.", cause: "A typing error, or the group was renamed." },
+  GROUP_UNKNOWN: {
+    means: "No constraint group has this prefix.",
+    cause: "The prefix has a typo, or the group was renamed.",
+  },
   INCLUDE_MISSING: { means: "A circuit includes a file that does not exist.", cause: "The file was renamed or moved." },
   LOCK_DAMAGED: {
     means: "The lock `circuits/artifacts.lock.json` is malformed.",
-    cause: "The file was edited by hand, or a merge left its marks.",
+    cause: "The file was edited by hand, or a merge left conflict markers.",
   },
   LOCK_MISSING: {
     means: "There is no `circuits/artifacts.lock.json`.",
@@ -121,10 +127,13 @@ export const SCRIPT_ERRORS = {
     means: "The public signals of the proof to forge have the wrong number, or are not field elements.",
     cause: "The signals are those of another circuit.",
   },
-  SOURCE_MISSING: { means: "There is no circuit at this path.", cause: "A typing error, or the circuit was renamed." },
+  SOURCE_MISSING: {
+    means: "There is no circuit at this path.",
+    cause: "The path has a typo, or the circuit was renamed.",
+  },
   STEP_FAILED: {
     means: "A step of `circuits:build` failed; its output is above the message.",
-    cause: "A mistake in a circuit, or an interrupted step.",
+    cause: "A circuit has a mistake, or the step was interrupted.",
   },
   TESTS_FAILED: {
     means: "Tests of the changed circuits failed; their output is above the message.",
@@ -180,7 +189,7 @@ export const SCRIPT_ERRORS = {
   },
   COMMAND_UNKNOWN: {
     means: "The ceremony has no command of this name.",
-    cause: "A typing error, or a command of another version.",
+    cause: "The name has a typo, or belongs to another version.",
   },
   CONTRIBUTION_INVALID: {
     means: "A key does not result from the previous contributions.",
@@ -207,7 +216,7 @@ export const SCRIPT_ERRORS = {
   },
   NAME_TAKEN: {
     means: "A verifier would have another contract's name.",
-    cause: "Two ceremonies have names that give one contract name.",
+    cause: "Two ceremonies have names that lead to the same contract name.",
     remedy: "choose another name",
   },
   NO_CONTRIBUTIONS: {
@@ -226,7 +235,7 @@ export const SCRIPT_ERRORS = {
   },
   PTAU_POWER_UNKNOWN: {
     means: "There is no phase 1 file with this number of powers.",
-    cause: "The public ceremony has files for certain powers only.",
+    cause: "The public ceremony has files only for certain powers.",
   },
   PTAU_TOO_SMALL: {
     means: "A circuit's key cannot be made from this phase 1; usually it has too few powers.",
@@ -238,7 +247,7 @@ export const SCRIPT_ERRORS = {
   },
   TRANSCRIPT_DAMAGED: {
     means: "A transcript is malformed, or belongs to a different ceremony than its name says.",
-    cause: "The file was edited or renamed, or a merge left its marks.",
+    cause: "The file was edited or renamed, or a merge left conflict markers.",
   },
   TRANSCRIPT_MISMATCH: {
     means: "A file differs from the transcript; the message names circuit and file.",
@@ -246,7 +255,7 @@ export const SCRIPT_ERRORS = {
   },
   TRANSCRIPT_MISSING: {
     means: "There is no transcript of this ceremony.",
-    cause: "A typing error, or the ceremony is on another branch.",
+    cause: "The name has a typo, or the ceremony is on another branch.",
   },
   ZKEY_DAMAGED: {
     means: "A key file is truncated, changed or unreadable.",
@@ -279,20 +288,20 @@ export const SCRIPT_ERRORS = {
   },
   MANIFEST_EXISTS: {
     means: "Another checkout deployed under this name.",
-    cause: "Somebody else deployed, and the journal is not in this checkout.",
+    cause: "Someone else deployed, and the journal is not in this checkout.",
     remedy: "choose another `--network`",
   },
   MANIFEST_MISSING: {
     means: "There is no manifest at this path, or it is not JSON.",
-    cause: "A typing error, or nothing was deployed under this name.",
+    cause: "The name has a typo, or nothing was deployed under this name.",
   },
   NETWORK_INVALID: {
     means: "The name of a deployment is missing or contains characters other than a to z, 0 to 9 and -.",
-    cause: "A typing error, or an upper-case name.",
+    cause: "The name has a typo or upper-case letters.",
   },
   NODE_FAILED: {
     means: "The local chain did not start.",
-    cause: "The machine has too little memory, or Hardhat is not installed completely.",
+    cause: "The machine has too little memory, or the installation of Hardhat is incomplete.",
   },
   NODE_UNREACHABLE: {
     means: "The node does not answer, or its answer is not valid JSON-RPC.",
@@ -302,7 +311,10 @@ export const SCRIPT_ERRORS = {
     means: "The deploying account has no ETH on this chain.",
     cause: "The account is new, or the key is another account's.",
   },
-  OPTION_INVALID: { means: "An option's value is out of range.", cause: "A typing error, or a value in another unit." },
+  OPTION_INVALID: {
+    means: "An option's value is out of range.",
+    cause: "The value has a typo, or is in another unit.",
+  },
   POOL_GONE: {
     means: "The journal belongs to a chain that was restarted.",
     cause: "A local chain loses its contracts when it stops.",
@@ -320,11 +332,11 @@ export const SCRIPT_ERRORS = {
   },
   SETTING_INVALID: {
     means: "A setting of Hardhat is missing or invalid, or the keystore's password is wrong.",
-    cause: "The variable was never set with `hardhat keystore`, or has a typing error.",
+    cause: "The variable was never set with `hardhat keystore`, or has a typo.",
   },
   TOKEN_INVALID: {
     means: "There is no ERC-20 token at this address.",
-    cause: "The address has a typing error, or is the token's address on another chain.",
+    cause: "The address has a typo, or is the token's address on another chain.",
   },
   TRANSACTION_LOST: {
     means: "A sent transaction is not in a block yet.",
@@ -335,7 +347,7 @@ export const SCRIPT_ERRORS = {
   // The local environment of `npm run dev`
   BUILD_FAILED: {
     means: "The build failed; its output is above the message.",
-    cause: "A mistake in a changed file, or an installation that is not complete.",
+    cause: "A changed file has a mistake, or the installation is not complete.",
   },
   CHAIN_HISTORY_DAMAGED: {
     means: "The file of the local chain's blocks is malformed.",
@@ -354,7 +366,7 @@ export const SCRIPT_ERRORS = {
   },
   INVALID_TRAFFIC: {
     means: "The rate of payments is out of range.",
-    cause: "A typing error, or a rate that no machine reaches.",
+    cause: "The rate has a typo, or is one that no machine reaches.",
   },
   STATE_OUTDATED: {
     means: "The circuits changed after the pool was deployed.",
@@ -377,7 +389,7 @@ export const SCRIPT_ERRORS = {
   // The demo: each of its steps checks its result
   BALANCES_DIFFER: {
     means: "A balance at the end of the demo is wrong.",
-    cause: "A fault of the wallet or of the service.",
+    cause: "The wallet or the service has a bug.",
   },
   CHILD_FAILED: {
     means: "The service, the resource servers or the traffic exited while starting.",
@@ -385,7 +397,7 @@ export const SCRIPT_ERRORS = {
   },
   LEAKED: {
     means: "Public data of the demo contains a secret.",
-    cause: "A fault that writes a secret to the chain, a log or a response.",
+    cause: "A bug writes a secret to the chain, a log or a response.",
   },
   NOT_APPENDED: {
     means: "The service did not append the demo's notes in time.",
@@ -401,11 +413,11 @@ export const SCRIPT_ERRORS = {
   },
   NOT_PAID_ONCE: {
     means: "A request of the demo was not paid exactly once.",
-    cause: "A fault of the client's journal or of the server's claims.",
+    cause: "The client's journal or the server's claims have a bug.",
   },
   NOT_READ: {
     means: "The demo's viewing key does not read exactly the payments that were made.",
-    cause: "A fault of the scanner, or a payment that the demo did not expect.",
+    cause: "The scanner has a bug, or a payment arrived that the demo did not expect.",
   },
   NOT_SERVED: {
     means: "A paid request of the demo was not answered with 200.",
@@ -419,10 +431,10 @@ export const SCRIPT_ERRORS = {
     means: "A step of the demo ran before the one it depends on.",
     cause: "A step was added or moved in the demo's source.",
   },
-  PAID_TWICE: { means: "The demo paid twice for one purchase.", cause: "A fault of the client's journal." },
+  PAID_TWICE: { means: "The demo paid twice for one purchase.", cause: "The client's journal has a bug." },
   RESTORE_INCOMPLETE: {
     means: "The demo's restored wallet has a different balance than the original.",
-    cause: "A fault of the scanner, or a note that the chain does not show.",
+    cause: "The scanner has a bug, or the chain does not show a note.",
   },
   SERVER_FAILED: {
     means: "A resource server of the demo failed without a code.",
@@ -434,14 +446,17 @@ export const SCRIPT_ERRORS = {
   },
 
   // The benches
-  BENCH_UNKNOWN: { means: "There is no bench of this name.", cause: "A typing error, or a bench of another version." },
+  BENCH_UNKNOWN: {
+    means: "There is no bench of this name.",
+    cause: "The name has a typo, or belongs to another version.",
+  },
   LOOP_FAILED: {
     means: "The bench `loop` cannot change the circuit, or a turn failed.",
     cause: "The circuit's source changed, so that the bench does not find the line that it edits.",
   },
   TREE_CHANGED: {
     means: "The bench `loop` would overwrite uncommitted files.",
-    cause: "Somebody works in this checkout.",
+    cause: "Someone works in this checkout.",
     remedy: "commit them",
   },
 } satisfies ErrorTable;

@@ -318,7 +318,7 @@ describe("the observer page", function () {
       node.target = replacement.url;
       await page.getByText("The chain was restarted").waitFor();
       await page.getByText("you can start fresh on the new one").waitFor();
-      await party("payer").getByText("belongs to the chain before its restart").waitFor();
+      await party("payer").getByText("the wallet of this browser belongs to the old one").waitFor();
       await page.getByText("No payment yet.").waitFor();
       await assertAccessible(page, "the observer page after a restart of the chain");
     }),

@@ -21,7 +21,7 @@ export const CLI_ERRORS = {
   },
   FILE_UNREADABLE: {
     means: "A file cannot be read or written.",
-    cause: "The path is wrong, or this user has no permission, or the disk is full.",
+    cause: "The path is wrong, this user has no permission, or the disk is full.",
     exit: "usage",
   },
   WALLET_EXISTS: {
@@ -58,7 +58,7 @@ export const CLI_ERRORS = {
   },
   BACKUP_INVALID: {
     means: "The backup is damaged, not a backup, or the passphrase is wrong.",
-    cause: "The passphrase has a typing error, or the file was changed or cut off.",
+    cause: "The passphrase has a typo, or the file was changed or cut off.",
     exit: "invalid",
   },
   HOST_UNREACHABLE: {
@@ -73,7 +73,7 @@ export const CLI_ERRORS = {
   },
   INTERRUPTED: {
     means: "A signal interrupted the command. Run it again to resume.",
-    cause: "Somebody pressed Ctrl-C, or the system ended the process.",
+    cause: "Someone pressed Ctrl-C, or the system ended the process.",
     exit: "interrupted",
   },
 } satisfies ErrorTable;

@@ -103,12 +103,12 @@ export const WALLET_ERRORS = {
   },
   PAYMENT_CLOSED: {
     means: "The payment can no longer be retried: its note was spent otherwise or released.",
-    cause: "Another device with the same words spent the note, or this wallet gave the payment up.",
+    cause: "Another device with the same words spent the note, or this wallet abandoned the payment.",
     exit: "refused",
   },
   QUEUE_EMPTY: {
     means: "No note is waiting to be appended.",
-    cause: "Somebody else, usually the service, appended the notes first.",
+    cause: "Someone else, usually the service, appended the notes first.",
   },
   CLOCK_BEHIND: {
     means: "The clock of this machine is behind the chain's, so that a new proof would expire at once.",
@@ -117,7 +117,7 @@ export const WALLET_ERRORS = {
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TIMED_OUT: {
     means: "The operation did not finish in time.",
-    cause: "The chain, the service or this machine is slower than the given time allows.",
+    cause: "The chain, the service or this machine is too slow for the configured timeout.",
     exit: "pending",
   },
 } satisfies ErrorTable;
@@ -132,7 +132,7 @@ const PAYMENT_DECLINED = {
 export const FETCH_ERRORS = {
   FETCH_OPTION_INVALID: {
     means: "An option is missing or has the wrong type.",
-    cause: "A typing error, an amount that is not a bigint, or an option of another version.",
+    cause: "An option has a typo, an amount is not a bigint, or the option belongs to another version.",
     exit: "usage",
   },
   BODY_TOO_LARGE: SHARED_ERRORS.BODY_TOO_LARGE,
@@ -179,7 +179,7 @@ export const FETCH_ERRORS = {
     means:
       "The host was paid under another wallet before, and nobody confirmed the change. Details: `known`, `offered`.",
     cause:
-      "The merchant changed its wallet, a local chain was started anew, or somebody replaced the terms to divert payments.",
+      "The merchant changed its wallet, a local chain was restarted, or someone replaced the terms to divert payments.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
@@ -190,7 +190,7 @@ export const PHONE_PAYMENT_ERRORS = {
   PAYMENT_DECLINED,
   PHONE_OPTION_INVALID: {
     means: "An option or field of the request is missing or has the wrong type.",
-    cause: "A typing error, or a field that a form left empty.",
+    cause: "An option has a typo, or a form left a field empty.",
     exit: "usage",
   },
   PHONE_NUMBER_INVALID: {
@@ -220,7 +220,7 @@ export const PHONE_PAYMENT_ERRORS = {
   },
   PHONE_NOT_SIGNED: {
     means: "The wallet did not sign the address that the registry names.",
-    cause: "The registry or its database was changed, or the wallet's contract accepts other owners now.",
+    cause: "The registry or its database was changed, or the wallet's contract now accepts other owners.",
     exit: "refused",
   },
   PHONE_BINDING_EXPIRED: {
@@ -232,7 +232,7 @@ export const PHONE_PAYMENT_ERRORS = {
     means:
       "The number had another wallet or key when it was paid before, and nobody confirmed the change. Details: " +
       "`knownWallet`, `knownKey`, `knownIssuedAt`, `offeredWallet`, `offeredKey`, `offeredIssuedAt`.",
-    cause: "The holder changed the wallet, the number has a new holder, or somebody took it over.",
+    cause: "The holder changed the wallet, the number has a new holder, or someone took it over.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
@@ -243,7 +243,7 @@ export const PHONE_PAYMENT_ERRORS = {
   },
   PHONE_RECIPIENT_MISMATCH: {
     means: "A 402 response names a phone number, but not the wallet or key that it belongs to. Details: `field`.",
-    cause: "The resource server's terms are older than the link, or name somebody else's wallet.",
+    cause: "The resource server's terms are older than the link, or name someone else's wallet.",
     exit: "refused",
   },
 } satisfies ErrorTable;
@@ -254,7 +254,7 @@ const REFUND = "`sotto purchases` shows the details for a refund claim; close th
 export const PURCHASE_ERRORS = {
   PURCHASE_INVALID: {
     means: "An option or field of the request is missing or has the wrong type. Nothing was started.",
-    cause: "A typing error, an amount that is not a bigint, or a key that is empty or too long.",
+    cause: "A field has a typo, an amount is not a bigint, or a key is empty or too long.",
     exit: "usage",
   },
   REQUEST_LIMIT_EXCEEDED: {
@@ -348,7 +348,7 @@ export const PURCHASE_ERRORS = {
   },
   UNKNOWN_PURCHASE: {
     means: "There is no open purchase with this id, or it cannot be dismissed yet.",
-    cause: "The purchase is finished or dismissed, the id has a typing error, or a payment is still in flight.",
+    cause: "The purchase is finished or dismissed, the id has a typo, or a payment is still in flight.",
     exit: "usage",
     remedy: {
       local: "`sotto purchases` lists the open purchases",
@@ -448,12 +448,12 @@ export const PREPAID_ERRORS = {
 export const RECEIPT_ERRORS = {
   RECEIPT_MALFORMED: {
     means: "A value is not a receipt or a statement of totals: a field is missing, malformed or too large.",
-    cause: "The text was cut off, or is another JSON text.",
+    cause: "The text was cut off, or is a different JSON text.",
     exit: "invalid",
   },
   RECEIPT_INVALID: {
     means: "The fields of the receipt contradict each other or the chain. It proves nothing.",
-    cause: "Somebody changed the receipt, or it was made for another pool.",
+    cause: "Someone changed the receipt, or it was made for another pool.",
     exit: "invalid",
   },
   RECEIPT_NOT_SETTLED: {
@@ -463,7 +463,7 @@ export const RECEIPT_ERRORS = {
   },
   RECEIPT_OTHER_CHALLENGE: {
     means: "The receipt answers a different challenge than the one that was set.",
-    cause: "The receipt was made earlier, for somebody else or for another question.",
+    cause: "The receipt was made earlier, for someone else or for another question.",
     exit: "invalid",
   },
   RECEIPT_ELSEWHERE: {
@@ -473,7 +473,7 @@ export const RECEIPT_ERRORS = {
   },
   RECEIPT_SHOWS_DEPOSIT: {
     means: "The spent note was a deposit: the receipt would reveal which one, and so the depositor's account.",
-    cause: "The wallet paid directly with a deposited note, without change of an earlier payment.",
+    cause: "The wallet paid directly with a deposited note, not with the change of an earlier payment.",
     exit: "refused",
   },
   RECEIPT_IMPOSSIBLE: {
@@ -487,7 +487,7 @@ export const RECEIPT_ERRORS = {
 export const SERVICE_CLIENT_ERRORS = {
   SERVICE_NOT_ALLOWED: {
     means: "The service's base URL is not an http(s) URL, or is not allowed.",
-    cause: "The URL has a typing error, or the resource server names a service that is not in the list.",
+    cause: "The URL has a typo, or the resource server names a service that is not in the list.",
     exit: "usage",
   },
   SERVICE_NOT_SECURE: {

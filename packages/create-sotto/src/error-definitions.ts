@@ -19,7 +19,7 @@ export const CREATE_ERRORS = {
   },
   TEMPLATE_UNKNOWN: {
     means: "There is no template of this name.",
-    cause: "A typing error, or a template of another version.",
+    cause: "The name has a typo, or belongs to another version.",
     exit: "usage",
   },
   USAGE: SHARED_ERRORS.USAGE,

@@ -8,7 +8,7 @@ export const DATABASE_ERRORS = {
   },
   STORE_UNAVAILABLE: {
     means: "The database does not answer. Try again.",
-    cause: "The database is down or restarting, refuses the password, or another process holds its lock for long.",
+    cause: "The database is down or restarting, refuses the password, or another process holds its lock for too long.",
     http: 503,
   },
   STORE_TOO_NEW: {

@@ -20,7 +20,7 @@ export const REGISTRY_ERRORS = {
   KEY_MISSING: SHARED_ERRORS.KEY_MISSING,
   RECORD_TAMPERED: {
     means: "A record is not the one that the registry wrote in this row and version. It is never returned.",
-    cause: "Somebody changed the database, or part of it was restored from an older backup.",
+    cause: "Someone changed the database, or part of it was restored from an older backup.",
   },
   SIGNATURE_INVALID: {
     means: "The wallet did not sign exactly these fields, with this time, for this registry.",
@@ -29,7 +29,7 @@ export const REGISTRY_ERRORS = {
   },
   SIGNATURE_REPLAYED: {
     means: "This signed request was accepted before.",
-    cause: "The client sent a request again after its response was lost, or somebody copied it.",
+    cause: "The client sent a request again after its response was lost, or someone copied it.",
     http: 409,
   },
   LINK_OUTDATED: {
@@ -54,7 +54,7 @@ export const REGISTRY_ERRORS = {
   },
   CODE_EXHAUSTED: {
     means: "The code was tried too often. Link again.",
-    cause: "Somebody guessed, or the same wrong code was sent repeatedly.",
+    cause: "Someone guessed, or the same wrong code was sent repeatedly.",
     http: 410,
   },
   CODES_LIMITED: {
@@ -93,7 +93,7 @@ export const PHONE_ERRORS = {
   },
   NUMBER_NOT_SERVED: {
     means: "The registry does not link numbers of this kind or country.",
-    cause: "The operator allows certain countries or only mobile numbers.",
+    cause: "The operator allows only certain countries, or only mobile numbers.",
     http: 422,
   },
   UNKNOWN_NUMBER: {
@@ -103,12 +103,12 @@ export const PHONE_ERRORS = {
   },
   LOOKUP_SIGNATURE_REQUIRED: {
     means: "The registry answers signed lookups only.",
-    cause: "The operator set the registry to signed lookups, so that it can limit each wallet.",
+    cause: "The operator requires signed lookups, so that the registry can limit each wallet.",
     http: 401,
   },
   CONTRACT_CHECKS_LIMITED: {
     means: "Too many signatures of contract wallets. `retry-after` says when to retry.",
-    cause: "Many contract wallets link at the same time, or somebody tests invalid signatures.",
+    cause: "Many contract wallets link at the same time, or someone tests invalid signatures.",
     http: 429,
   },
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,

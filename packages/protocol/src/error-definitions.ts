@@ -24,7 +24,7 @@ export const SHARED_ERRORS = {
   },
   INVALID_OPTION: {
     means: "An option is missing, malformed or out of range. The message names it.",
-    cause: "A typing error, a unit other than the documented one, or an option of another version.",
+    cause: "An option has a typo or the wrong unit, or belongs to another version.",
     exit: "usage",
   },
   KEY_MISSING: {
@@ -64,13 +64,13 @@ export const SHARED_ERRORS = {
   },
   UNKNOWN_PAYMENT: {
     means: "There is no payment with this id.",
-    cause: "The id has a typing error, or belongs to another service, wallet or chain.",
+    cause: "The id has a typo, or belongs to another service, wallet or chain.",
     exit: "usage",
     http: 404,
   },
   USAGE: {
     means: "An option or argument is unknown, missing or has the wrong type.",
-    cause: "A typing error, or a command line that was written for another version.",
+    cause: "The command line has a typo, or was written for another version.",
     exit: "usage",
   },
   WRONG_CHAIN: {

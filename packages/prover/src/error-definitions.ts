@@ -9,7 +9,7 @@ export const PROVER_ERRORS = {
   },
   ARTIFACT_SET_UNKNOWN: {
     means: "No lock of this name is compiled in. Details: `set`, `known`.",
-    cause: "The pool uses keys that are newer than this version, or the name has a typing error.",
+    cause: "The pool uses keys that are newer than this version, or the name has a typo.",
     exit: "usage",
   },
   ARTIFACTS_SOURCE_INVALID: {
@@ -41,12 +41,12 @@ export const PROVER_ERRORS = {
   },
   ARTIFACT_CHANGED: {
     means: "The SHA-256 of an artifact does not match the lock. Details: `file`, `expected`, `found`.",
-    cause: "The circuits were built again with other keys, the download was damaged, or somebody replaced the file.",
+    cause: "The circuits were built again with other keys, the download was damaged, or someone replaced the file.",
     exit: "usage",
   },
   CIRCUIT_UNKNOWN: {
     means: "There is no circuit of this name.",
-    cause: "A typing error, or a circuit of another version.",
+    cause: "The name has a typo, or belongs to another version.",
     exit: "usage",
   },
   VERIFICATION_KEY_INVALID: {
@@ -101,13 +101,13 @@ export const PROVER_ERRORS = {
   },
   PROOF_COORDINATE_RANGE: {
     means: "A coordinate of a proof is not below the field modulus q, so it is an alias of another proof.",
-    cause: "Somebody changed the encoding of a valid proof, or the client does not reduce coordinates.",
+    cause: "Someone changed the encoding of a valid proof, or the client does not reduce coordinates.",
     exit: "invalid",
     http: 400,
   },
   PROOF_AT_INFINITY: {
     means: "A point of a proof is the point at infinity.",
-    cause: "Somebody sends a forged proof, or the client's proof was left empty.",
+    cause: "Someone sends a forged proof, or the client's proof was left empty.",
     exit: "invalid",
     http: 400,
   },
@@ -131,7 +131,7 @@ export const PROVER_ERRORS = {
   },
   SIGNAL_RANGE: {
     means: "A public signal is not below the scalar field's order r, so it is an alias of another one.",
-    cause: "Somebody changed the encoding of a valid payment, or the client does not reduce its values.",
+    cause: "Someone changed the encoding of a valid payment, or the client does not reduce its values.",
     exit: "invalid",
     http: 400,
   },

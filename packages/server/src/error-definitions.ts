@@ -14,22 +14,22 @@ export const SERVER_ERRORS = {
   },
   DUPLICATE_KEY: {
     means: "An object of the body has the same key twice.",
-    cause: "A program joins JSON texts by hand, or somebody tries to be read in two ways.",
+    cause: "A program joins JSON texts by hand, or someone sends input that two parsers read differently.",
     http: 400,
   },
   FORBIDDEN_KEY: {
     means: "The body has a key `__proto__`, `constructor` or `prototype`.",
-    cause: "Somebody tests the server for prototype pollution.",
+    cause: "Someone tests the server for prototype pollution.",
     http: 400,
   },
   NESTED_TOO_DEEPLY: {
     means: "The body has more than 24 levels.",
-    cause: "Somebody tests the server's limits: no request of sotto is that deep.",
+    cause: "Someone tests the server's limits: no request of sotto is that deep.",
     http: 400,
   },
   NOT_FOUND: {
     means: "There is no route at this path.",
-    cause: "The URL lacks the `/zk` of the service or has a typing error, or the route is not switched on.",
+    cause: "The URL lacks the `/zk` of the service or has a typo, or the route is disabled.",
     http: 404,
   },
   METHOD_NOT_ALLOWED: {
@@ -61,7 +61,7 @@ export const SERVER_ERRORS = {
   },
   INTERNAL: {
     means: "The service failed. Its log entry has the request's id.",
-    cause: "A fault of the program, its machine or its configuration.",
+    cause: "The program has a bug, or its machine or configuration is faulty.",
     http: 500,
   },
   OVERLOADED: {
@@ -76,7 +76,7 @@ export const SERVER_ERRORS = {
   },
   INVALID_CONFIG: {
     means: "A setting is missing or malformed. The message names each one.",
-    cause: "The environment lacks a variable, or a value has a typing error or another unit.",
+    cause: "The environment lacks a variable, or a value has a typo or another unit.",
   },
   PORT_UNAVAILABLE: {
     means: "The server cannot listen on its port.",

@@ -160,7 +160,7 @@ export const SERVICE_ERRORS = {
   },
   VERIFIER_MISMATCH: {
     means: "The pool's verifiers were made with different keys than the service's.",
-    cause: "The circuits were built again with other keys, or the service has another release than the pool.",
+    cause: "The circuits were built again with other keys, or the service is from another release than the pool.",
   },
   CONFIRMATIONS_TOO_SLOW: {
     means: "The confirmations take longer than a payment is valid.",
@@ -168,7 +168,7 @@ export const SERVICE_ERRORS = {
   },
   QUOTAS_BEYOND_BUDGET: {
     means: "The quotas allow more transactions a day than the gas budget pays for.",
-    cause: "Quotas were raised without the budget, or the limit of the gas price was raised.",
+    cause: "The quotas or the limit of the gas price were raised, but not the budget.",
   },
   ARTIFACT_DAMAGED: {
     means: "An artifact cannot be read, or is not the file that the lock names.",
@@ -208,7 +208,7 @@ export const RELAYER_ERRORS = {
   },
   UNKNOWN_OPERATION: {
     means: "There is no payment, deposit or withdrawal with this id.",
-    cause: "The operation was recorded in another database, or its id has a typing error.",
+    cause: "The operation was recorded in another database, or its id has a typo.",
   },
 } satisfies ErrorTable;
 
@@ -216,7 +216,7 @@ export const RELAYER_ERRORS = {
 export const STORE_ERRORS = {
   INVALID_RECORD: {
     means: "The store cannot keep a record. The message names the field.",
-    cause: "A program writes to the store around the service's checks.",
+    cause: "A program bypasses the service's checks and writes to the store.",
   },
   LEASE_LOST: {
     means: "Another replica has become the relayer.",

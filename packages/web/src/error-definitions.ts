@@ -4,12 +4,12 @@ import type { ErrorTable } from "@sotto/protocol";
 export const WEB_ERRORS = {
   HOST_CONFIG_INVALID: {
     means: "The app's configuration (sotto.json) is missing or malformed.",
-    cause: "The host serves the app without its configuration, or the file has a typing error.",
+    cause: "The host serves the app without its configuration, or the file has a typo.",
     remedy: "Ask the host of this page, or enter the service, a node and the deployment manifest.",
   },
   PASSPHRASE_WRONG: {
     means: "The passphrase does not open this wallet.",
-    cause: "A typing error, another keyboard layout, or the passphrase of another wallet.",
+    cause: "The passphrase has a typo, was typed with another keyboard layout, or belongs to another wallet.",
     remedy: "Try again. Without the passphrase, only the 24 words restore the wallet.",
   },
   PASSPHRASE_TOO_SHORT: {
@@ -24,12 +24,12 @@ export const WEB_ERRORS = {
   },
   BACKUP_DAMAGED: {
     means: "The file is not a backup of this app, or it is damaged.",
-    cause: "The file was cut off or edited, or is of another kind.",
+    cause: "The file was cut off or edited, or is a different kind of file.",
     remedy: "Choose another file.",
   },
   WALLET_LOCKED: {
     means: "The wallet is locked.",
-    cause: "It was locked in another tab, or after a time without use.",
+    cause: "The wallet was locked in another tab, or after a period without use.",
     remedy: "Unlock it with its passphrase.",
   },
   CHAIN_REPLACED: {
@@ -59,7 +59,7 @@ export const WEB_ERRORS = {
   },
   PAGE_UNREACHABLE: {
     means: "The address does not answer.",
-    cause: "The address has a typing error, its server is down, or there is no connection.",
+    cause: "The address has a typo, its server is down, or there is no connection.",
     remedy: "Check the address and your connection, and that its server is running.",
   },
   PAGE_BLOCKED: {
@@ -75,12 +75,12 @@ export const WEB_ERRORS = {
   },
   SERVICE_STATUS_INVALID: {
     means: "The address answers, but it is not a sotto service.",
-    cause: "The address has a typing error, or a proxy answers in the service's place.",
+    cause: "The address has a typo, or a proxy answers in the service's place.",
     remedy: "Check the address of the service in sotto.json.",
   },
   NOT_A_RECEIPT: {
     means: "The text is not a receipt.",
-    cause: "The text was cut off, or is something else.",
+    cause: "The text was cut off, or is not a receipt.",
     remedy: "Paste the whole JSON text that the payer's wallet exported.",
   },
   TERMS_CHANGED: {
@@ -90,12 +90,12 @@ export const WEB_ERRORS = {
   },
   FAUCET_FAILED: {
     means: "The faucet did not send test tokens.",
-    cause: "The faucet is down, or the account has asked too often.",
+    cause: "The faucet is down, or the account has requested tokens too often.",
     remedy: "Wait a minute, and try again.",
   },
   SIGNATURE_REFUSED: {
     means: "The browser's Ethereum wallet did not sign.",
-    cause: "The request was refused or closed there, or that wallet is locked.",
+    cause: "The user refused or closed the request in that wallet, or that wallet is locked.",
     remedy: "Approve the request in that wallet. A signature costs nothing.",
   },
   STOPPED: {
@@ -105,7 +105,7 @@ export const WEB_ERRORS = {
   },
   APP_FAILED: {
     means: "The app failed unexpectedly.",
-    cause: "A fault of the app, or a browser that does not support what it needs.",
+    cause: "The app has a bug, or the browser does not support what it needs.",
     remedy: "Reload the page. Payments resume where they stopped.",
   },
 } satisfies ErrorTable;

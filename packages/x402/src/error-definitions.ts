@@ -4,7 +4,7 @@ import type { ErrorTable } from "@sotto/protocol";
 export const X402_SCHEME_ERRORS = {
   X402_OPTION_INVALID: {
     means: "An option is missing, has the wrong type, or contradicts another option.",
-    cause: "A typing error, an amount that is not a bigint, or an option of another version.",
+    cause: "An option has a typo, an amount is not a bigint, or the option belongs to another version.",
   },
   X402_PRICE_INVALID: {
     means: "A price is not a valid amount of the pool's token.",
@@ -43,7 +43,7 @@ export const X402_SCHEME_ERRORS = {
   },
   X402_FUNDS_TIMED_OUT: {
     means: "No note became spendable in time. Nothing was paid.",
-    cause: "Notes that arrived lately wait for blocks or for the service, or other payments hold them.",
+    cause: "Notes that arrived recently wait for blocks or for the service, or other payments hold them.",
   },
   X402_FACILITATOR_FAILED: {
     means: "The service does not answer, or its response is not valid. The payment may have been settled.",

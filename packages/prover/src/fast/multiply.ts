@@ -110,8 +110,8 @@ export class FieldEmitter {
   }
 
   /**
-   * Initial values of the columns: minus the constants that the additions include, plus the bias, minus the bias's carry
-   * from the column below and, for a reduction, plus the multiple of the modulus.
+   * Initial values of the columns: the bias, minus the constants that the additions include, minus the bias's carry
+   * from the column below. A reduction also adds the multiple of the modulus.
    */
   #initial(products: number, reduction: Reduction | undefined): bigint[] {
     const offsets = reduction === undefined ? [] : toLimbs(BigInt(reduction.bias) * this.modulus).map(BigInt);

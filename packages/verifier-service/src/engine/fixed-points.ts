@@ -1,7 +1,7 @@
 /**
- * Sums of multiples of points that never change, for a key's IC. A table contains each point's multiples by every
- * digit, so that a sum consists of additions only. A sum takes a third of the time of mcl's general function; a table
- * takes 390 kB per point.
+ * Multi-scalar multiplication for points that never change, such as a key's IC. A table contains each point's multiples
+ * by every digit, so that a sum consists of additions only. A sum takes a third of the time of mcl's general function;
+ * a table takes 390 kB per point.
  */
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 

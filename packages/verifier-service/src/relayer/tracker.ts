@@ -34,8 +34,8 @@ export class Tracker {
   }
 
   /**
-   * Queues operations again if their transaction is no longer tracked (after a reorganization removed another
-   * sender's).
+   * Queues operations again if their transaction is no longer tracked (after a reorganization removed another sender's
+   * transaction).
    */
   async #adoptOrphans(open: readonly OutboxTransaction[], operations: readonly Operation[], { lease }: Round) {
     const { store, clock } = this.#context;

@@ -163,7 +163,7 @@ const NoWallet = ({ phase }: { readonly phase: EngineState["phase"] }) => (
     {phase === "locked" && "The wallet of this browser is locked. "}
     {phase === "empty" && "This browser has no wallet. "}
     {phase === "elsewhere" && "The wallet is open in another tab. "}
-    {phase === "replaced" && "The wallet of this browser belongs to the chain before its restart. "}
+    {phase === "replaced" && "The chain was restarted, and the wallet of this browser belongs to the old one. "}
     {!["locked", "empty", "elsewhere", "replaced"].includes(phase) && "The wallet is not open. "}
     <Link href="/wallet">{phase === "locked" ? "Unlock it" : "Go to the wallet"}</Link> to see what a payer knows.
   </>

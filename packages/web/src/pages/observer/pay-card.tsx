@@ -58,7 +58,7 @@ function nextStep({ phase }: EngineState): [text: string, link: string] {
     ];
   if (phase === "replaced")
     return [
-      "The wallet belongs to the chain before its restart. On the wallet's page, you can start fresh on the new one.",
+      "The chain was restarted, and the wallet belongs to the old one. On the wallet's page, you can start fresh on the new one.",
       "Go to the wallet",
     ];
   if (phase === "failed") return ["The wallet cannot be opened at the moment; its page says why.", "Go to the wallet"];
