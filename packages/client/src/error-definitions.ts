@@ -369,7 +369,8 @@ export const PREPAID_ERRORS = {
     exit: "refused",
   },
   PREPAID_UNREACHABLE: {
-    means: "The server or a mirror of keys cannot be reached, does not finish its answer in time, or answers too much.",
+    means:
+      "The server or a mirror of keys cannot be reached, does not finish its answer in time, or its answer is too long.",
     cause: "The server or the mirror is down, is slow, or sends endless data.",
     exit: "network",
   },
@@ -396,7 +397,7 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_LIMIT_EXCEEDED: {
     means: "A pack would exceed the limit of unspent tokens at the host. Details: `price`, `unspent`, `limit`.",
-    cause: "`prepaid.maxPerHost` is smaller than one more pack and the tokens that are left.",
+    cause: "`prepaid.maxPerHost` is less than the unspent tokens plus one more pack.",
     exit: "refused",
   },
   PREPAID_STOPPED: {
@@ -408,14 +409,14 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_PACK_PENDING: {
     means:
-      "A pack may be paid and its signatures are not there yet. The wallet asks again. Details: `origin`, `reason`.",
+      "A pack may have been paid for, but its signatures have not arrived yet. The wallet asks again. Details: `origin`, `reason`.",
     cause: "The server signs slowly, restarts, or waits until it sees the payment.",
     exit: "pending",
     remedy: "repeat `sotto prepaid buy`, which does not pay again",
   },
   PREPAID_PACK_REFUSED: {
     means: "The server was paid for a pack and refuses its signatures. Details: `origin`, `reason`, `id`.",
-    cause: "The key's time has ended, or the server does not accept the payment.",
+    cause: "The key is no longer valid, or the server does not accept the payment.",
     exit: "refused",
     remedy: DECIDE,
   },
@@ -438,7 +439,7 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_TOKEN_PENDING: {
     means:
-      "The server cannot take the prepaid token now. Repeat the request: it shows the same token. Details: `reason`.",
+      "The server cannot take the prepaid token now. Repeat the request: the same token is sent again. Details: `reason`.",
     cause: "The server's store is unavailable or it is overloaded.",
     exit: "pending",
   },

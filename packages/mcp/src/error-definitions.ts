@@ -5,7 +5,7 @@ import type { ErrorTable } from "@sotto/protocol";
 export const MCP_ERRORS = {
   MCP_OPTION_INVALID: {
     means: "An option of the MCP server, of a paid tool or of the paying client is wrong.",
-    cause: "A typing error in the client's configuration, or an option of another version.",
+    cause: "A typo in the client's configuration, or an option of another version.",
     exit: "usage",
   },
   ARGUMENT_INVALID: {
