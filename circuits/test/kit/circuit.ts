@@ -3,8 +3,7 @@ import { type CircuitEntry, readCircuitTable } from "../../../scripts/circuits/c
 import { compileCircuit } from "../../../scripts/circuits/compiler.ts";
 import { artifactPaths, type CircuitName, circuitsFolder } from "../../../scripts/circuits/paths.ts";
 import { Build } from "./compile.ts";
-import { allTerms, violations } from "./evaluate.ts";
-import type { R1cs } from "./r1cs.ts";
+import { violations } from "./evaluate.ts";
 import type { Inputs } from "./witness.ts";
 
 /** One of the four circuits at full size, as `pnpm build` compiles it. */
@@ -50,27 +49,4 @@ export class Circuit {
     expect(witness.slice(1, 1 + signals.length)).to.deep.equal(signals);
     return witness;
   }
-}
-
-/** Number of a wire's constraints that are checked first, before all constraints are. */
-const FEW = 4;
-
-/** The wires whose value can be replaced by value + 1 without breaking a constraint. */
-export function looseWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
-  const some = Array.from({ length: r1cs.wires }, (): number[] => []);
-  for (const [constraint, wire] of allTerms(r1cs)) {
-    const list = some[wire] as number[];
-    if (list.length < FEW && list.at(-1) !== constraint) list.push(constraint);
-  }
-  const loose: number[] = [];
-  const changed = [...witness];
-  for (let wire = 1; wire < r1cs.wires; wire++) {
-    const value = changed[wire] as bigint;
-    changed[wire] = value + 1n;
-    const list = some[wire] as number[];
-    const holds = violations(r1cs, changed, list).length === 0;
-    if (holds && (list.length < FEW || violations(r1cs, changed).length === 0)) loose.push(wire);
-    changed[wire] = value;
-  }
-  return loose;
 }

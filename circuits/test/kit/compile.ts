@@ -30,8 +30,23 @@ export interface BuildFiles {
   wasm: string;
 }
 
+/** The files that were read last. Tests use a few circuits at a time, and reading a file again takes a second. */
+const recent: object[] = [];
+const RECENT = 12;
+
+function keep<T extends object>(file: T): WeakRef<T> {
+  if (recent.at(-1) !== file) {
+    const index = recent.indexOf(file);
+    if (index >= 0) recent.splice(index, 1);
+    recent.push(file);
+    if (recent.length > RECENT) recent.shift();
+  }
+  return new WeakRef(file);
+}
+
 /**
- * A compiled circuit. Files are read on demand and released under memory pressure, because a run has hundreds of them.
+ * A compiled circuit. Files are read on demand. Those not used for a while are released, because a run has hundreds of
+ * them.
  */
 export class Build {
   readonly #files: BuildFiles;
@@ -45,13 +60,13 @@ export class Build {
 
   get r1cs(): R1cs {
     const r1cs = this.#r1cs?.deref() ?? readR1cs(this.#files.r1cs);
-    this.#r1cs = new WeakRef(r1cs);
+    this.#r1cs = keep(r1cs);
     return r1cs;
   }
 
   get symbols(): Symbols {
     const symbols = this.#symbols?.deref() ?? new Symbols(this.#files.sym);
-    this.#symbols = new WeakRef(symbols);
+    this.#symbols = keep(symbols);
     return symbols;
   }
 

@@ -1,6 +1,6 @@
-import { evaluateSides } from "./evaluate.ts";
+import { coefficientsOf, evaluateSides } from "./evaluate.ts";
 import { P } from "./field.ts";
-import { type R1cs, sidesOf } from "./r1cs.ts";
+import type { R1cs } from "./r1cs.ts";
 
 /**
  * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one
@@ -16,8 +16,7 @@ export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
   const open: Set<number>[] = [];
   const uses = Array.from({ length: r1cs.wires }, (): number[] => []);
   for (let i = 0; i < r1cs.constraints; i++) {
-    const wires = new Set(sidesOf(r1cs, i).flatMap((side) => side.map(([wire]) => wire)));
-    open.push(new Set([...wires].filter((wire) => settled[wire] === 0)));
+    open.push(new Set([...coefficientsOf(r1cs, i).keys()].filter((wire) => settled[wire] === 0)));
     for (const wire of open[i] as Set<number>) (uses[wire] as number[]).push(i);
   }
   const queue = [...open.keys()].filter((i) => open[i]?.size === 1);
@@ -37,8 +36,6 @@ export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
 /** The derivative of A B - C with respect to one wire. */
 function derivative(r1cs: R1cs, witness: readonly bigint[], constraint: number, wire: number): bigint {
   const [a, b] = evaluateSides(r1cs, witness, constraint);
-  const [inA, inB, inC] = sidesOf(r1cs, constraint).map(
-    (side) => side.find(([candidate]) => candidate === wire)?.[1] ?? 0n,
-  ) as [bigint, bigint, bigint];
+  const [inA, inB, inC] = coefficientsOf(r1cs, constraint).get(wire) as [bigint, bigint, bigint];
   return (inA * b + inB * a - inC) % P;
 }

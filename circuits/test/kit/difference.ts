@@ -13,7 +13,7 @@ export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { miss
   const wires = new Uint32Array(part.labels).fill(NONE);
   for (const [there, here] of labels.entries()) wires[here] = there;
   const left = new Map<string, number[]>();
-  for (let index = 0; index < part.constraints; index++) {
+  for (const index of constraintsOn(part, labels)) {
     const key = keyOf(part, index, wires);
     if (key !== undefined) add(left, key, index);
   }
@@ -26,6 +26,60 @@ export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { miss
   for (const index of [...left.values()].flat()) add(others, normalKey(part, index, wires), index);
   const really = missing.filter((index) => others.get(normalKey(whole, index))?.pop() === undefined);
   return { missing: new Set(really), foreign: [...others.values()].flat().length };
+}
+
+/** The constraints of each wire but the constant in sequence; those of wire w end at ends[w]. */
+interface Uses {
+  constraints: Uint32Array;
+  ends: Uint32Array;
+  /** Constraints without any other wire than the constant. */
+  constant: readonly number[];
+}
+
+const known = new WeakMap<R1cs, Uses>();
+
+/** Made once, because the cheaters of one compilation are compared one after another. */
+function usesOf(r1cs: R1cs): Uses {
+  let uses = known.get(r1cs);
+  if (uses !== undefined) return uses;
+  const ends = new Uint32Array(r1cs.wires);
+  const constant = new Set(Array(r1cs.constraints).keys());
+  for (const [wire, constraint] of occurrences(r1cs)) {
+    ends[wire]! += 1;
+    constant.delete(constraint);
+  }
+  for (let wire = 1; wire < ends.length; wire++) ends[wire]! += ends[wire - 1]!;
+  const constraints = new Uint32Array(ends.at(-1) ?? 0);
+  const next = new Uint32Array(ends.length);
+  next.set(ends.subarray(0, -1), 1);
+  for (const [wire, constraint] of occurrences(r1cs)) {
+    constraints[next[wire]!] = constraint;
+    next[wire]! += 1;
+  }
+  uses = { constraints, ends, constant: [...constant] };
+  known.set(r1cs, uses);
+  return uses;
+}
+
+/** Every occurrence of a wire other than the constant, constraint by constraint. */
+function* occurrences({ bytes, constraints, offsets }: R1cs): Generator<[wire: number, constraint: number]> {
+  for (let index = 0; index < constraints; index++)
+    for (let position = offsets[index]!; position < offsets[index + 1]!; ) {
+      const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
+      for (position += 4; position < last; position += TERM_BYTES) {
+        const wire = bytes.readUInt32LE(position);
+        if (wire !== 0) yield [wire, index];
+      }
+    }
+}
+
+/** The constraints that contain one of these wires or none but the constant, in ascending order. */
+function constraintsOn(r1cs: R1cs, wires: Uint32Array): Uint32Array {
+  const { constraints, ends, constant } = usesOf(r1cs);
+  const found = new Set(constant);
+  for (const wire of wires)
+    for (let use = wire === 0 ? 0 : ends[wire - 1]!; use < ends[wire]!; use++) found.add(constraints[use]!);
+  return Uint32Array.from(found).sort();
 }
 
 const add = (map: Map<string, number[]>, key: string, index: number): void => {

@@ -1,7 +1,7 @@
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { Circuit, looseWires } from "../kit/circuit.ts";
-import { violations } from "../kit/evaluate.ts";
+import { Circuit } from "../kit/circuit.ts";
+import { looseWires, violations } from "../kit/evaluate.ts";
 import { BASE8, multiply, ORDER } from "../model/curve.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
 import { Random } from "../model/random.ts";

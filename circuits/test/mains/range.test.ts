@@ -1,6 +1,7 @@
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { Circuit, looseWires } from "../kit/circuit.ts";
+import { Circuit } from "../kit/circuit.ts";
+import { looseWires } from "../kit/evaluate.ts";
 import { Random } from "../model/random.ts";
 import { makeRange, type RangeChoices } from "../model/range.ts";
 
