@@ -35,16 +35,16 @@ template ChildAt() {
     // The children that remain after the lowest bit.
     signal fours[4];
     for (var i = 0; i < 4; i++) {
-        // [C:merkle.choose_of_eight] The lowest bit selects one of each two neighbours.
+        // [C:merkle.choose_of_eight] For each pair of neighbouring children, the lowest bit selects one.
         fours[i] <== children[2 * i] + bits[0] * (children[2 * i + 1] - children[2 * i]);
     }
     // The children that remain after the middle bit.
     signal twos[2];
     for (var i = 0; i < 2; i++) {
-        // [C:merkle.choose_of_four] The middle bit selects one of each two that remain.
+        // [C:merkle.choose_of_four] For each pair of the four that remain, the middle bit selects one.
         twos[i] <== fours[2 * i] + bits[1] * (fours[2 * i + 1] - fours[2 * i]);
     }
-    // [C:merkle.child_selected] The child that the highest bit selects is the expected one.
+    // [C:merkle.child_selected] The highest bit selects the expected child.
     bits[2] * (twos[1] - twos[0]) === current - twos[0];
 }
 

@@ -65,9 +65,9 @@ contract PaymentVerifier is IPaymentVerifier, DevelopmentKeysGuard {
     /// constants, so that the proof's words go to the precompile as they came: it refuses a coordinate that is not
     /// canonical, a point off its curve and a B outside the subgroup.
     ///
-    /// Memory is the pairing's input, four pairs of six words from 0x00 on, and nothing of Solidity's is kept: the
-    /// assembly returns. Until gamma's and delta's places are filled they serve the sum over the signals: product at
-    /// 0x1c0, behind the sum at 0x180; factor at 0x200.
+    /// The pairing's input, four pairs of six words, starts at 0x00. It overwrites the memory that Solidity reserves,
+    /// which is safe because the assembly ends the call. The sum over the signals stays at 0x180. Until gamma and delta
+    /// are written, 0x1c0 contains the product to add, and 0x200 the point and the signal to multiply.
     function verifyProof(uint256[8] calldata proof, uint256[10] calldata signals) external view returns (bool) {
         assembly {
             let ok := 1

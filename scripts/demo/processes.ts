@@ -5,14 +5,18 @@ import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 
-/** Cleanup actions; they run in reverse order. */
+/** Cleanup actions; they run in reverse order. If one fails, the others still run. */
 export class Cleanup {
   readonly #actions: (() => Promise<void>)[] = [];
   add(action: () => Promise<void>): void {
     this.#actions.push(action);
   }
+  /** @throws the first error of an action, after all have run */
   async run(): Promise<void> {
-    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action();
+    const errors: unknown[] = [];
+    for (let action = this.#actions.pop(); action; action = this.#actions.pop())
+      await action().catch((error: unknown) => errors.push(error));
+    if (errors.length > 0) throw errors[0];
   }
 }
 

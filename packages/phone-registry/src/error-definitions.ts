@@ -82,7 +82,7 @@ export const REGISTRY_ERRORS = {
 /** The errors of its HTTP layer, of its start and of the senders of codes. */
 export const PHONE_ERRORS = {
   INVALID_PHONE_NUMBER: {
-    means: "A value is not a phone number that can exist.",
+    means: "A value is not a possible phone number.",
     cause: "A digit is missing, or the country code is wrong.",
     http: 400,
   },

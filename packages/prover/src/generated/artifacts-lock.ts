@@ -8,7 +8,7 @@ export const ARTIFACTS_LOCK = {
       wasm: "9c42b627f73fab346666b351874e2c4b1ff031732acd5e7123a1e2e053d4652a",
       zkey: "ca04e13a356a05dfe0cae9a0bcc471733143951499fc751cb2988279f68c669e",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
-      verifier: "2e3dd620e1cd67ef28d63470b90508e9226f1cd53f98cb4c79eb2a99e47edc3f",
+      verifier: "60b2380c1b389eeb0303488065809250c67087ab9750b0f45bf1507ddb628780",
     },
     elgamal_range: {
       r1cs: "14baeddfb14546df6c936ce03ec9411b5728dd490972d0910cc7b80ec5f50fdb",
@@ -21,14 +21,14 @@ export const ARTIFACTS_LOCK = {
       wasm: "8dd635baafbb6b95488ffb6ae906629216ba9ef6295265d181114b81164ff51c",
       zkey: "cc06dca927e0c5bb9244b85b787cba24ef84c65d76f899018934419be83160a0",
       vkey: "b9b43975a51eed6874a4d3de9b26ce8476975bb25f99ce7f99cb2f0dde194258",
-      verifier: "e3915102c50d6fd745d03749289f36cb0f72df8ade6a91a2c5687f6bb9604b8c",
+      verifier: "f6b2402ea3386f13d9c97b9fc7da3862dda1baab8d85fe7359f24b43df66742b",
     },
     note_append: {
       r1cs: "e41b0211f0f6f9f44749990993f3a37393be7151932c4a946c8ff07ae310970a",
       wasm: "4457ef5b9d868b43a97cf6ab1c703aa336dac24204fe23fff8ec22e055aa707a",
       zkey: "ba112a89af3a69ce9cd7f849a54e0dfe11d1f77ca0c3a298535e169c2c294065",
       vkey: "71e983d000f935049b3722e02e5675ca2292307cb9a57ff9e0009a939eb86a62",
-      verifier: "aa089ea5b9dbaafc61d21df6f9194ede71abecd57844bd6b9c2a9410734384f4",
+      verifier: "b0dbd6bc534fbed50e0111d8008a732ca76456e0668cef2b9003da51726691ea",
     },
   },
 } as const;
