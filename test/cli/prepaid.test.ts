@@ -1,5 +1,5 @@
 // A merchant's schedule of prepaid keys on its way to mirrors: signed by an account or a contract wallet, and pushed.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
@@ -77,6 +77,16 @@ describe("sotto prepaid: keys, sign and push", function () {
     const pushed = await merchant.json(["prepaid", "push", "--schedule", `${folder}/schedule.signed.json`]);
     expect(pushed).to.deep.equal({ mirrors: [{ service: world.service.url, accepted: 2, known: 0 }] });
     expect(await mirrored(merchant.account)).to.have.length(2);
+  });
+
+  it("finishes after kill -9 during the generation of keys, with one set of keys", async () => {
+    const folder = merchant.path("killed");
+    const args = ["prepaid", "keys", "--origin", "https://killed.example", "--values", "1,2", "--epochs", "2"];
+    const stop = { at: /generating keys: 2 of 4/, signal: "SIGKILL" } as const;
+    expect((await merchant.start([...args, "--out", folder, "--verbose"], { stop }).ended).code).to.equal(null);
+    await merchant.json([...args, "--out", folder]);
+    expect(readdirSync(folder).sort()).to.deep.equal(["keys.json", "schedule.json"]);
+    expect(await merchant.refused([...args, "--out", folder], 2)).to.equal("FILE_EXISTS");
   });
 
   it("accepts the signature of a contract wallet, and no other account's", async () => {
