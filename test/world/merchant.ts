@@ -1,11 +1,13 @@
 // A merchant: what its paywall needs, and what it received by its viewing key.
 import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
-import { Wallet as Account } from "ethers";
+import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type World } from "./wallets.ts";
 
 export interface Merchant {
+  /** Its Ethereum account. */
+  readonly account: HDNodeWallet;
   /** Options of its paywall. */
   readonly paywall: { readonly recipient: PaywallRecipient; readonly service: string; readonly chain: PaywallChain };
   readonly keys: ReturnType<Wallet["exportViewingKey"]>;
@@ -17,7 +19,8 @@ export interface Merchant {
 export async function openMerchant(world: World): Promise<Merchant> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
-  const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
+  const account = Account.createRandom();
+  const { binding, signature } = await bindingOf(world, owner, account);
   const keys = owner.exportViewingKey();
   const viewing = await ViewingWallet.open({
     ...keys,
@@ -29,6 +32,7 @@ export async function openMerchant(world: World): Promise<Merchant> {
     finality: 0,
   });
   return {
+    account,
     paywall: {
       recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
       service: serviceUrl,

@@ -47,6 +47,12 @@ export const PAYWALL_ERRORS = {
     http: 404,
     remedy: "Read the keys again.",
   },
+  PREPAID_PACK_UNKNOWN: {
+    means: "This server has not signed this pack of prepaid tokens.",
+    cause: "A wallet looks for packs that it bought before it was restored, and this one does not exist.",
+    http: 404,
+    remedy: "Buy the pack, or show the payment that bought it.",
+  },
   PREPAID_NOT_SETTLED: {
     means: "The payment for a pack of prepaid tokens is not settled yet. Try again.",
     cause: "The payment has too few confirmations, or the server's node is behind.",

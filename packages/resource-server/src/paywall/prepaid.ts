@@ -141,6 +141,7 @@ export class PrepaidEndpoints {
       if (!prepaid.keyring.redeems(key, clock()))
         refuse("PREPAID_KEY_ENDED", `the key is of ${key.epoch}, and its tokens are no longer accepted`);
       checkBatch(batch, key, purchase);
+      if (header === undefined) return await this.#recoverStored(purchase);
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
       assertInEpoch(header, key);
       const checks = await opening.checks();
@@ -152,6 +153,17 @@ export class PrepaidEndpoints {
     } catch (error) {
       return this.refusal(error);
     }
+  }
+
+  /**
+   * The signatures of a pack that was answered before, without a proof of payment: they are of no use to anyone but its
+   * payer. A wallet that was restored from its words finds its packs this way.
+   */
+  async #recoverStored(purchase: PrepaidPurchase): Promise<Decision> {
+    const pack = await this.#recoveries.run(() => this.#stored(purchase));
+    if (pack === undefined)
+      return refuse("PREPAID_PACK_UNKNOWN", "this pack was not sold; show the proof of its payment");
+    return responses.answered(pack.signatures, "application/octet-stream");
   }
 
   /** The response for an error of the other methods. @throws any other error */
@@ -256,7 +268,11 @@ function parseRecovery(body: Uint8Array) {
   if (typeof key !== "string" || !/^0x[0-9a-f]{64}$/.test(key))
     return malformed("key must be the id of a prepaid key: 32 bytes, hex with 0x");
   const hash = `0x${createHash("sha256").update(batch).digest("hex")}`;
-  return { batch, purchase: { key, count: size, batch: hash }, header: parseProof(proof) };
+  return {
+    batch,
+    purchase: { key, count: size, batch: hash },
+    header: proof === undefined ? undefined : parseProof(proof),
+  };
 }
 
 function parseProof(proof: unknown): ProofHeader {

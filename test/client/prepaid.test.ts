@@ -1,0 +1,139 @@
+// Prepaid tokens of the paying fetch against the real resource server, service and chain.
+import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { PREPAID_HEADER, PREPAID_PATH } from "@sotto/protocol/prepaid";
+import { eventually } from "@sotto/test-kit/eventually";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { openPrepaidMerchant, type PrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
+
+const VALUE = 1_000n;
+const PACK = 100n * VALUE;
+
+describe("prepaid tokens of a real resource server", function () {
+  slow(this, "a chain, a service and proofs");
+  let world: World;
+  let merchant: PrepaidMerchant;
+  let server: PrepaidServer;
+  before(async () => {
+    world = await openWorld();
+    merchant = await openPrepaidMerchant(world, VALUE);
+    server = await PrepaidServer.open(merchant);
+  });
+  after(() => server?.close());
+
+  const options = (changes: Partial<NonNullable<WrapOptions["prepaid"]>> = {}): WrapOptions => ({
+    services: [world.serviceUrl],
+    maxPerRequest: VALUE,
+    retryDelayMs: 10,
+    prepaid: { maxPerHost: 2_000_000n, mirrors: [world.serviceUrl], buy: false, ...changes },
+  });
+  const buy = (wallet: Wallet) => buyPrepaid(fetch, wallet, options(), { origin: server.url, value: VALUE });
+
+  it("are bought with one payment, compared with the service's mirror, and pay for a hundred requests", async () => {
+    const wallet = await payerWith(world, [2n * PACK]);
+    const before = await merchant.received();
+    expect(await buy(wallet)).to.include({ count: 100, state: "ready" });
+    expect((await merchant.received()) - before).to.equal(PACK);
+    const pay = wrapFetch(fetch, wallet, options());
+    const from = server.requests.length;
+    const paths = Array.from({ length: 100 }, (_, i) => `/page/${i}`);
+    const answers = await Promise.all(paths.map(async (path) => (await pay(server.url + path)).text()));
+    expect(answers).to.deep.equal(paths.map((path) => `sold ${path}`));
+    expect((await merchant.received()) - before).to.equal(PACK);
+    expect(server.events.filter(({ event }) => event === "redeemed")).to.have.length(100);
+    const shown = server.requests.slice(from).filter(({ headers }) => headers.some(isTokenName));
+    expect(shown.map(({ status }) => status)).to.deep.equal(Array.from({ length: 100 }, () => 200));
+    expect((await listPrepaid(wallet))[0]).to.deep.include({ unspent: 0n, stopped: undefined });
+    // Each purchase request came over a connection of its own.
+    const ports = server.requests.filter(({ target }) => target.startsWith(PREPAID_PATH)).map(({ port }) => port);
+    expect(new Set(ports).size).to.equal(ports.length);
+    // Without tokens, the next request is paid singly.
+    expect((await pay(`${server.url}/more`)).status).to.equal(200);
+    expect((await merchant.received()) - before).to.equal(PACK + VALUE);
+  });
+
+  it("are bought in the background, and no request waits for them", async () => {
+    const wallet = await payerWith(world, [PACK, 20n * VALUE]);
+    const events: string[] = [];
+    const prepaid = {
+      buy: true,
+      buyAfter: 1,
+      maxDelayMs: 0,
+      onPack: ({ kind }: { kind: string }) => events.push(kind),
+    };
+    const pay = wrapFetch(fetch, wallet, options(prepaid));
+    expect((await pay(`${server.url}/first`)).status).to.equal(200);
+    await eventually(async () => events.length > 0);
+    expect(events).to.deep.equal(["bought"]);
+    await pay(`${server.url}/second`);
+    expect(server.events.filter(({ event }) => event === "redeemed" || event === "paid").at(-1)?.event).to.equal(
+      "redeemed",
+    );
+  });
+
+  it("are recovered if the connection breaks while the pack is delivered", async () => {
+    const wallet = await payerWith(world, [PACK]);
+    const before = await merchant.received();
+    server.interfere = ({ target, headers }) => target.startsWith(`${PREPAID_PATH}?`) && headers.some(isProofName);
+    expect(await buy(wallet)).to.include({ count: 100, state: "ready" });
+    server.interfere = () => false;
+    expect((await merchant.received()) - before).to.equal(PACK);
+    expect(server.events.some(({ event }) => event === "recovered")).to.equal(true);
+    expect((await wrapFetch(fetch, wallet, options())(`${server.url}/recovered`)).status).to.equal(200);
+  });
+
+  it("are found by a wallet that was restored from its words, and not paid again", async () => {
+    const seed = new Uint8Array(32).map((_, i) => 3 * i + 5);
+    const wallet = await payerWith(world, [2n * PACK], { seed, store: new MemoryStore() });
+    await buy(wallet);
+    const pay = wrapFetch(fetch, wallet, options());
+    for (const path of ["/1", "/2"]) await pay(server.url + path);
+    const before = await merchant.received();
+    const restored = await openWallet(world, { seed, store: new MemoryStore() });
+    expect(await buy(restored)).to.include({ restored: true, left: 100 });
+    expect(await merchant.received()).to.equal(before);
+    expect((await wrapFetch(fetch, restored, options())(`${server.url}/3`)).status).to.equal(200);
+  });
+
+  it("are returned by the server if the handler's connection breaks, and shown again to the same request", async () => {
+    const wallet = await payerWith(world, [PACK]);
+    await buy(wallet);
+    let broken = 0;
+    server.interfere = ({ headers }) => {
+      if (broken > 1 || !headers.some(isTokenName)) return false;
+      broken += 1;
+      return true;
+    };
+    expect((await wrapFetch(fetch, wallet, options())(`${server.url}/broken`)).status).to.equal(200);
+    server.interfere = () => false;
+    const tokens = server.requests
+      .filter(({ target }) => target === "/broken")
+      .flatMap(({ headers }) => headers[headers.findIndex(isTokenName) + 1] ?? []);
+    expect([broken, new Set(tokens.filter((text) => text.length === 472)).size]).to.deep.equal([2, 1]);
+    expect((await listPrepaid(wallet))[0]?.unspent).to.equal(99n * VALUE);
+  });
+
+  it("of another merchant with the same key ids are refused before anything is paid", async () => {
+    const wallet = await payerWith(world, [PACK]);
+    const other = await PrepaidServer.open(await openPrepaidMerchant(world, VALUE));
+    try {
+      // The other server shows this merchant's schedule.
+      const schedules = (await merchant.filesOf(server.url)).schedules;
+      const send: typeof fetch = async (input, init) =>
+        String(input) === `${other.url}${PREPAID_PATH}/keys` ? Response.json({ schedules }) : fetch(input, init);
+      const wish = { origin: other.url, value: VALUE };
+      const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
+      expect(error.code).to.equal("PREPAID_SCHEDULE_INVALID");
+      await wallet.scan();
+      expect(wallet.balance().total).to.equal(PACK);
+      expect(await buyPrepaid(fetch, wallet, options(), wish), "the control").to.include({ state: "ready" });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+const isTokenName = (text: string): boolean => text.toLowerCase() === PREPAID_HEADER.toLowerCase();
+const isProofName = (text: string): boolean => text.toLowerCase() === "x-payment-proof";

@@ -1,0 +1,135 @@
+// A merchant that sells prepaid tokens: the real paywall on Node's HTTP server, with everything that it sees and stores.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { PaywallEvent } from "@sotto/resource-server";
+import { sotto } from "@sotto/resource-server/express";
+import type { HDNodeWallet } from "ethers";
+import express from "express";
+import { createPrepaidKeys, type PrepaidFiles } from "../../scripts/lib/prepaid-keys.ts";
+import { type Merchant, openMerchant } from "./merchant.ts";
+import type { World } from "./wallets.ts";
+
+/** A request as it arrived. */
+export interface LoggedRequest {
+  readonly method: string;
+  readonly target: string;
+  /** Names and values in their order on the wire. */
+  readonly headers: readonly string[];
+  /** The client's port: which connection it came from. */
+  readonly port: number;
+  /** When it arrived, ms of a monotonic clock. */
+  readonly at: number;
+  status: number;
+}
+
+/** A server of the merchant, with a store of its own. */
+export class PrepaidServer {
+  readonly url: string;
+  readonly requests: LoggedRequest[] = [];
+  readonly events: PaywallEvent[] = [];
+  /** Called before a request is answered. Returns true if it destroyed the connection. */
+  interfere: (request: LoggedRequest) => boolean = () => false;
+  readonly #folder: string;
+  readonly #server: Server;
+  readonly #close: () => Promise<void>;
+
+  private constructor(url: string, folder: string, server: Server, close: () => Promise<void>) {
+    this.url = url;
+    this.#folder = folder;
+    this.#server = server;
+    this.#close = close;
+  }
+
+  /** @param port 0 for a free one */
+  static async open(merchant: PrepaidMerchant, port = 0): Promise<PrepaidServer> {
+    const app = express();
+    const server = createServer(app);
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const files = await merchant.filesOf(url);
+    const paywall = sotto({
+      origin: url,
+      price: merchant.value,
+      ...merchant.paywall,
+      store: `sqlite:${join(folder, "payments.sqlite")}`,
+      prepaid: { ...files, store: `sqlite:${join(folder, "prepaid.sqlite")}` },
+      onEvent: (event) => prepaid.events.push(event),
+    });
+    const prepaid = new PrepaidServer(url, folder, server, () => paywall.close());
+    await paywall.ready;
+    app.use((request, response, next) => {
+      const { method, originalUrl: target, socket } = request;
+      // The paywall removes tokens from the request.
+      const headers = [...request.rawHeaders];
+      const logged: LoggedRequest = {
+        method,
+        target,
+        headers,
+        port: socket.remotePort ?? 0,
+        at: performance.now(),
+        status: 0,
+      };
+      prepaid.requests.push(logged);
+      response.once("finish", () => {
+        logged.status = response.statusCode;
+      });
+      if (prepaid.interfere(logged)) return void socket.destroy();
+      next();
+    });
+    app.use(paywall);
+    app.use((request, response) => void response.type("text").send(`sold ${request.originalUrl}`));
+    return prepaid;
+  }
+
+  /** All rows of all tables, as text. */
+  tables(): Record<string, Record<string, unknown>[]> {
+    const tables: Record<string, Record<string, unknown>[]> = {};
+    for (const file of ["payments", "prepaid"]) {
+      const database = new DatabaseSync(join(this.#folder, `${file}.sqlite`), { readOnly: true });
+      const names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
+      for (const { name } of names as { name: string }[])
+        tables[`${file}.${name}`] = database.prepare(`SELECT * FROM "${name}"`).all();
+      database.close();
+    }
+    return tables;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** The merchant of these servers. Its keys are the same for all servers of one origin. */
+export interface PrepaidMerchant {
+  readonly account: HDNodeWallet;
+  readonly paywall: Merchant["paywall"];
+  /** Price of every request, base units. */
+  readonly value: bigint;
+  received(): Promise<bigint>;
+  filesOf(origin: string): Promise<PrepaidFiles>;
+}
+
+export async function openPrepaidMerchant(world: World, value: bigint): Promise<PrepaidMerchant> {
+  const { account, paywall, received } = await openMerchant(world);
+  const files = new Map<string, Promise<PrepaidFiles>>();
+  const pool = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}` };
+  return {
+    account,
+    paywall,
+    value,
+    received,
+    filesOf(origin) {
+      const made = files.get(origin) ?? createPrepaidKeys(account, { ...pool, origin, values: [value] });
+      files.set(origin, made);
+      return made;
+    },
+  };
+}
