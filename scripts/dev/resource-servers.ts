@@ -5,13 +5,21 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { createSeedWords, seedFromWords } from "@sotto/client";
-import { bindingSlots, bindingTypedData, type DeploymentManifest, deriveKeys, parseAddress } from "@sotto/protocol";
+import {
+  bindingSlots,
+  bindingTypedData,
+  type DeploymentManifest,
+  deriveKeys,
+  parseAddress,
+  parseDecimalAmount,
+} from "@sotto/protocol";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { Wallet as Account } from "ethers";
 import express from "express";
 import { Hono } from "hono";
+import { keptPrepaidKeys } from "../lib/prepaid-keys.ts";
 
 const HOST = "127.0.0.1";
 
@@ -43,6 +51,7 @@ type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
 
 const NEWS_PRICE = "0.05";
 const WEATHER_PRICE = "0.02";
+const DECIMALS = 6;
 
 async function openNews(shared: SharedOptions, port: number): Promise<string> {
   const origin = `http://${HOST}:${port}`;
@@ -58,10 +67,17 @@ async function openNews(shared: SharedOptions, port: number): Promise<string> {
   return `${origin}/articles/1`;
 }
 
-async function openWeather(shared: SharedOptions, port: number): Promise<string> {
+/** The weather server also sells prepaid tokens of its price. */
+async function openWeather(
+  shared: SharedOptions,
+  port: number,
+  prepaidOf: (origin: string, value: bigint) => Promise<NonNullable<PaywallOptions["prepaid"]>>,
+): Promise<string> {
   const origin = `http://${HOST}:${port}`;
   const app = new Hono();
-  const paywall = honoPaywall({ ...shared, origin, price: WEATHER_PRICE });
+  const prepaid = await prepaidOf(origin, parseDecimalAmount(WEATHER_PRICE, DECIMALS));
+  const paywall = honoPaywall({ ...shared, origin, price: WEATHER_PRICE, prepaid });
+  app.use("/.well-known/*", paywall);
   app.options("/forecast/:city", paywall);
   app.get("/", (c) => c.text(`GET /forecast/lima: ${WEATHER_PRICE} USDC\n`));
   app.get("/forecast/:city", paywall, (c) => c.json({ city: c.req.param("city"), sky: "clear", celsius: 21 }));
@@ -113,7 +129,11 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     pool: deployment.pool,
   };
   writeFileSync(join(folder, "viewing-key.json"), `${JSON.stringify(viewingKey)}\n`, { mode: 0o600 });
-  const [news, weather] = await Promise.all([openNews(shared, newsPort), openWeather(shared, weatherPort)]);
+  const prepaidOf = async (origin: string, value: bigint) => ({
+    ...(await keptPrepaidKeys(join(folder, "prepaid.json"), account, { ...pool, origin, values: [value] })),
+    store: `sqlite:${join(folder, "prepaid.sqlite")}`,
+  });
+  const [news, weather] = await Promise.all([openNews(shared, newsPort), openWeather(shared, weatherPort, prepaidOf)]);
   const recipient = binding.wallet;
   return [
     { name: "News", url: news, price: NEWS_PRICE, recipient },

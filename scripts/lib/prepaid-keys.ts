@@ -1,11 +1,13 @@
 // Keys of prepaid tokens for a merchant of this checkout, whose account is at hand. Merchants use `sotto prepaid keys`.
 import { generateKeyPair } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
 import {
   encodePrepaidKeyFile,
   encodeSignedSchedule,
   epochOf,
   laterEpoch,
+  MAX_PREPAID_EPOCHS,
   PREPAID_EXPONENT,
   PREPAID_KEY_BYTES,
   type PrepaidKey,
@@ -35,20 +37,45 @@ export interface PrepaidFiles {
   readonly schedules: readonly WireSignedSchedule[];
 }
 
-/** Generates the keys of this month and the next, and signs their schedule. */
+/** Generates the keys of this month and the following ones, and signs their schedule. @param epochs 1 to 12 months */
 export async function createPrepaidKeys(
   account: HDNodeWallet | Wallet,
   terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
+  epochs = 2,
 ): Promise<PrepaidFiles> {
   const firstEpoch = epochOf(Date.now());
   const { origin, values } = terms;
-  const cells = [0, 1].flatMap((months) => values.map((value) => ({ epoch: laterEpoch(firstEpoch, months), value })));
+  const months = Array.from({ length: epochs }, (_, i) => i);
+  const cells = months.flatMap((month) => values.map((value) => ({ epoch: laterEpoch(firstEpoch, month), value })));
   const made = await Promise.all(cells.map(async (cell) => ({ ...cell, ...(await newKey()) })));
-  const rows = [0, 1].map((row) => made.slice(row * values.length, (row + 1) * values.length).map(({ key }) => key));
+  const rows = months.map((row) => made.slice(row * values.length, (row + 1) * values.length).map(({ key }) => key));
   const wallet = account.address.toLowerCase() as PrepaidSchedule["wallet"];
   const schedule: PrepaidSchedule = { ...terms, wallet, firstEpoch, keys: rows };
   const { domain, types, message } = scheduleTypedData(schedule);
   const signature = await account.signTypedData(domain, types, message);
   const keys = made.map(({ epoch, value, privateKey }) => ({ epoch, value, privateKey }));
   return { keys: encodePrepaidKeyFile({ origin, keys }), schedules: [encodeSignedSchedule({ schedule, signature })] };
+}
+
+/**
+ * The keys in a file, for a server that is started again and again. Makes new ones if there is no file, if it is for
+ * another pool or origin, or if its last month has ended.
+ */
+export async function keptPrepaidKeys(
+  file: string,
+  account: HDNodeWallet | Wallet,
+  terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
+): Promise<PrepaidFiles> {
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as PrepaidFiles) : undefined;
+  const { schedule } = kept?.schedules[0] ?? {};
+  const current =
+    schedule !== undefined &&
+    schedule.pool === terms.pool &&
+    schedule.chainId === Number(terms.chainId) &&
+    schedule.origin === terms.origin &&
+    epochOf(Date.now()) <= laterEpoch(schedule.firstEpoch, schedule.keys.length - 1);
+  if (kept !== undefined && current) return kept;
+  const made = await createPrepaidKeys(account, terms, MAX_PREPAID_EPOCHS);
+  writeFileSync(file, `${JSON.stringify(made)}\n`, { mode: 0o600 });
+  return made;
 }

@@ -11,6 +11,7 @@ import {
   parseDeployment,
   parseInstructions,
 } from "@sotto/protocol";
+import { PREPAID_KEYS_PATH } from "@sotto/protocol/prepaid";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -92,6 +93,13 @@ describe("npm run dev", function () {
       expect(String(payment.amount)).to.equal(price);
       expect(payment.recipient.wallet).to.equal(recipient);
     }
+    // The second one sells prepaid tokens.
+    const [news, weather] = await Promise.all(
+      host.merchants.map(async ({ url }) => parseInstructions(await (await fetch(url)).json()).payment.prepaid),
+    );
+    expect([news, weather?.value]).to.deep.equal([undefined, "20000"]);
+    const { schedules } = await (await fetch(new URL(PREPAID_KEYS_PATH, host.merchants[1]!.url))).json();
+    expect(schedules).to.have.lengthOf(1);
   });
 
   it("lets pages of any origin pay, and shows people a page that links to the wallet", async () => {
