@@ -54,6 +54,8 @@ export interface WalletView {
   readonly unfinished: readonly UnfinishedPayment[];
   /** Withdrawals that a reload, an error or the user interrupted, oldest first. */
   readonly withdrawals: readonly UnfinishedWithdrawal[];
+  /** Prepaid tokens by merchant; not part of the balance. */
+  readonly prepaid: readonly PrepaidView[];
   /** The newest block that was read. */
   readonly height: number;
   /** Why the chain could not be read the last time; undefined while the connection works. */
@@ -64,6 +66,17 @@ export interface WalletView {
     | undefined;
   /** When the chain last replaced blocks that this wallet had read, and how many blocks were read again. */
   readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
+}
+
+/** The prepaid tokens at one merchant. */
+export interface PrepaidView {
+  readonly origin: string;
+  /** Base units. */
+  readonly unspent: bigint;
+  /** Number of tokens that can be shown. */
+  readonly tokens: number;
+  /** Why no token is shown until the user decides; undefined if tokens are accepted. */
+  readonly stopped: string | undefined;
 }
 
 export interface WalletBalance {
@@ -117,6 +130,8 @@ export interface Quote {
   readonly merchant: string;
   readonly service: string;
   readonly phone: string;
+  /** Whether the server sells prepaid tokens of this price. */
+  readonly tokens: boolean;
   /** The highest amount that the limits still allow; a higher payment is refused. */
   readonly limits: Limits;
   readonly spentToday: bigint;
@@ -232,6 +247,14 @@ export interface Engine {
    */
   linkNumber(phone: string, signer: PageSigner | undefined): Promise<{ phone: string; wallet: string }>;
   proveNumber(link: { phone: string; wallet: string }, code: string): Promise<void>;
+
+  /**
+   * Buys a pack of prepaid tokens of the quoted price, or resumes its purchase. The pack's price is within the limit per
+   * day.
+   */
+  buyTokens(operation: string, quote: Quote, onProgress: OnProgress): Promise<void>;
+  /** Allows prepaid tokens at a merchant again, or gives up the ones that are left. */
+  decideTokens(origin: string, decision: "resume" | "drop"): Promise<void>;
 
   setLimits(limits: Limits): Promise<void>;
   /** A receipt that proves that this wallet paid, as JSON. */

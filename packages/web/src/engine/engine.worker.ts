@@ -215,6 +215,16 @@ class WalletEngine implements Engine {
     );
   }
 
+  buyTokens(operation: string, quote: Quote, onProgress: OnProgress) {
+    return this.#operate(operation, async ({ context }, signal) =>
+      (await loadRequests()).buyTokens(context, quote, onProgress, signal),
+    );
+  }
+
+  decideTokens(origin: string, decision: "resume" | "drop") {
+    return this.#opened().decideTokens(origin, decision);
+  }
+
   resume(operation: string, id: string, onProgress: OnProgress) {
     return this.#operate(operation, (session, signal) => session.resume(id, onProgress, signal));
   }

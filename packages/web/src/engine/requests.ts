@@ -1,5 +1,5 @@
 // Requests a resource, and pays for it.
-import { wrapFetch } from "@sotto/client";
+import { buyPrepaid, type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { ANONYMOUS } from "../lib/unreadable.ts";
@@ -26,6 +26,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
     price: BigInt(payment.amountBaseUnits),
     merchant,
     phone,
+    tokens: payment.prepaid !== undefined,
     service: context.config.service,
     limits: context.limits,
     spentToday,
@@ -60,19 +61,13 @@ export async function pay(
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<Paid> {
-  const { wallet, config, limits, serviceFetch } = context;
+  const { wallet, limits } = context;
   let transaction = "";
   /** The amount paid, at most the price that the user saw; 0 if the server no longer asks for a payment. */
   let paid = 0n;
   const within = quote.price <= limits.maxPerRequest;
   const fetching = wrapFetch(fetchForMerchant(accepted ?? quote.merchant), wallet, {
-    services: [config.service],
-    // At most the price that the user saw.
-    maxPerRequest: within ? quote.price : limits.maxPerRequest,
-    maxPerDay: limits.maxPerDay,
-    merge: true,
-    phoneRegistry: config.registry,
-    serviceFetch,
+    ...optionsOf(context, quote.price),
     confirmRecipient: ({ offered }) => offered === accepted,
     onProgress: ({ stage, price, txSignature }) => {
       transaction = txSignature ?? transaction;
@@ -89,6 +84,40 @@ export async function pay(
         offeredPrice: error.details["price"] ?? "",
       });
     throw error;
+  } finally {
+    void context.refresh();
+  }
+}
+
+/** At most the price that the user saw. Tokens are shown if the wallet has some; only the user buys them. */
+const optionsOf = ({ config, limits, serviceFetch }: Context, price: bigint): WrapOptions => ({
+  services: [config.service],
+  maxPerRequest: price <= limits.maxPerRequest ? price : limits.maxPerRequest,
+  maxPerDay: limits.maxPerDay,
+  merge: true,
+  phoneRegistry: config.registry,
+  serviceFetch,
+  prepaid: { maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false },
+});
+
+/** Buys a pack of tokens of the price that the user saw. @throws the errors of `buyPrepaid` */
+export async function buyTokens(
+  context: Context,
+  quote: Pick<Quote, "url" | "price" | "merchant">,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = {
+    ...optionsOf(context, quote.price),
+    onProgress: ({ stage, txSignature }: PurchaseProgress) =>
+      onProgress({ stage: stageText(stage), transaction: txSignature }),
+  };
+  try {
+    await buyPrepaid(fetchForMerchant(quote.merchant), context.wallet, options, {
+      origin: new URL(quote.url).origin,
+      value: quote.price,
+      signal,
+    });
   } finally {
     void context.refresh();
   }

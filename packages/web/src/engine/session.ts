@@ -5,7 +5,10 @@ import {
   type Chain,
   createSeedWords,
   dismissPurchase,
+  dropPrepaid,
+  listPrepaid,
   openPurchases,
+  resumePrepaid,
   type StoreValue,
   seedFromWords,
   spentOn,
@@ -233,6 +236,12 @@ export class Session {
       history: await historyOf(wallet),
       unfinished: this.#running > 0 ? [] : await unfinishedOf(wallet),
       withdrawals: this.#running > 0 ? [] : wallet.unfinishedWithdrawals(),
+      prepaid: (await listPrepaid(wallet)).map(({ origin, unspent, stopped, packs }) => ({
+        origin,
+        unspent,
+        tokens: packs.reduce((sum, { left, state }) => sum + (state === "ready" ? left : 0), 0),
+        stopped: stopped?.message,
+      })),
       height: wallet.height,
       problem: this.#problem,
       reorganized: this.#reorganized,
@@ -279,6 +288,12 @@ export class Session {
   async dismiss(id: string): Promise<void> {
     await dismissPurchase(this.context.wallet, id);
     await this.look();
+  }
+
+  async decideTokens(origin: string, decision: "resume" | "drop"): Promise<void> {
+    if (decision === "drop") await dropPrepaid(this.context.wallet, origin);
+    else await resumePrepaid(this.context.wallet, origin);
+    await this.#show();
   }
 
   async setLimits(limits: Limits): Promise<void> {

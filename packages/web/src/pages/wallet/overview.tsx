@@ -2,8 +2,11 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
+import { ErrorMessage } from "../../components/error-message.tsx";
 import { Icon } from "../../components/icon.tsx";
-import type { UnfinishedPayment, WalletView } from "../../engine/api.ts";
+import type { PrepaidView, UnfinishedPayment, WalletView } from "../../engine/api.ts";
+import { engine } from "../../engine/page.ts";
+import { useAction } from "../../hooks/use-action.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 import { HistoryTable } from "./history-table.tsx";
 import { Unfinished } from "./unfinished.tsx";
@@ -18,7 +21,7 @@ interface Properties {
 }
 
 export function Overview({ wallet, onResume, onResumeWithdrawal }: Properties) {
-  const { balance, history, limits, spentToday, unfinished, withdrawals } = wallet;
+  const { balance, history, limits, prepaid, spentToday, unfinished, withdrawals } = wallet;
   const { merchants } = useConfig();
   const empty = balance.total === 0n && history.length === 0;
   return (
@@ -73,6 +76,7 @@ export function Overview({ wallet, onResume, onResumeWithdrawal }: Properties) {
       </div>
       <div className="stack loose">
         <PayCard />
+        {prepaid.length > 0 && <Tokens prepaid={prepaid} />}
         {merchants.length > 0 && <Merchants />}
         <section className="card stack" aria-labelledby="limits">
           <div className="row between">
@@ -130,6 +134,40 @@ function PayCard() {
           </Link>
         </div>
       </form>
+    </section>
+  );
+}
+
+/** Prepaid tokens by merchant. */
+function Tokens({ prepaid }: { readonly prepaid: readonly PrepaidView[] }) {
+  const { busy, failure, run } = useAction();
+  return (
+    <section className="card stack" aria-labelledby="tokens">
+      <h2 id="tokens">Prepaid tokens</h2>
+      <ul className="lines">
+        {prepaid.map(({ origin, unspent, tokens, stopped }) => (
+          <li key={origin}>
+            <span>
+              <strong>{new URL(origin).host}</strong>
+              <span className="soft small">
+                {tokens} left, <Amount value={unspent} />
+              </span>
+              {stopped !== undefined && <span className="small">Stopped: {stopped}</span>}
+            </span>
+            {stopped !== undefined && (
+              <span className="row">
+                <Button small busy={busy} onClick={() => run(() => engine().decideTokens(origin, "resume"))}>
+                  Use them again
+                </Button>
+                <Button small busy={busy} onClick={() => run(() => engine().decideTokens(origin, "drop"))}>
+                  Give them up
+                </Button>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {failure !== undefined && <ErrorMessage error={failure} />}
     </section>
   );
 }

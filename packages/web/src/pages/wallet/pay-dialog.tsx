@@ -94,9 +94,16 @@ function PayUrl({ url, onClose }: { readonly url: string; onClose(): void }) {
 }
 
 function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): void; onClose(): void }) {
-  const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
+  const { stages, running, result, failure, run, cancel } = useOperation<Paid | "tokens">();
   const { price, limits, spentToday, spendable } = quote;
   const pay = (accepted?: string) => run((name, onProgress) => engine().pay(name, quote, accepted, onProgress));
+  const buyTokens = () =>
+    run((name, onProgress) =>
+      engine()
+        .buyTokens(name, quote, onProgress)
+        .then(() => "tokens" as const),
+    );
+  if (result === "tokens") return <TokensBought quote={quote} onClose={onClose} />;
   if (result !== undefined) return <Receipt paid={result} onClose={onClose} />;
   const left = limits.maxPerDay > spentToday ? limits.maxPerDay - spentToday : 0n;
   const tooMuch = price > limits.maxPerRequest || price > left;
@@ -163,6 +170,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
         ) : (
           <>
             <Button onClick={onClose}>Cancel</Button>
+            {quote.tokens && failure === undefined && <Button onClick={buyTokens}>Buy tokens</Button>}
             {failure === undefined && (
               <Button kind="primary" disabled={tooMuch} onClick={() => pay()} data-testid="confirm">
                 Pay <Amount value={price} />
@@ -170,6 +178,25 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
             )}
           </>
         )}
+      </div>
+    </>
+  );
+}
+
+/** After a pack was bought: each of its tokens pays for one request of this price. */
+function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): void }) {
+  return (
+    <>
+      <div className="notice" data-tone="good" role="status">
+        <p>
+          Tokens bought at <strong>{quote.host}</strong>. Each pays for one request of <Amount value={quote.price} />.
+          The merchant cannot link them to this payment or to each other.
+        </p>
+      </div>
+      <div className="dialog-actions">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
       </div>
     </>
   );
@@ -186,7 +213,13 @@ export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): voi
           </strong>
         </p>
         <p className="row">
-          Transaction <Hash value={paid.transaction} name="transaction" />
+          {paid.transaction === "" ? (
+            "with a prepaid token"
+          ) : (
+            <>
+              Transaction <Hash value={paid.transaction} name="transaction" />
+            </>
+          )}
         </p>
       </div>
       <DeliveryView delivery={paid} />
