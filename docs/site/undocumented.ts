@@ -1,11 +1,21 @@
 import { type DeclarationReflection, type ProjectReflection, ReferenceReflection, ReflectionKind } from "typedoc";
 
-/** Whether an export, or one of its signatures, has a docstring with a summary. */
-const isDocumented = ({ comment, signatures = [] }: DeclarationReflection): boolean =>
-  [comment, ...signatures.map((signature) => signature.comment)].some((found) => (found?.summary ?? []).length > 0);
+/** Whether a declaration, or one of its signatures, has a docstring with a summary. */
+const isDocumented = ({ comment, signatures = [], getSignature }: DeclarationReflection): boolean =>
+  [comment, getSignature?.comment, ...signatures.map((signature) => signature.comment)].some(
+    (found) => (found?.summary ?? []).length > 0,
+  );
+
+/** Members that do something. Most properties are explained by their name and type, so the check leaves them out. */
+const ACTIONS = ReflectionKind.Method | ReflectionKind.Accessor;
+
+/** Whether a member implements an interface's or overrides a class's. */
+const repeats = ({ implementationOf, overwrites, inheritedFrom }: DeclarationReflection): boolean =>
+  (implementationOf ?? overwrites ?? inheritedFrom) !== undefined;
 
 /**
- * The exports without a docstring, as `MODULE: NAME`. If several modules share an export, it is listed under the
+ * The exports without a docstring, as `MODULE: NAME`, and the methods and accessors of exported classes and interfaces, as
+ * `MODULE: NAME.MEMBER`. A member that implements or overrides another one needs none. If several modules share an export, it is listed under the
  * module in which TypeDoc documents it.
  */
 export function undocumented(project: ProjectReflection): string[] {
@@ -17,6 +27,9 @@ function exportsOf(parent: DeclarationReflection, path: string): string[] {
   return (parent.children ?? []).flatMap((child) => {
     if (child instanceof ReferenceReflection) return [];
     const own = isDocumented(child) ? [] : [`${path}: ${child.name}`];
-    return child.kind === ReflectionKind.Namespace ? [...own, ...exportsOf(child, `${path}: ${child.name}`)] : own;
+    if (child.kind === ReflectionKind.Namespace) return [...own, ...exportsOf(child, `${path}: ${child.name}`)];
+    const members = child.kindOf(ReflectionKind.ClassOrInterface) ? child.getChildrenByKind(ACTIONS) : [];
+    const silent = members.filter((member) => !repeats(member) && !isDocumented(member));
+    return [...own, ...silent.map(({ name }) => `${path}: ${child.name}.${name}`)];
   });
 }

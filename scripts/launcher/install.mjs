@@ -116,6 +116,16 @@ function dependencyHash(root) {
   return hash.digest("hex");
 }
 
+/**
+ * Tells pnpm to use the package store that node_modules was installed from. With another one, as under another HOME, pnpm would
+ * delete node_modules and download every package again.
+ */
+function storeArguments(root) {
+  const path = join(root, "node_modules", ".modules.yaml");
+  const [, store] = (existsSync(path) && /^\s*"?storeDir"?: "?([^"\n]+)/m.exec(readFileSync(path, "utf8"))) || [];
+  return store !== undefined && existsSync(store) ? [`--store-dir=${store}`] : [];
+}
+
 export async function ensureDependencies(root, env) {
   const stamp = join(root, "node_modules", ".sotto-stamp");
   const content = dependencyHash(root);
@@ -129,6 +139,7 @@ export async function ensureDependencies(root, env) {
     );
   // Answers in advance the only question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
+  args.push(...storeArguments(root));
   const what = "installing the locked dependencies";
   const status = await install(root, "dependencies", what, "pnpm", args, { cwd: root, env }, packagesDone);
   if (status === 130 || status === 143)

@@ -49,7 +49,7 @@ describe("the documentation site", () => {
     }
   });
 
-  it("rejects exports without a docstring or with only tags in it", async () => {
+  it("rejects exports, methods and accessors without a docstring or with only tags in it", async () => {
     const folder = join(import.meta.dirname, "support", "undocumented");
     const app = await Application.bootstrap({
       entryPoints: [join(folder, "index.ts")],
@@ -59,7 +59,12 @@ describe("the documentation site", () => {
       logLevel: "None",
     });
     const project = (await app.convert())!;
-    expect(undocumented(project)).to.have.members(["index: onlyReturns", "index: Undocumented"]);
+    expect(undocumented(project)).to.have.members([
+      "index: onlyReturns",
+      "index: Undocumented",
+      "index: Greeter.goodbye",
+      "index: Polite.mood",
+    ]);
   });
 
   it("gives every page a unique title and a single first-level heading", () => {

@@ -67,26 +67,28 @@ describe("a user's project", function () {
         ]);
       });
 
-      it("loads the packages with require", async () => {
-        project.write(
-          "common.cjs",
-          'const { createSeedWords } = require("@sotto/client");\n' +
-            'const { createPaywall } = require("@sotto/resource-server");\n' +
-            "console.log(createSeedWords().split(' ').length, typeof createPaywall);\n",
-        );
-        const { stdout, stderr } = await project.node("common.cjs");
-        expect([stdout, stderr]).to.deep.equal(["24 function\n", ""]);
-      });
+      // In Node 22.13, a required ES module cannot import packages that Plug'n'Play keeps.
+      if (manager !== "yarn with Plug'n'Play" || node !== NODE_22)
+        it("loads the packages with require", async () => {
+          project.write(
+            "common.cjs",
+            'const { createSeedWords } = require("@sotto/client");\n' +
+              'const { createPaywall } = require("@sotto/resource-server");\n' +
+              "console.log(createSeedWords().split(' ').length, typeof createPaywall);\n",
+          );
+          const { stdout, stderr } = await project.node("common.cjs");
+          expect([stdout, stderr]).to.deep.equal(["24 function\n", ""]);
+        });
 
       it("rolls a store back after a conflict", async () => {
         project.write(
-          "conflict.cjs",
-          'const { SqliteStore } = require("@sotto/client/sqlite");\n' +
+          "conflict.mjs",
+          'import { SqliteStore } from "@sotto/client/sqlite";\n' +
             'const store = new SqliteStore(":memory:");\n' +
             'const put = (expected) => store.put("a", 1, expected).then(() => "stored", ({ code }) => code);\n' +
-            "(async () => console.log(await put(7), await put(0)))();\n",
+            "console.log(await put(7), await put(0));\n",
         );
-        const { stdout, stderr } = await project.node("conflict.cjs");
+        const { stdout, stderr } = await project.node("conflict.mjs");
         expect([stdout, withoutNodesWarning(stderr)]).to.deep.equal(["STORE_CONFLICT stored\n", ""]);
       });
     });

@@ -6,12 +6,12 @@
 // -->`.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { freePort } from "@sotto/test-kit/ports";
-import { install, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);
@@ -20,39 +20,6 @@ const NAME = /^\/\/ ([\w-]+\.[tj]s)\b/;
 /** The first port of `npm run dev`, and the port on which the pages' servers listen. */
 const USUAL_PORT = 4020;
 const SERVER_PORT = 3000;
-
-/** The packages that the pages import, in the versions of the checkout. */
-const FOREIGN = [
-  "@hono/node-server",
-  "@types/express",
-  "@types/node",
-  "ethers",
-  "express",
-  "fastify",
-  "hono",
-  "typescript",
-];
-const OWN = ["@sotto/client", "@sotto/protocol", "@sotto/resource-server"];
-
-let project: Promise<string> | undefined;
-
-/** Installs the packages of all pages into a project, once. @returns its folder */
-async function createProject(world: World): Promise<string> {
-  const folder = join(world.folder, "guides");
-  mkdirSync(folder);
-  const { version, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    readonly version: string;
-    readonly devDependencies: Readonly<Record<string, string>>;
-  };
-  const dependencies = Object.fromEntries([
-    ...OWN.map((name) => [name, version]),
-    ...FOREIGN.map((name) => [name, devDependencies[name]]),
-  ]);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }));
-  writeFileSync(join(folder, ".npmrc"), `@sotto:registry=${world.registry.url}/\n`);
-  await install(folder);
-  return folder;
-}
 
 export class Guide {
   readonly folder: string;
@@ -65,27 +32,23 @@ export class Guide {
   readonly #files = new Map<string, string>();
   readonly #commands: string[] = [];
   readonly #used = new Set<string>();
+  readonly #world: World;
 
   /**
    * @param page path in the checkout @param suffix suffix of the folder, for a second copy of a page
    */
   static async open(world: World, page: string, suffix = ""): Promise<Guide> {
-    project ??= createProject(world);
-    const folder = join(await project, page.replaceAll(/[/.]/g, "-") + suffix);
+    const folder = join(world.projects, "guides", page.replaceAll(/[/.]/g, "-") + suffix);
     return new Guide(world, folder, page, await freePort());
   }
 
   private constructor(world: World, folder: string, page: string, port: number) {
+    this.#world = world;
     this.#port = port;
     this.folder = folder;
     mkdirSync(folder);
-    const text = readFileSync(join(root, page), "utf8")
-      .replaceAll(/127\.0\.0\.1:402([0-5])\b/g, (_, offset) => `127.0.0.1:${world.port + Number(offset)}`)
-      .replaceAll(`127.0.0.1:${SERVER_PORT}`, `127.0.0.1:${port}`);
-    if (world.port !== USUAL_PORT && text.includes(`127.0.0.1:${USUAL_PORT}`))
-      throw new Error("a port was not replaced");
     const unnamed: string[] = [];
-    for (const [, reason, language, code = ""] of text.matchAll(BLOCK)) {
+    for (const [, reason, language, code = ""] of this.#read(page).matchAll(BLOCK)) {
       const name = NAME.exec(code)?.[1];
       if (reason !== undefined) continue;
       if (language === "sh") this.#commands.push(code);
@@ -93,6 +56,29 @@ export class Guide {
       else this.write(name, code);
     }
     this.unnamed = unnamed;
+  }
+
+  /** A page with the ports of this guide. */
+  #read(page: string): string {
+    const { port } = this.#world;
+    const text = readFileSync(join(root, page), "utf8")
+      .replaceAll(/127\.0\.0\.1:402([0-5])\b/g, (_, offset) => `127.0.0.1:${port + Number(offset)}`)
+      .replaceAll(`127.0.0.1:${SERVER_PORT}`, `127.0.0.1:${this.#port}`);
+    if (port !== USUAL_PORT && text.includes(`127.0.0.1:${USUAL_PORT}`)) throw new Error("a port was not replaced");
+    return text;
+  }
+
+  /** Adds a file of another page, unless this page has one of the same name. */
+  borrow(page: string, name: string): void {
+    const code = [...this.#read(page).matchAll(BLOCK)].map(([, , , text = ""]) => text);
+    const found = code.find((text) => NAME.exec(text)?.[1] === name);
+    if (found === undefined) throw new Error(`${page} has no ${name}`);
+    if (!this.#files.has(name)) this.provide(name, found);
+  }
+
+  /** The page's code blocks without a language: examples of commands and outputs. */
+  plain(page: string): string[] {
+    return [...this.#read(page).matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
   }
 
   /** The page's named files, and the files that a test added. */
@@ -129,8 +115,8 @@ export class Guide {
     const files = this.names.filter((name) => name.endsWith(".ts"));
     const config = JSON.stringify({ compilerOptions: { ...compilerOptions, ...more }, files });
     writeFileSync(join(this.folder, "tsconfig.json"), config);
-    const compiler = join(this.folder, "..", "node_modules", ".bin", "tsc");
-    return run(compiler, ["-p", this.folder]).then(
+    const compiler = join(this.folder, "..", "..", "node_modules", "typescript", "bin", "tsc");
+    return run(process.execPath, [compiler, "-p", this.folder]).then(
       () => "",
       (error: { stdout: string }) => error.stdout,
     );
@@ -145,27 +131,33 @@ export class Guide {
     this.environment = Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)));
   }
 
+  /** Runs a command line in the page's folder. The installed programs are on the PATH. */
+  shell(line: string, variables: Readonly<Record<string, string>> = {}): Promise<Ended> {
+    const { cwd, env } = this.#options();
+    return ended(run("bash", ["-c", line], { cwd, env: { ...env, ...variables } }));
+  }
+
   #options() {
+    const installed = join(this.folder, "..", "..", "node_modules", ".bin");
+    const path = { PATH: [installed, dirname(process.execPath), BASE_ENVIRONMENT["PATH"]].join(delimiter) };
     // Its home is where downloaded files are cached.
-    const env = { ...BASE_ENVIRONMENT, HOME: join(this.folder, ".."), ...this.environment };
+    const env = { ...BASE_ENVIRONMENT, ...path, HOME: join(this.folder, ".."), ...this.environment };
     return { cwd: this.folder, env };
   }
 
-  /** Runs a file that exits on its own. */
-  async attempt(name: string): Promise<{ code: number; output: string }> {
+  /** Runs a file that exits on its own. @param input its standard input */
+  async attempt(name: string, input: string | Promise<string> = ""): Promise<{ code: number; output: string }> {
     this.#use(name);
-    return run(process.execPath, [name], this.#options()).then(
-      ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
-      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
-        code,
-        output: stdout + stderr,
-      }),
-    );
+    const running = run(process.execPath, [name], this.#options());
+    running.child.stdin?.on("error", () => undefined);
+    void Promise.resolve(input).then((text) => running.child.stdin?.end(text));
+    const { code, stdout, stderr } = await ended(running);
+    return { code, output: stdout + stderr };
   }
 
-  /** @returns its output @throws with its output if it fails */
-  async run(name: string): Promise<string> {
-    const { code, output } = await this.attempt(name);
+  /** @param input its standard input @returns its output @throws with its output if it fails */
+  async run(name: string, input: string | Promise<string> = ""): Promise<string> {
+    const { code, output } = await this.attempt(name, input);
     if (code !== 0) throw new Error(`${name} ended with ${code}:\n${output}`);
     return output;
   }
@@ -180,17 +172,30 @@ export class Guide {
       env: { ...env, PORT: String(this.#port) },
       stdio: [...stdio],
     });
-    const ended = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     try {
       const url = `http://127.0.0.1:${this.#port}`;
       await answering(child, url);
       return await use(url);
     } finally {
       child.kill("SIGKILL");
-      await ended;
+      await exited;
     }
   }
 }
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The outcome of a program, which may have failed. */
+const ended = (running: Promise<{ stdout: string; stderr: string }>): Promise<Ended> =>
+  running.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
+  );
 
 /** Waits until something answers at a URL. @throws Error if the program exits first */
 async function answering(child: ChildProcess, url: string): Promise<void> {

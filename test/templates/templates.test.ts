@@ -1,23 +1,13 @@
 // Every template as users use it: created outside the checkout, installed from a registry, type-checked, started and
 // tested against `npm run dev`.
-import { copyFileSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inLongRun } from "@sotto/test-kit/matrix";
+import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { createProject, TEMPLATES } from "create-sotto";
+import { createProject } from "create-sotto";
 import { findChromium } from "../web/support/chromium.ts";
-import { install, npm, openWorld, type World } from "./world.ts";
-
-/**
- * Templates that are installed separately, as users do. The agent project starts programs from its own node_modules.
- */
-const ALONE = inLongRun(
-  ["resource-server-express", "client-mcp"],
-  ["resource-server-fastify", "resource-server-hono", "client", "browser"],
-);
-/** The other templates share one installation; packages/create-sotto tests that each declares its imports. */
-const TOGETHER = TEMPLATES.map(({ name }) => name).filter((name) => !ALONE.includes(name));
+import { ALONE, install, npm, openWorld, TOGETHER, type World } from "./world.ts";
 
 describe("templates", function () {
   slow(this, "packages are packed and installed, and payments proved");
@@ -33,14 +23,27 @@ describe("templates", function () {
     writeFileSync(chromium, `#!/bin/sh\n${variables.join("")}exec '${path}' ${options} "$@"\n`, { mode: 0o755 });
   });
 
-  /** Creates projects as members of a workspace, and installs them with one command. */
-  async function installTogether(names: readonly string[]): Promise<void> {
-    const folder = join(world.folder, "together");
-    for (const name of names) createProject(name, join(folder, name), world.registry.url);
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, workspaces: names }));
-    copyFileSync(join(folder, names[0]!, ".npmrc"), join(folder, ".npmrc"));
-    await install(folder);
-  }
+  /** Opens the client's wallet and pins the merchant to another wallet, as after `npm run dev -- --fresh`. */
+  const PIN_ANOTHER = `import { id } from "ethers";
+import { open } from "./src/wallet.ts";
+const [host, wallet] = [new URL(process.env.SOTTO_URL).host, "0x${"11".repeat(20)}"];
+const opened = await open();
+await opened.store.put(\`pin/host/\${id(host).slice(2, 34)}\`, { host, wallet }, 0);
+await opened.close();
+`;
+
+  const explainsChangedRecipient = (folder: () => string) =>
+    it("says in two lines what to do if the merchant has another wallet than before", async () => {
+      const variables = { ...world.environment, DATA: join(folder(), "pinned") };
+      writeFileSync(join(folder(), "pin.ts"), PIN_ANOTHER);
+      await npm(folder(), ["exec", "--", "node", "pin.ts"], variables);
+      const args = ["run", "-s", "start", "--", world.environment["SOTTO_URL"]!];
+      const error = await anyRejection(npm(folder(), args, variables));
+      expect(error.message).to.match(
+        /\nRECIPIENT_CHANGED: .* was paid under the wallet 0x1111.*; nothing was paid; .*\nAfter `npm run dev -- --fresh`, delete .*\n$/,
+      );
+      rmSync(join(folder(), "pin.ts"));
+    });
 
   const worksIn = (folder: () => string) => {
     it("type-checks", async () => {
@@ -64,7 +67,11 @@ describe("templates", function () {
     });
 
   describe("together", () => {
-    before(() => (TOGETHER.length === 0 ? undefined : installTogether(TOGETHER)));
-    for (const name of TOGETHER) describe(name, () => worksIn(() => join(world.folder, "together", name)));
+    for (const name of TOGETHER)
+      describe(name, () => {
+        const folder = () => join(world.projects, name);
+        worksIn(folder);
+        if (name === "client") explainsChangedRecipient(folder);
+      });
   });
 });

@@ -102,7 +102,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.receipts(hashes));
   }
 
-  /** @throws CallReverted */
+  /** The result of a call, hex; by default on the newest block. @throws CallReverted */
   call(call: Call, block?: BlockTag): Promise<string> {
     return this.useNode((node) => node.call(call, block));
   }
@@ -128,7 +128,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.read(abi, to, name, values, block));
   }
 
-  /** @throws CallReverted; ChainError SENDER_UNFUNDED */
+  /** The gas that a call would use as a transaction. @throws CallReverted; ChainError SENDER_UNFUNDED */
   estimateGas(call: Call): Promise<bigint> {
     return this.useNode((node) => node.estimateGas(call));
   }
@@ -143,6 +143,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.feeHistory(blocks));
   }
 
+  /** How many transactions an account has sent: its next nonce. By default on the newest block. */
   transactionCount(address: string, block?: BlockTag): Promise<number> {
     return this.useNode((node) => node.transactionCount(address, block));
   }

@@ -2,7 +2,9 @@ import { type ChainSource, inconsistent, useNode } from "./source.ts";
 
 /** Encodes calls of a contract and decodes their results: an Interface of ethers, for example. */
 export interface AbiCodec<Value> {
+  /** The calldata of a call, hex. */
   encodeFunctionData(name: string, values: readonly unknown[]): string;
+  /** The values that a call returned; `data` is hex. */
   decodeFunctionResult(name: string, data: string): ArrayLike<Value>;
 }
 

@@ -40,6 +40,7 @@ export class ChainNode implements ChainSource {
     return this.#node.name;
   }
 
+  /** The EIP-155 id of the node's chain. */
   async chainId(): Promise<bigint> {
     return parseQuantity(await this.#node.ask("eth_chainId", []));
   }
@@ -105,7 +106,10 @@ export class ChainNode implements ChainSource {
     return receipt;
   }
 
-  /** @throws ChainError RANGE_TOO_LARGE if the node refuses a range of several blocks, regardless of its message */
+  /**
+   * All logs of a contract in a range of blocks, in the order of the chain.
+   * @throws ChainError RANGE_TOO_LARGE if the node refuses a range of several blocks, regardless of its message
+   */
   async logs({ address, from, to, topics }: LogQuery): Promise<Log[]> {
     const filter = { address, fromBlock: hexNumber(from), toBlock: hexNumber(to), topics };
     const answer = await this.#node.ask("eth_getLogs", [filter]).catch((cause: unknown) => {
@@ -119,7 +123,7 @@ export class ChainNode implements ChainSource {
     return logs;
   }
 
-  /** @throws CallReverted */
+  /** The result of a call, hex; by default on the newest block. @throws CallReverted */
   async call(call: Call, block: BlockTag = "latest"): Promise<string> {
     return parseHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
   }
@@ -160,7 +164,7 @@ export class ChainNode implements ChainSource {
     });
   }
 
-  /** @throws CallReverted; ChainError SENDER_UNFUNDED */
+  /** The gas that a call would use as a transaction. @throws CallReverted; ChainError SENDER_UNFUNDED */
   async estimateGas(call: Call): Promise<bigint> {
     return parseQuantity(await this.#node.ask("eth_estimateGas", [call]));
   }
@@ -175,6 +179,7 @@ export class ChainNode implements ChainSource {
     return parseFeeHistory(await this.#node.ask("eth_feeHistory", [hexNumber(blocks), "latest", [10]]));
   }
 
+  /** How many transactions an account has sent: its next nonce. By default on the newest block. */
   async transactionCount(address: string, block: BlockTag = "latest"): Promise<number> {
     return parseNumber(await this.#node.ask("eth_getTransactionCount", [address, tagOf(block)]));
   }
@@ -189,6 +194,7 @@ export class ChainNode implements ChainSource {
     return parseHex(await this.#node.ask("eth_getCode", [address, "latest"]));
   }
 
+  /** The error for contradictory responses of this node. */
   inconsistent(what: string): ChainError {
     return inconsistent(this, what);
   }

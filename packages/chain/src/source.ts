@@ -19,6 +19,7 @@ export interface LogQuery {
  * RANGE_TOO_LARGE if the node refuses that many logs.
  */
 export interface ChainSource {
+  /** The EIP-155 id of the chain. */
   chainId(): Promise<bigint>;
   /** The newest block. */
   head(): Promise<Block>;

@@ -1,9 +1,9 @@
 // The program `create-sotto`. main.ts imports it after checking Node's version.
 import { relative, resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { createProject, findTemplate, type NewProject } from "./create.ts";
 import { CreateError } from "./errors.ts";
+import { ask } from "./prompt.ts";
 import { TEMPLATES } from "./templates.ts";
 
 const list = TEMPLATES.map(({ name, what }) => `  ${name.padEnd(26)}${what}`).join("\n");
@@ -34,26 +34,21 @@ function parse(args: string[]): Arguments {
   }
 }
 
-/** Asks for the template and the folder that the arguments lack. @throws CreateError USAGE without a terminal */
-async function complete({ template, folder }: Arguments): Promise<{ template: string; folder: string }> {
+/**
+ * Asks for the template and the folder that the arguments lack.
+ * @returns undefined if the user ends the questions
+ * @throws CreateError USAGE without a terminal
+ */
+async function complete({ template, folder }: Arguments): Promise<{ template: string; folder: string } | undefined> {
   if (template !== undefined) findTemplate(template);
   if (template !== undefined && folder !== undefined) return { template, folder };
-  if (!process.stdin.isTTY) {
-    const missing = template === undefined ? "a template and a folder" : "a folder";
-    throw new CreateError(
-      "USAGE",
-      `${missing} must be given: npm run new -- TEMPLATE FOLDER; --help lists the templates`,
-    );
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    if (template === undefined) console.log(`\n${list}\n`);
-    const chosen = template ?? (await terminal.question("Template: ")).trim();
-    findTemplate(chosen);
-    return { template: chosen, folder: folder ?? (await terminal.question("Folder: ")).trim() };
-  } finally {
-    terminal.close();
-  }
+  const { stdin: input, stdout: output } = process;
+  if (input.isTTY) return ask({ input, output, folder: whereUserIs }, { template, folder });
+  const missing = template === undefined ? "a template and a folder" : "a folder";
+  throw new CreateError(
+    "USAGE",
+    `${missing} must be given: npm run new -- TEMPLATE FOLDER; --help lists the templates`,
+  );
 }
 
 /** What to do next. Both commands of the checkout have to run: one serves the packages, the other runs the chain. */
@@ -63,7 +58,7 @@ function nextSteps({ template, folder }: NewProject): string {
   return [
     `Created ${path}. Next:`,
     "  npm run release   in the checkout, in its own terminal: serves the packages",
-    "  npm run dev       in the checkout, in another terminal: a chain, the service, servers to pay",
+    "  npm run dev       in the checkout, in another one: a chain, servers to pay",
     `  cd ${path} && ${template.commands.join(" && ")}`,
   ].join("\n");
 }
@@ -72,8 +67,11 @@ try {
   const args = parse(process.argv.slice(2));
   if (args.help) process.stdout.write(USAGE);
   else {
-    const { template, folder } = await complete(args);
-    console.log(nextSteps(createProject(template, resolve(whereUserIs, folder))));
+    const answers = await complete(args);
+    if (answers === undefined) {
+      console.error("nothing was created");
+      process.exitCode = 130;
+    } else console.log(nextSteps(createProject(answers.template, resolve(whereUserIs, answers.folder))));
   }
 } catch (error) {
   if (!(error instanceof CreateError)) throw error;

@@ -12,8 +12,9 @@ export interface OpenOptions extends ConnectOptions {
 
 /** An open and migrated database. */
 export interface Database<Schema> extends Connection<Schema> {
-  /** @throws DatabaseError STORE_UNAVAILABLE */
+  /** Asks the database for a constant, for readiness checks. @throws DatabaseError STORE_UNAVAILABLE */
   ping(): Promise<void>;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 

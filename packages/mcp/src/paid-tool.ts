@@ -31,6 +31,7 @@ export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free
 export interface ToolPaywall {
   /** See `Paywall.ready`. */
   readonly ready: Promise<void>;
+  /** Closes the store and stops the timers; see `Paywall.close`. */
   close(): Promise<void>;
 }
 

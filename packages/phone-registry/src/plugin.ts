@@ -40,6 +40,7 @@ export interface Phone {
   readonly registry: PhoneRegistry;
   /** Registers the routes below the app's prefix. */
   routes(app: App): void;
+  /** Stops the timers and closes the database. */
   close(): Promise<void>;
 }
 

@@ -38,6 +38,7 @@ export interface Prover {
   readonly artifacts: Artifacts;
   readonly engine: ProvingEngine;
   /**
+   * Computes the witness, proves, and verifies the new proof.
    * @param circuit a circuit's name in the artifacts' lock
    * @param input every input signal of the circuit, public and private; @sotto/protocol's prepare functions return them
    * @throws SottoError the codes of reading artifacts, INPUT_INVALID, WITNESS_REFUSED, ENGINE_FAILED,

@@ -21,6 +21,7 @@ export interface VerifierOptions {
 /** Verifies proofs strictly. */
 export interface Verifier {
   /**
+   * Checks a proof strictly, in the format of the wire.
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
    * @returns whether the proof is valid for these signals

@@ -70,15 +70,20 @@ export class SottoScheme {
     return this.#kind.network;
   }
 
+  /** What `/supported` says about the pool: its address, token and set of keys. */
   getExtra(_network: Network): Json | undefined {
     return this.#kind.extra;
   }
 
+  /** The accounts with which the service sends transactions. */
   getSigners(_network: string): string[] {
     return [...this.#signers];
   }
 
-  /** @throws SottoError X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID; X402SchemeError X402_FACILITATOR_FAILED */
+  /**
+   * Checks a payment and reserves its note, through the service.
+   * @throws SottoError X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID; X402SchemeError X402_FACILITATOR_FAILED
+   */
   async verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<VerifyResponse> {
     const refusal = refusalOf(payload, requirements);
     if (refusal !== undefined)

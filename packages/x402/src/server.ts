@@ -122,16 +122,20 @@ export class SottoScheme {
     return x402Network(BigInt(this.#options.chainId));
   }
 
-  /** @throws X402SchemeError X402_PRICE_INVALID */
+  /** The amount of a price in base units of the pool's token. @throws X402SchemeError X402_PRICE_INVALID */
   async parsePrice(price: Price, _network: Network): Promise<{ amount: string; asset: string; extra: Json }> {
     return { amount: String(amountOf(price, this.#token)), asset: this.#token.asset, extra: {} };
   }
 
+  /** Decimals of the pool's token; undefined for any other token. */
   getAssetDecimals(asset: string, network: Network): number | undefined {
     return asset.toLowerCase() === this.#token.asset && network === this.network ? this.#token.decimals : undefined;
   }
 
-  /** @throws X402SchemeError X402_OPTION_INVALID if a route pays another recipient */
+  /**
+   * Adds the recipient's signed address, the service and a new challenge to the requirements.
+   * @throws X402SchemeError X402_OPTION_INVALID if a route pays another recipient
+   */
   async enhancePaymentRequirements(
     requirements: PaymentRequirements,
     { extra: { artifactSet } = {} }: SupportedKind,
@@ -171,7 +175,10 @@ export class SottoScheme {
     );
   };
 
-  /** @returns why this server cannot use the facilitator; undefined if it can */
+  /**
+   * Compares the facilitator's pool, token and keys with this server's.
+   * @returns why this server cannot use the facilitator; undefined if it can
+   */
   validateFacilitatorSupport(_network: Network, { extra = {} }: SupportedKind): string | undefined {
     const { pool, asset, decimals, service } = extra;
     if (pool !== this.#pool || asset !== this.#token.asset || decimals !== this.#token.decimals)

@@ -1,7 +1,17 @@
 // Runs a copy of the launcher in an empty folder, with an npm that each test defines.
 
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
@@ -63,6 +73,19 @@ describe("the launcher", function () {
     writeFileSync(join(folder, "pnpm-lock.yaml"), "changed");
     expect(task().stderr).to.contain("installing").and.not.contain("fetching");
     expect(leftovers()).to.deep.equal([".toolchain"]);
+  });
+
+  it("keeps the package store of node_modules, also under another HOME, while it exists", () => {
+    putNpm(`echo "$@" >> "${folder}/installs"`);
+    const store = join(folder, "store", "v11");
+    writeFileSync(join(folder, "node_modules", ".modules.yaml"), JSON.stringify({ storeDir: store }, null, 2));
+    run("contracts:build", "--help");
+    mkdirSync(store, { recursive: true });
+    writeFileSync(join(folder, "pnpm-lock.yaml"), "changed");
+    run("contracts:build", "--help");
+    const [before, after] = readFileSync(join(folder, "installs"), "utf8").split("\n");
+    expect(before).to.not.include("--store-dir");
+    expect(after?.split(" ").at(-1)).to.equal(`--store-dir=${store}`);
   });
 
   it("reports every 3 seconds that it is installing, and how many packages are done", () => {

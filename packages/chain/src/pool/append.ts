@@ -22,6 +22,7 @@ export interface AppendCall {
 
 /** Proves appends; for example a prover of @sotto/prover. */
 export interface AppendProver {
+  /** Proves `input` for a circuit. Rejects if the input is wrong or `signal` aborts. */
   prove(
     circuit: string,
     input: ReturnType<typeof prepareAppend>["input"],

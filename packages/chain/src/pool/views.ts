@@ -20,12 +20,15 @@ export interface QueueState extends QueueStart {
 
 /** View functions of a pool. `block` selects the state; default: the newest block. */
 export interface PoolViews {
+  /** Whether a note was spent, by its nullifier. */
   isSpent(nullifier: bigint, block?: number): Promise<boolean>;
   /** Digest of the payment or withdrawal that spent a note; zeros if none did. */
   spentBy(nullifier: bigint, block?: number): Promise<Bytes32>;
+  /** Whether this was ever a root of the note tree. */
   isKnownRoot(root: bigint, block?: number): Promise<boolean>;
   /** The root of the note tree. */
   root(block?: number): Promise<bigint>;
+  /** The notes that wait to be appended, and the tree's size. */
   queue(block?: number): Promise<QueueState>;
 }
 

@@ -5,6 +5,7 @@ import { isUnsupportedMethod } from "./responses.ts";
 
 /** Receives warnings about faults of nodes. */
 export interface ChainLog {
+  /** Called when a node is at fault; `fields` names the node and the error, without the URL's secrets. */
   warn(fields: object, message: string): void;
 }
 

@@ -14,6 +14,7 @@ export interface Input extends AsyncIterable<unknown> {
 /** Node's standard output, or anything else that accepts text and bytes. */
 export interface Sink {
   readonly isTTY?: boolean;
+  /** Writes text or bytes as they are. */
   write(chunk: string | Uint8Array): unknown;
 }
 

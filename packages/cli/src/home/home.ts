@@ -9,10 +9,12 @@ export class Home {
     this.folder = resolve(folder);
   }
 
+  /** Path of a file in the folder. */
   path(name: string): string {
     return join(this.folder, name);
   }
 
+  /** Chain, pool, service and limits. */
   get config(): string {
     return this.path("config.json");
   }

@@ -56,7 +56,7 @@ export class NoteAppender {
     this.#sync = sync;
   }
 
-  /** @throws the errors of `Wallet.open` */
+  /** Opens an appender: checks the chain and the pool. It needs no key. @throws the errors of `Wallet.open` */
   static async open(options: NoteAppenderOptions): Promise<NoteAppender> {
     const { store, prover } = Object(options) as NoteAppenderOptions;
     for (const [name, value] of Object.entries({ store, prover }))

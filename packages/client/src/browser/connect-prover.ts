@@ -6,6 +6,7 @@ import type { Failure, Port, ProverSource, Reply, Request } from "./messages.ts"
 
 /** The part of a Worker that is used here. */
 export interface ProverWorker extends Port {
+  /** Calls `listener` with each message of the worker, and when it fails. */
   addEventListener(type: "message" | "error" | "messageerror", listener: (event: { data: unknown }) => void): void;
 }
 

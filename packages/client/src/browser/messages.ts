@@ -30,8 +30,10 @@ export type Reply =
 
 /** The part of a Worker, or of a worker's global scope, that is used here. */
 export interface Port {
+  /** Sends a message to the other side. */
   postMessage(message: unknown): void;
   /** A MessagePort delivers no messages until it is started. */
   start?(): void;
+  /** Calls `listener` with each message of the other side. */
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
 }

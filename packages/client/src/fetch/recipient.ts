@@ -71,11 +71,12 @@ export async function checkPin(
     const known = parsePin(record, host);
     if (known === offered) return;
     if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
-      throw new FetchError("RECIPIENT_CHANGED", `${host} was paid under another wallet before`, {
-        host,
-        known,
-        offered,
-      });
+      throw new FetchError(
+        "RECIPIENT_CHANGED",
+        `${host} was paid under the wallet ${known} before and now names ${offered}; nothing was paid; ` +
+          "accept the change only if the host confirms it elsewhere",
+        { host, known, offered },
+      );
     try {
       return await store.put(pinKey(host), { host, wallet: offered }, record?.version ?? 0);
     } catch (error) {

@@ -93,7 +93,10 @@ export class SottoService {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @returns the token that settles this payment @throws ServiceClientError PAYMENT_INVALID (details.reason) */
+  /**
+   * Asks the service to check a payment and to reserve its note.
+   * @returns the token that settles this payment @throws ServiceClientError PAYMENT_INVALID (details.reason)
+   */
   async verify(bundle: WireBundle, { signal }: CallOptions = {}): Promise<VerifiedPayment> {
     return parseVerification(await this.#post("verify", bundle, signal));
   }

@@ -16,7 +16,10 @@ export class IndexedDbStore extends BatchStore {
     this.#database = database;
   }
 
-  /** @param name the database's name, one for each wallet of an origin. */
+  /**
+   * Opens the database, and creates it if there is none.
+   * @param name the database's name, one for each wallet of an origin.
+   */
   static async open(name: string): Promise<IndexedDbStore> {
     const database = await openDB<Schema>(name, 1, {
       upgrade(db) {

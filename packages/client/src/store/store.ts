@@ -26,6 +26,7 @@ export type StoreChange =
  * never stored here. A batch is durable and atomic.
  */
 export interface Store {
+  /** The record with this key. */
   get(key: string): Promise<StoredRecord | undefined>;
   /** The records whose key starts with `prefix`, in the order of their keys. */
   list(prefix: string): Promise<StoredRecord[]>;
@@ -34,8 +35,11 @@ export interface Store {
    * @throws WalletError STORE_CONFLICT if a record has a different version than `expected`.
    */
   batch(changes: readonly StoreChange[]): Promise<void>;
+  /** Writes one record, as a batch of one change. */
   put(key: string, value: StoreValue, expected?: number): Promise<void>;
+  /** Deletes one record, as a batch of one change. */
   delete(key: string, expected?: number): Promise<void>;
+  /** Closes the store. Later calls reject with STORE_CLOSED. */
   close(): Promise<void>;
 }
 

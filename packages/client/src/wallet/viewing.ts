@@ -45,7 +45,10 @@ export class ViewingWallet {
     this.#sync = sync;
   }
 
-  /** @throws the errors of `Wallet.open`; SottoError INVALID_KEY if the key does not belong to the address */
+  /**
+   * Opens a wallet that reads received payments with a viewing key, and spends nothing.
+   * @throws the errors of `Wallet.open`; SottoError INVALID_KEY if the key does not belong to the address
+   */
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);

@@ -3,6 +3,7 @@ import type { Balance } from "./state.ts";
 
 /** The part of a wallet that says what it waits for. */
 export interface WaitingWallet {
+  /** The balance as of the last scan. */
   balance(): Balance;
   readonly finality: number;
   /** Number of the newest block at the last scan. */

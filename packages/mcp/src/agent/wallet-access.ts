@@ -37,6 +37,7 @@ export class SharedWallet {
     }
   };
 
+  /** Closes the wallet, without waiting for its users. A later use opens it again. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#release();

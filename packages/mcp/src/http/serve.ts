@@ -26,6 +26,7 @@ export interface HttpOptions {
 /** A running MCP server. */
 export interface RunningHttp {
   readonly url: string;
+  /** Ends all sessions and stops listening. */
   close(): Promise<void>;
 }
 

@@ -11,11 +11,13 @@ import type { E164, LinkRequest, UnlinkRequest } from "./types.ts";
 export interface SignatureChecks {
   /** Tries the slots around `now` if the request has no issuedAt. */
   link(request: LinkRequest, now: number): Promise<{ readonly issuedAt: number; readonly digest: string }>;
+  /** Checks the signature of a request to unlink, and its time. */
   unlink(request: UnlinkRequest, now: number): Promise<{ readonly digest: string }>;
 }
 
 /** Sends codes. Rejects if a code could not be sent. Must not log the code or the number. */
 export interface CodeSender {
+  /** Sends one code. Called again with the same message after a failure. */
   send(message: CodeMessage): Promise<void>;
 }
 
@@ -75,7 +77,7 @@ export type RegistryOperation =
 
 /** Receives outcomes, never numbers, wallets or clients. */
 export interface RegistryMetrics {
-  /** @param outcome ok, unknown, unverified, or an error's code */
+  /** Counts an operation by its outcome. @param outcome ok, unknown, unverified, or an error's code */
   count(operation: RegistryOperation, outcome: string): void;
   /**
    * The used share of a lookup quota, or of all codes, 0 to 1. The gauge shows the highest value of the last minutes.
@@ -89,8 +91,11 @@ export interface RegistryMetrics {
 
 /** The part of a pino logger that the registry uses. */
 export interface RegistryLog {
+  /** An ordinary event, such as a finished sweep. */
   info(details: object, message: string): void;
+  /** A fault that the registry works around, such as a code that was not sent. */
   warn(details: object, message: string): void;
+  /** A fault that needs the operator. */
   error(details: object, message: string): void;
 }
 

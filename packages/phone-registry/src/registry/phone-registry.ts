@@ -58,7 +58,10 @@ export interface PhoneRegistry {
    *   LINK_OUTDATED, CODES_LIMITED
    */
   link(request: LinkRequest): Promise<LinkResult>;
-  /** @throws RegistryError INVALID_REQUEST, CODE_WRONG, CODE_EXPIRED, CODE_EXHAUSTED, CODES_LIMITED, LINK_OUTDATED */
+  /**
+   * Proves a number with the code that was sent to it.
+   * @throws RegistryError INVALID_REQUEST, CODE_WRONG, CODE_EXPIRED, CODE_EXHAUSTED, CODES_LIMITED, LINK_OUTDATED
+   */
   verify(request: VerifyRequest): Promise<VerifyResult>;
   /**
    * Resolves a number. The work is the same for known and unknown numbers.
@@ -66,6 +69,7 @@ export interface PhoneRegistry {
    */
   resolve(request: ResolveRequest): Promise<Mapping | undefined>;
   /**
+   * Deletes a link at the signed request of its wallet.
    * @throws RegistryError INVALID_REQUEST, SIGNATURE_INVALID (or what the checks throw), SIGNATURE_REPLAYED, NOT_LINKED,
    *   LINK_OUTDATED, CODES_LIMITED
    */
@@ -76,6 +80,7 @@ export interface PhoneRegistry {
   useNonce(use: NonceUse): Promise<void>;
   /** Re-encrypts all records under the current keys, in batches. Servers may run meanwhile; an interrupted run resumes. */
   rotate(options?: RotateOptions): Promise<RotationState>;
+  /** How many records are encrypted under earlier keys. */
   rotation(): Promise<RotationState>;
   /** Deletes expired data: codes, unverified and expired links, used nonces, quotas and old audit entries. */
   sweep(): Promise<void>;
@@ -85,7 +90,8 @@ export interface PhoneRegistry {
    * @throws RegistryError RECORD_TAMPERED
    */
   check(options?: CheckOptions): Promise<CheckResult>;
-  /** @throws DatabaseError STORE_UNAVAILABLE */
+  /** Asks the database for a constant, for readiness checks. @throws DatabaseError STORE_UNAVAILABLE */
   ping(): Promise<void>;
+  /** Stops the timers and closes the database. Later calls reject with REGISTRY_CLOSED. */
   close(): Promise<void>;
 }

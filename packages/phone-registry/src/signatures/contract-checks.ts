@@ -8,6 +8,7 @@ const AT_ONCE = 4;
 /** Maximum number of clients that are counted: far more than use the registry in an hour. */
 const MAX_CLIENTS = 100_000;
 
+/** The limits of signature checks that ask the chain. */
 export interface ContractCheckOptions {
   readonly call: EthCall;
   /** Checks per client and hour, on each replica. */

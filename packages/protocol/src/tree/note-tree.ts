@@ -46,6 +46,7 @@ export class NoteTree {
     return this.#levels[0]!.length;
   }
 
+  /** The root over all leaves. */
   get root(): bigint {
     return this.#levels[TREE_DEPTH]![0] ?? emptyRoots()[TREE_DEPTH]!;
   }

@@ -14,7 +14,9 @@ export interface UnreadResponse {
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
+  /** Calls `listener` when the signal aborts. */
   addEventListener(type: "abort", listener: () => void): void;
+  /** Removes a listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 

@@ -6,6 +6,7 @@ export interface ArtifactCache {
   /** Location of the entries, a folder or a database, for error messages. */
   readonly location: string;
   /**
+   * Reads a complete file.
    * @param name of the file: its SHA-256 and kind, such as `9c42...652a.wasm`
    * @returns undefined if there is no such file or it is larger than `maxBytes`
    */

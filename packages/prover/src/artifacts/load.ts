@@ -51,6 +51,7 @@ export interface Artifacts {
   readonly circuits: readonly string[];
   /** The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
+  /** The circuit's verification key, read and checked once. */
   verificationKey(circuit: string): Promise<VerificationKey>;
   /** Empties the cache. */
   clear(): void;

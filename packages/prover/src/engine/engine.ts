@@ -11,6 +11,7 @@ export interface ProvingEngine {
   /** The engine's name in progress reports and benchmarks. */
   readonly name: string;
   /**
+   * Proves a witness.
    * @param zkey a proving key in snarkjs's format
    * @param witness from the calculator; the engine does not check that it satisfies the circuit
    * @throws SottoError PROVING_KEY_INVALID, ENGINE_FAILED
@@ -19,6 +20,7 @@ export interface ProvingEngine {
   /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
   /**
+   * Whether a proof is valid for these signals.
    * @param proof decoded strictly: its points are in the groups
    * @param signals below r, as many as the key has
    */

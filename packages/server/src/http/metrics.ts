@@ -3,7 +3,10 @@ import type { App } from "./types.ts";
 
 /** Receives the duration of each response. */
 export interface HttpMetrics {
-  /** @param route the route's pattern; @param seconds until the response was sent */
+  /**
+   * Counts a response and its duration.
+   * @param route the route's pattern; @param seconds until the response was sent
+   */
   observe(method: string, route: string, status: number, seconds: number): void;
 }
 

@@ -8,14 +8,17 @@ export class Closing {
     this.#onError = onError;
   }
 
+  /** Whether `run` was called. */
   get begun(): boolean {
     return this.#done !== undefined;
   }
 
+  /** Adds an action; the last one added runs first. */
   add(action: () => Promise<unknown> | unknown): void {
     this.#actions.push(action);
   }
 
+  /** Runs all actions, once. An action that fails does not stop the others. */
   run(): Promise<void> {
     this.#done ??= this.#run();
     return this.#done;

@@ -3,6 +3,7 @@ import { describeError, redact } from "./redact.ts";
 
 /** Receives log lines. Declared here, so that users of this package do not need pino's types. */
 export interface LogSink {
+  /** Writes one line, which ends with a line feed. */
   write(line: string): void;
 }
 

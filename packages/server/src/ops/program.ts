@@ -10,6 +10,7 @@ export interface Program {
   readonly log: ServiceLog;
   /** Time for running requests to finish at shutdown, ms. */
   readonly shutdownMs: number;
+  /** Stops accepting requests, and ends when the running ones have finished. */
   close(): Promise<void>;
 }
 

@@ -22,6 +22,7 @@ export interface VerifyEngineOptions {
 /** Verifies proofs in worker threads. */
 export interface VerifyEngine {
   /**
+   * Checks a proof, together with others that wait.
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
    * @returns whether the proof is valid for these signals. Rejects, like the prover's verifier, if a value cannot be decoded

@@ -26,6 +26,7 @@ export interface Relayer {
    * @throws RelayerError UNKNOWN_OPERATION
    */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
+  /** What the relayer is doing, for readiness checks and metrics. */
   status(): Promise<RelayerStatus>;
 }
 

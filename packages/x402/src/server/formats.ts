@@ -19,7 +19,9 @@ interface RequestContext {
 
 /** The part of the published x402HTTPResourceServer that this package uses. */
 export interface HttpResourceServer {
+  /** Whether a request is to a route with a price. */
   requiresPayment(context: RequestContext): boolean;
+  /** Checks a request's payment, or makes the 402 with its headers. */
   processHTTPRequest(
     context: RequestContext,
   ): Promise<{ readonly type: string; readonly response?: { readonly headers: Readonly<Record<string, string>> } }>;

@@ -35,6 +35,7 @@ export class MemoryUses implements PaymentUses {
     this.#swept = this.#start;
   }
 
+  /** Number of remembered payments. */
   get size(): number {
     return this.#entries.size;
   }

@@ -14,3 +14,24 @@ export interface Undocumented {
 
 /** A greeting. */
 export type Documented = Undocumented["greeting"];
+
+/** Greets. */
+export interface Greeter {
+  /** Says hello. */
+  hello(): string;
+  goodbye(): string;
+}
+
+/** Inherits the docstring of `hello`. */
+export class Polite implements Greeter {
+  hello(): string {
+    return "hello";
+  }
+  /** Says goodbye. */
+  goodbye(): string {
+    return "goodbye";
+  }
+  get mood(): string {
+    return "good";
+  }
+}

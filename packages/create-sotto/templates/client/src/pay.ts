@@ -1,33 +1,44 @@
 // Pays for a URL, and prints its content, what was paid, and what each party learned.
 import { type PurchaseProgress, wrapFetch } from "@sotto/client";
-import { formatDecimalAmount } from "@sotto/protocol";
-import { service } from "./settings.ts";
+import { formatDecimalAmount, SottoError } from "@sotto/protocol";
+import { folder, service } from "./settings.ts";
 import { open } from "./wallet.ts";
 
 const [url = "http://127.0.0.1:4022/articles/1"] = process.argv.slice(2);
 
-const wallet = await open();
 try {
-  let paid: PurchaseProgress | undefined;
-  const pay = wrapFetch(fetch, wallet, {
-    services: [service],
-    maxPerRequest: 100_000n,
-    maxPerDay: 1_000_000n,
-    onProgress: (progress) => {
-      if (progress.stage === "paid") paid = progress;
-    },
-  });
-  const response = await pay(url);
-  console.log(`${response.status} ${await response.text()}`);
-  console.log(paid === undefined ? "nothing was paid" : summary(paid));
-} finally {
-  await wallet.close();
+  await payFor(url);
+} catch (error) {
+  if (!(error instanceof SottoError)) throw error;
+  const hint = `\nAfter \`npm run dev -- --fresh\`, delete ${folder}/: the sample servers have new recipients.`;
+  console.error(`${error.code}: ${error.message}${error.code === "RECIPIENT_CHANGED" ? hint : ""}`);
+  process.exitCode = 1;
 }
 
-function summary({ price, resourceUrl, txSignature }: PurchaseProgress): string {
+async function payFor(url: string): Promise<void> {
+  const wallet = await open();
+  try {
+    let paid: PurchaseProgress | undefined;
+    const pay = wrapFetch(fetch, wallet, {
+      services: [service],
+      maxPerRequest: 100_000n,
+      maxPerDay: 1_000_000n,
+      onProgress: (progress) => {
+        if (progress.stage === "paid") paid = progress;
+      },
+    });
+    const response = await pay(url);
+    console.log(`${response.status} ${await response.text()}`);
+    console.log(paid === undefined ? "nothing was paid" : summary(paid, wallet.balance().total));
+  } finally {
+    await wallet.close();
+  }
+}
+
+function summary({ price, resourceUrl, txSignature }: PurchaseProgress, left: bigint): string {
   return `paid      ${formatDecimalAmount(price, 6)} USDC for ${resourceUrl}
 server    learned the amount, the URL and this machine's network address; not which wallet paid
 service   learned the recipient, the URL, the amount within 10%, and this machine's network address
 chain     shows that one of the pool's notes was spent: transaction ${txSignature}
-left      ${formatDecimalAmount(wallet.balance().total, 6)} USDC`;
+left      ${formatDecimalAmount(left, 6)} USDC`;
 }
