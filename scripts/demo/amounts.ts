@@ -17,6 +17,14 @@ export const WITHDRAWN = dollars("1.50");
 /** The relayer's fee for the withdrawal. */
 export const RELAYER_FEE = dollars("0.05");
 
+/** Price of a forecast for the next hour, in whole tokens, which prepaid tokens pay. */
+export const HOUR_PRICE = "0.01";
+export const HOUR = dollars(HOUR_PRICE);
+/** Number of tokens of the first pack at a merchant. */
+export const PACK_TOKENS = 100;
+/** The payer's limit for a day on which it buys a pack. */
+export const MAX_WITH_PACK = dollars("3.00");
+
 export const usdc = (amount: bigint): string => {
   const [whole = "0", fraction = ""] = formatDecimalAmount(amount, DECIMALS).split(".");
   return `${whole}.${fraction.padEnd(2, "0")} USDC`;

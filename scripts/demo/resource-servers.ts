@@ -1,8 +1,6 @@
 // The merchant's four resource servers, one on each adapter, as a child process of the demo: proving in the parent must
 // not delay their responses. The parent sends their options over the IPC channel, because they contain a viewing key.
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
@@ -12,12 +10,22 @@ import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
+import { HOUR_PRICE } from "./amounts.ts";
 import type { ChildMessage } from "./processes.ts";
 
 const HOST = "127.0.0.1";
 
 /** The options that all four share. */
 export type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
+
+/** What the parent sends. */
+export interface ServersOrder {
+  readonly shared: SharedOptions;
+  /** A port for each server, in their order. */
+  readonly ports: readonly number[];
+  /** The weather server's keys of prepaid tokens, for `HOUR_PRICE`. */
+  readonly prepaid: NonNullable<PaywallOptions["prepaid"]>;
+}
 
 export interface ResourceServer {
   readonly name: string;
@@ -85,6 +93,9 @@ const KINDS: readonly Kind[] = [
       app.get<{ Params: { city: string } }>("/forecast/:city", async ({ params, payment }) =>
         sell(`sunshine in ${params.city}`, payment),
       );
+      app.get<{ Params: { city: string } }>("/hour/:city", async ({ params, payment }) =>
+        sell(`the next hour in ${params.city}`, payment),
+      );
       await app.listen({ port, host: HOST });
       return () => app.close();
     },
@@ -129,17 +140,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Free ports, opened at the same time so that they differ: a server must know its origin before it listens. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, HOST));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
-}
-
-async function openAll(shared: SharedOptions): Promise<readonly ResourceServer[]> {
-  const ports = await freePorts(KINDS.length);
+async function openAll({ shared, ports, prepaid }: ServersOrder): Promise<readonly ResourceServer[]> {
   const closers: (() => Promise<void>)[] = [];
   process.once("SIGTERM", () => {
     void Promise.allSettled(closers.map((close) => close())).finally(() => process.exit(0));
@@ -148,7 +149,9 @@ async function openAll(shared: SharedOptions): Promise<readonly ResourceServer[]
     KINDS.map(async ({ open, ...kind }, index) => {
       const port = ports[index]!;
       const origin = `http://${HOST}:${port}`;
-      closers.push(await open({ ...shared, origin, price: kind.price }, port));
+      const routes = [{ path: "/hour/:city", price: HOUR_PRICE }];
+      const more = kind.name === "weather" ? { prepaid, routes } : {};
+      closers.push(await open({ ...shared, origin, price: kind.price, ...more }, port));
       return { ...kind, origin };
     }),
   );
@@ -159,8 +162,8 @@ process.once("disconnect", () => process.exit(0));
 if (!process.connected) process.exit(0);
 // Ctrl-C reaches the whole process group; the parent decides when this process ends.
 process.on("SIGINT", () => {});
-process.once("message", (shared: SharedOptions) => {
-  openAll(shared).then(
+process.once("message", (order: ServersOrder) => {
+  openAll(order).then(
     (servers) => send({ started: servers }),
     (error: Error & { code?: string }) => {
       send({ error: { code: error.code ?? "SERVER_FAILED", message: error.message } });

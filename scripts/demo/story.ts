@@ -1,16 +1,38 @@
-// The story's ten steps. Each checks its own result and throws if it is not as expected.
+// The story's steps. Each checks its own result and throws if it is not as expected.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type PurchaseStage, payPhone, phonePin, signPhoneLink, splitAmount, wrapFetch } from "@sotto/client";
-import { parseInstructions, type WireBundle } from "@sotto/protocol";
+import {
+  buyPrepaid,
+  listPrepaid,
+  type PurchaseStage,
+  payPhone,
+  phonePin,
+  signPhoneLink,
+  splitAmount,
+  wrapFetch,
+} from "@sotto/client";
+import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import type { TransactionReceipt } from "ethers";
 import { CommandError } from "../lib/command.ts";
 import { median } from "../lib/median.ts";
-import { DEPOSITED, MAX_PER_DAY, MAX_PER_REQUEST, NOTES, RELAYER_FEE, TIP, usdc, WITHDRAWN } from "./amounts.ts";
-import { codeFile, startChild } from "./processes.ts";
-import type { ResourceServer, Sale, SharedOptions } from "./resource-servers.ts";
+import { createPrepaidKeys } from "../lib/prepaid-keys.ts";
+import {
+  DEPOSITED,
+  HOUR,
+  MAX_PER_DAY,
+  MAX_PER_REQUEST,
+  MAX_WITH_PACK,
+  NOTES,
+  PACK_TOKENS,
+  RELAYER_FEE,
+  TIP,
+  usdc,
+  WITHDRAWN,
+} from "./amounts.ts";
+import { codeFile, freePorts, startChild } from "./processes.ts";
+import type { ResourceServer, Sale, ServersOrder, SharedOptions } from "./resource-servers.ts";
 import type { Step } from "./step.ts";
 import { indent, paint, progress, say, table } from "./terminal.ts";
 import { eventsOf, searchSecrets, short } from "./views.ts";
@@ -119,15 +141,19 @@ const challenge: Step = {
 };
 
 /** Starts the servers with one shared store, so that each payment is accepted by only one of them. */
-function startServers(world: World): Promise<readonly ResourceServer[]> {
+async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const { merchant, service, pool, chain, folder } = world;
   const { viewingKey } = merchant.wallet.exportViewingKey();
-  const order: SharedOptions = {
+  const shared: SharedOptions = {
     recipient: { ...assertSet(world.recipient, "recipient"), viewingKey },
     service: service.url,
     chain: { rpcUrls: [chain.url], chainId: chain.id, pool },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
   };
+  const ports = await freePorts(4);
+  const terms = { chainId: BigInt(chain.id), pool: parseAddress(pool), values: [HOUR] };
+  const prepaid = await createPrepaidKeys(merchant.account, { ...terms, origin: `http://127.0.0.1:${ports[1]}` });
+  const order: ServersOrder = { shared, ports, prepaid };
   return startChild("resource-servers.ts", { environment: {}, order }, world.cleanup);
 }
 
@@ -391,6 +417,45 @@ const withdraw: Step = {
   },
 };
 
+/** Requests that are paid with tokens. */
+const HOURS = 50;
+
+const prepay: Step = {
+  title: "A pack of prepaid tokens: one payment, then a token for each request",
+  async play(world) {
+    const { payer, wire, service, screen } = world;
+    const server = assertSet(world.servers, "resource servers")[1]!;
+    const options = {
+      services: [service.url],
+      maxPerRequest: MAX_PER_REQUEST,
+      maxPerDay: MAX_WITH_PACK,
+      serviceFetch: wire.toService,
+      prepaid: { maxPerHost: HOUR * BigInt(PACK_TOKENS), mirrors: [service.url], buy: false },
+    };
+    const wish = { origin: server.origin, value: HOUR };
+    const pack = await progress(screen, "buying a pack", () => buyPrepaid(fetch, payer.wallet, options, wish));
+    const price = HOUR * BigInt(pack.count);
+    world.sales.push({ price, goods: `${pack.count} tokens` });
+    await payer.wallet.scan();
+    const before = payer.wallet.balance().total;
+    const pay = wrapFetch(fetch, payer.wallet, options);
+    const start = performance.now();
+    const cities = Array.from({ length: HOURS }, (_, i) => `city${i}`);
+    const responses = await Promise.all(cities.map((city) => pay(`${server.origin}/hour/${city}`)));
+    const ms = (performance.now() - start) / HOURS;
+    const [{ unspent } = { unspent: 0n }] = await listPrepaid(payer.wallet);
+    await payer.wallet.scan();
+    const served = responses.filter(({ status }) => status === 200).length;
+    if (served !== HOURS || unspent !== price - HOUR * BigInt(HOURS) || payer.wallet.balance().total !== before)
+      throw new CommandError("NOT_PAID_ONCE", `${served} requests were served, and ${usdc(unspent)} are unspent`);
+    say(screen, `${HOURS} requests, each with a token of its own: ${ms.toFixed(0)} ms each.`, "green");
+    return {
+      payer: [`paid ${usdc(price)} once for ${pack.count} tokens of ${usdc(HOUR)}`, `${usdc(unspent)} are unspent`],
+      merchant: ["signed the tokens blind: it cannot link a token to the payment or to another token"],
+    };
+  },
+};
+
 export const story: readonly Step[] = [
   deposit,
   link,
@@ -402,4 +467,5 @@ export const story: readonly Step[] = [
   inspect,
   restore,
   withdraw,
+  prepay,
 ];

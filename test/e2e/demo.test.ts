@@ -60,6 +60,13 @@ describe("npm run demo", function () {
     expect(section(7)).to.match(/12 payments, 1\.70 USDC/);
   });
 
+  it("buys a pack of tokens with one payment, and pays for fifty requests with them", () => {
+    const text = section(11);
+    expect(text).to.match(/ 50 requests, each with a token of its own: \d+ ms each\./);
+    expect(text).to.contain("paid 1.00 USDC once for 100 tokens").and.contain("0.50 USDC are unspent");
+    expect(text.match(/POST \/zk\/settle/g)).to.have.lengthOf(1);
+  });
+
   it("answers an unpaid request with the price, the recipient and the recipient's phone number", () => {
     expect(section(3))
       .to.contain("402 Payment Required")
