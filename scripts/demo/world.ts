@@ -87,7 +87,7 @@ export interface WorldOptions {
 
 /**
  * Starts the chain, deploys the contracts, opens the wallets and starts the service.
- * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else happens
+ * @throws CommandError PORT_BUSY; errors of loading artifacts, which come before anything is started
  */
 export async function createWorld(screen: Screen, { port, artifacts }: WorldOptions, cleanup: Cleanup): Promise<World> {
   const prover = await progress(screen, "checking the circuits' artifacts", () => openProver(artifacts));

@@ -37,7 +37,7 @@ describe("sotto prepaid: keys, sign and push", function () {
     }));
   }
 
-  it("pushes a schedule to the wallet's service, again without effect, and to others", async () => {
+  it("pushes a schedule to the wallet's service and to others, and does nothing the second time", async () => {
     const push = ["prepaid", "push", "--schedule", signed];
     const service = world.service.url;
     expect(await merchant.json(push)).to.deep.equal({ mirrors: [{ service, accepted: 4, known: 0 }] });
@@ -89,7 +89,7 @@ describe("sotto prepaid: keys, sign and push", function () {
     expect(await merchant.refused([...args, "--out", folder], 2)).to.equal("FILE_EXISTS");
   });
 
-  it("accepts the signature of a contract wallet, and no other account's", async () => {
+  it("accepts a contract wallet's signature, and refuses another account's", async () => {
     const wallet = await contractWallet(world);
     const folder = merchant.path("contract");
     const made = ["--values", "1000", "--epochs", "1", "--out", folder, "--wallet", wallet.address];

@@ -4,7 +4,7 @@ import { expect } from "chai";
 const LARGEST = 12;
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe("a matrix in rotation", () => {
+describe("the rotation of attacks over frameworks", () => {
   for (const [what, pick] of [
     ["framework", (row: number) => row],
     ["attack", (_: number, column: number) => column],
@@ -25,7 +25,7 @@ describe("a matrix in rotation", () => {
         }
     });
 
-  it("tests only as many cells as the longer side has", () => {
+  it("tests only as many pairs as the longer list has entries", () => {
     const cells = upTo(7).flatMap((row) => upTo(5).filter((column) => isInRotation(row, column, 7, 5)));
     expect(cells.length).to.equal(7);
   });

@@ -110,7 +110,7 @@ describe("sotto prepaid keys", function () {
     expect(readdirSync(made).map((name) => readFileSync(join(made, name), "utf8"))).to.deep.equal(before);
   });
 
-  it("finishes an interrupted command with the keys that exist, and refuses to continue another one", async () => {
+  it("finishes an interrupted command with the keys that exist, and refuses to finish a different command", async () => {
     const path = join(made, "schedule.json");
     const before = [readFileSync(path, "utf8"), readFileSync(join(made, "keys.json"), "utf8")];
     // kill -9 after keys.json was written.
@@ -153,7 +153,7 @@ describe("sotto prepaid keys", function () {
     expect(existsSync(second)).to.equal(false);
   });
 
-  it("leaves keys of past months out of an addition", async () => {
+  it("does not copy keys of past months when it adds keys", async () => {
     const [old, added] = [join(home.folder, "old"), join(home.folder, "added")];
     await keys("--origin", ORIGIN, "--values", "100", "--epochs", "1", "--out", old);
     const { privateKey } = keysIn(old).keys[0]!;

@@ -78,7 +78,7 @@ describe("a prepaid attack", () => {
       expect([shownTokens(), await scene.stop()]).to.deep.equal([[], "PREPAID_KEY_CONFLICT"]);
     });
 
-    it("with an early key buys nothing", async () => {
+    it("with a key of a later epoch buys nothing", async () => {
       scene.merchant.schedules = [await schedule({ firstEpoch: scene.merchant.laterEpoch(1) })];
       expect(await refused()).to.equal("PREPAID_NOT_OFFERED");
       // Control: the same schedule, once its epoch has begun.
@@ -147,7 +147,7 @@ describe("a prepaid attack", () => {
     });
   });
 
-  describe("by a merchant that mirrors expose", () => {
+  describe("with mirrors to compare keys", () => {
     /** Mirrors as a fetch: schedules by mirror. Mirrors keep what is pushed, except a second key. */
     function mirrors(kept: Record<string, WireSignedSchedule[]>, answer?: (url: URL) => Response | undefined) {
       const pushed: string[] = [];
@@ -175,7 +175,7 @@ describe("a prepaid attack", () => {
       return { send, pushed };
     }
 
-    it("disagreement of one mirror stops the origin with both schedules as evidence", async () => {
+    it("stops the origin if one mirror has another key, and both schedules are kept as evidence", async () => {
       const other = await schedule({ keys: [[PAIRS[2]!.key], [PAIRS[1]!.key]] });
       const { send, pushed } = mirrors({ [MIRRORS[0]!]: scene.merchant.schedules, [MIRRORS[1]!]: [other] });
       expect(await refused({ mirrors: MIRRORS, fetch: send })).to.equal("PREPAID_KEY_CONFLICT");
@@ -183,7 +183,7 @@ describe("a prepaid attack", () => {
       expect(pushed).to.deep.equal([]);
     });
 
-    it("a mirror that lacks the key gets it, so that the next payer's comparison covers it", async () => {
+    it("is detected by the next payer, because a mirror that lacked the key got it", async () => {
       const kept: Record<string, WireSignedSchedule[]> = { [MIRRORS[0]!]: [...scene.merchant.schedules] };
       const { send, pushed } = mirrors(kept);
       expect(await scene.buy({ mirrors: MIRRORS, fetch: send })).to.include({ state: "ready" });
@@ -206,14 +206,14 @@ describe("a prepaid attack", () => {
       expect(await next.paid()).to.equal(0n);
     });
 
-    it("a mirror cannot accuse a merchant with a schedule that its wallet did not sign", async () => {
+    it("by a mirror that invents a schedule does not stop the merchant's origin", async () => {
       const forged = { ...(await schedule({ keys: [[PAIRS[2]!.key], [PAIRS[1]!.key]] })) };
       const { signature } = await schedule({ keys: [[PAIRS[2]!.key], [PAIRS[1]!.key]] }, Account.createRandom());
       const { send } = mirrors({ [MIRRORS[0]!]: [{ ...forged, signature }, ...scene.merchant.schedules] });
       expect(await scene.buy({ mirrors: [MIRRORS[0]!], fetch: send })).to.include({ state: "ready" });
     });
 
-    it("without a mirror's answer nothing is bought, and the request is paid singly", async () => {
+    it("buys nothing if a mirror does not answer, and the request is paid singly", async () => {
       const down = mirrors({}, () => new Response("{}", { status: 503 }));
       expect(await refused({ mirrors: MIRRORS, fetch: down.send })).to.equal("PREPAID_MIRROR_FAILED");
       const forgetful = mirrors({}, (url) =>
@@ -242,7 +242,7 @@ describe("a prepaid attack", () => {
     expect([shownTokens(), scene.merchant.served.at(-1)?.by]).to.deep.equal([[], "proof"]);
   });
 
-  it("by another origin that names the same key gets no token", async () => {
+  it("by another origin with the same key gets no token", async () => {
     await scene.buy();
     const evil = await PrepaidMerchant.open(scene.world, await scene.world.wallet(), "https://evil.example");
     const pay = wrapFetch(evil.fetch, scene.payer, scene.options());
@@ -288,7 +288,7 @@ describe("a prepaid attack", () => {
     expect(shownTokens().length).to.equal(1);
   });
 
-  it("by a merchant that answers 402 forever pays nothing more, and stops prepaid until the owner decides", async () => {
+  it("by a merchant that always answers 402 pays nothing more, and stops prepaid tokens until the owner decides", async () => {
     await scene.buy();
     const before = await scene.paid();
     const pay = scene.wrap();

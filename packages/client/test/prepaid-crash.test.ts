@@ -45,7 +45,7 @@ describe("a client that dies while it buys and spends prepaid tokens", function 
     return writes;
   }
 
-  it("pays once and loses no token at any write", async () => {
+  it("pays once and loses no token, whichever write it dies at", async () => {
     const world = new World();
     const writes = await countWrites(world);
     expect(writes).to.be.greaterThan(12);

@@ -64,7 +64,7 @@ describe("prepaid tokens", () => {
     expect(scene.merchant.served.at(-1), "the control").to.deep.equal({ target: "/unkeyed", by: "token" });
   });
 
-  it("leave a request alone that brings a token of its own", async () => {
+  it("leave alone a request that brings its own token", async () => {
     await scene.buy();
     const before = scene.merchant.seen.length;
     scene.merchant.misbehave = () => new Response(null, { status: 204 });
@@ -106,7 +106,7 @@ describe("prepaid tokens", () => {
       expect(scene.merchant.served.filter(({ by }) => by === "proof").length).to.equal(2);
     });
 
-    it("are never waited for: a merchant that does not finish selling delays no request", async () => {
+    it("delay no request if the merchant does not finish selling", async () => {
       const { pay, events } = background();
       let asked: () => void = () => undefined;
       const hanging = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ describe("prepaid tokens", () => {
       expect(events).to.deep.equal([]);
     });
 
-    it("are bought at a random time, which a restart keeps", async () => {
+    it("are bought at a random time, which a restart does not change", async () => {
       scene = await PrepaidWorld.open({ seed: SEED });
       const first = background({ maxDelayMs: 1_000_000 });
       for (const path of ["/1", "/2"]) await first.pay(ORIGIN + path);
@@ -187,7 +187,7 @@ describe("prepaid tokens", () => {
     expect((await scene.listed())?.unspent).to.equal(1_000n);
   });
 
-  it("reveal nothing of the caller: prepaid paths get no caller's headers, and only packs and proofs", async () => {
+  it("reveal nothing about the caller: requests for packs carry none of the caller's headers", async () => {
     const pay = scene.wrap({ buy: true, buyAfter: 1, maxDelayMs: 0, onPack: () => bought() });
     let bought: () => void = () => undefined;
     const done = new Promise<void>((resolve) => {
@@ -221,7 +221,7 @@ describe("prepaid tokens", () => {
       expect((await scene.listed())?.unspent).to.equal(980n);
     });
 
-    it("stop the origin only after the third lost answer in a row of refusals", async () => {
+    it("stop the origin only if three in a row are refused after their answer was lost", async () => {
       await scene.buy();
       const pay = scene.wrap();
       // The server takes the token, and then the connection breaks.
@@ -237,7 +237,7 @@ describe("prepaid tokens", () => {
       expect([await scene.paid(), scene.merchant.used.size]).to.deep.equal([1_000n, 3]);
     });
 
-    it("are shown again after 5xx and after 402 with Retry-After, at most three times a call", async () => {
+    it("are shown again after 5xx and after 402 with Retry-After, at most three times per call", async () => {
       await scene.buy();
       const pay = scene.wrap();
       for (const busy of [
@@ -324,7 +324,7 @@ describe("prepaid tokens", () => {
     expect(await scene.buy({ maxPerHost: 2_000n })).to.include({ restored: false, count: 100 });
   });
 
-  it("of a restored wallet are found on request, all packs of each size", async () => {
+  it("of a restored wallet are found on request, for packs of every size", async () => {
     scene = await PrepaidWorld.open({ seed: SEED });
     for (const count of [100, 1000]) expect(await scene.buy()).to.include({ count });
     const paid = await scene.paid();
@@ -366,7 +366,7 @@ describe("prepaid tokens", () => {
       IndexedDbStore: () => IndexedDbStore.open("prepaid"),
     };
     for (const [title, open] of Object.entries(stores))
-      it(`survive a restart, and hold no token in clear: ${title}`, async () => {
+      it(`survive a restart, and are not stored in clear text: ${title}`, async () => {
         const store = await open();
         scene = await PrepaidWorld.open({ seed: SEED, store });
         await scene.buy();

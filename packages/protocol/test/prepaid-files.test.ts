@@ -40,7 +40,7 @@ describe("a file of prepaid keys", () => {
     expect(decodePrepaidKeyFile(JSON.parse(JSON.stringify(wire)))).to.deep.equal(file);
   });
 
-  it("fits into its size limit three times with the keys of the largest schedule", () => {
+  it("fits into its size limit even with three times the keys of the largest schedule", () => {
     const keys = Array.from({ length: 144 }, (_, i) => ({
       epoch: `2026-${String(1 + Math.floor(i / 12)).padStart(2, "0")}`,
       value: 10n ** BigInt(i % 12),

@@ -161,7 +161,7 @@ describe("a prepaid token", () => {
 describe("the wire format of prepaid tokens", () => {
   const batch = `0x${"ab".repeat(32)}`;
 
-  it("has one spelling of a purchase", () => {
+  it("has exactly one spelling of each purchase", () => {
     const purchase = { key: signer.key.id, count: 100, batch };
     const target = prepaidPurchaseTarget(purchase);
     const query = target.slice(target.indexOf("?") + 1);
@@ -184,7 +184,7 @@ describe("the wire format of prepaid tokens", () => {
     expectCode("INVALID_HEX", () => prepaidPurchaseTarget({ ...purchase, key: "0x1" }));
   });
 
-  it("has one header for each token", () => {
+  it("has exactly one header for each token", () => {
     const pack = preparePrepaidPack(SECRET, signer.key, ORIGIN, 1);
     const [token] = pack.finish(signer.sign(pack.request));
     const header = encodePrepaidHeader(token!);

@@ -4,7 +4,7 @@ import { errorOf } from "./responses.ts";
 
 /** Maximum calls in one batch request. */
 export const MAX_BATCH = 100;
-/** How long a node that refused a batch is sent smaller ones, ms. */
+/** For how long a node that refused a batch gets smaller ones, ms. */
 const SMALL_BATCHES_MS = 60_000;
 /** Maximum concurrent requests if a node refuses batches. */
 const SINGLES_AT_ONCE = 4;

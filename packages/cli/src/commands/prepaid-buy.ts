@@ -12,7 +12,7 @@ import { serviceOf, withWallet } from "../session.ts";
 const MIRRORS = {
   mirror: {
     value: "URL",
-    help: "base URL of a service that keeps keys; repeat it for several; default: the wallet's service",
+    help: "base URL of a service that keeps keys; can be repeated; default: the wallet's service",
     multiple: true,
   },
 } as const;

@@ -45,7 +45,7 @@ export const prepaidKeys: Command = {
     ...ACCOUNT_OPTIONS,
   },
   details: [
-    "A token pays for one request whose price is its value. A key sells tokens in its month and accepts them until the",
+    "A token pays for one request whose price is its value. Tokens are sold in their key's month and accepted until the",
     "end of the next one. Nothing is sent. Next, sign the schedule with `sotto prepaid sign`.",
     "Never create a second key for a month and value that a signed schedule already has: payers and mirrors refuse it.",
     "Use --extend instead: its keys.json also has the keys in DIR that are still needed, and its schedule.json has only",

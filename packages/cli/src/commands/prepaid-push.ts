@@ -14,7 +14,7 @@ export const prepaidPush: Command = {
     schedule: { value: "FILE", help: "schedule.signed.json of `sotto prepaid sign`" },
     service: {
       value: "URL",
-      help: "base URL of a service; repeat it for several; default: the wallet's",
+      help: "base URL of a service; can be repeated; default: the wallet's service",
       multiple: true,
     },
   },

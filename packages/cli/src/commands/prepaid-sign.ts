@@ -21,7 +21,7 @@ export const prepaidSign: Command = {
   positionals: [],
   options: {
     schedule: { value: "FILE", help: "schedule.json of `sotto prepaid keys`" },
-    signature: { value: "HEX", help: "the signature of another wallet; it is checked, also a contract wallet's" },
+    signature: { value: "HEX", help: "the signature by another wallet (also a contract wallet), which is checked" },
     "typed-data": { help: "show the EIP-712 data to sign elsewhere (eth_signTypedData_v4), and write nothing" },
     output: { value: "FILE", help: "default: schedule.signed.json beside the schedule", short: "o" },
     ...ACCOUNT_OPTIONS,

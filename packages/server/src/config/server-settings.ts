@@ -10,7 +10,7 @@ export const SERVER_SETTINGS = {
     "SOTTO_PUBLIC_URL",
     publicUrl,
     undefined,
-    "base URL that clients use: the issuer of tokens and the prefix of status URLs; default: issuer urn:sotto:CHAIN:POOL and relative status URLs",
+    "base URL that clients use; it becomes the issuer of tokens and the prefix of status URLs. Default: issuer urn:sotto:CHAIN:POOL and relative status URLs",
   ),
   trustProxy: setting(
     "SOTTO_TRUST_PROXY",

@@ -89,7 +89,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   };
   const codeOf = ({ status, body }: Answer) => [status, body["code"]];
 
-  it("keeps a schedule with its signature, and knows it when it is pushed again", async () => {
+  it("keeps a schedule with its signature, and recognizes it when it is pushed again", async () => {
     const signed = await merchant.sign(merchant.schedule({ values: [100n, 1000n], keys: newKeys(3, 2) }));
     expect(await push(signed)).to.deep.equal({ status: 201, body: { accepted: 6, known: 0 } });
     now += 5_000;
@@ -108,7 +108,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
   const upper = (letter: string) => letter.toUpperCase();
 
-  it("takes additions: a later year, a new value, and schedules that repeat known keys", async () => {
+  it("accepts additions: a later year, a new value, and schedules that repeat known keys", async () => {
     const first = merchant.schedule({ keys: newKeys(2, 1) });
     const later = merchant.schedule({ firstEpoch: "2027-01", keys: newKeys(2, 1) });
     const value = merchant.schedule({ values: [2000n], keys: newKeys(2, 1) });
@@ -222,7 +222,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect(await kept()).to.have.length(24);
   });
 
-  it("limits new schedules a day, of all clients and replicas together; known ones are free", async () => {
+  it("limits the new schedules per day, over all clients and replicas; known ones do not count", async () => {
     const limited = [await replica({ prepaidQuota: 2 }), await replica({ prepaidQuota: 2 })];
     const signed = await Promise.all(
       [0, 1, 2].map(() => {
@@ -243,7 +243,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect((await push(signed[2], limited[0])).status).to.equal(201);
   });
 
-  it("limits the pushes of one network a day, and counts invalid ones", async () => {
+  it("limits the pushes per network and day, including invalid ones", async () => {
     const limited = await replica({ prepaidClientQuota: 4 });
     const signed = await merchant.sign(merchant.schedule());
     const forged = { ...signed, signature: `0x${"11".repeat(65)}` };
@@ -257,7 +257,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect((await push(signed, limited)).status).to.equal(200);
   });
 
-  it("refuses a schedule that its wallet did not sign exactly like this", async () => {
+  it("refuses a schedule that differs from what its wallet signed", async () => {
     const schedule = merchant.schedule({ values: [100n, 1000n], keys: newKeys(2, 2) });
     const signed = await merchant.sign(schedule);
     const wire = signed.schedule;
@@ -285,7 +285,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
       ]);
   });
 
-  it("takes the largest schedule and nothing beyond its size limit", async () => {
+  it("accepts the largest schedule, and nothing above the size limit", async () => {
     const values = Array.from({ length: 12 }, (_, i) => 10n ** BigInt(i));
     const signed = await merchant.sign(merchant.schedule({ values, keys: newKeys(12, 12) }));
     const text = JSON.stringify(signed);

@@ -207,7 +207,7 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
         <>
           <Amount value={lowerBound} /> to <Amount value={upperBound} />
         </>,
-        "It can also test each amount in between, and so find it.",
+        "It can also test each amount in between, and so find the right one.",
       ),
       partly("A network address", "Every connection has one. The bundle names no payer."),
       known(<Hash value={bundle.recipientPublicKey} name="merchant's wallet" />, "The merchant's wallet"),
