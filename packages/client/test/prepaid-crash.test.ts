@@ -45,7 +45,7 @@ describe("a client that dies while it buys and spends prepaid tokens", function 
     return writes;
   }
 
-  it("pays once and loses no token, whichever write it dies at", async () => {
+  it("pays once and loses no token if it dies at any write", async () => {
     const world = new World();
     const writes = await countWrites(world);
     expect(writes).to.be.greaterThan(12);

@@ -231,7 +231,7 @@ export class PrepaidBook {
     return hexToBytes((await this.#store.get(SIGNATURES + id))?.value, count * PREPAID_KEY_BYTES, "signatures");
   }
 
-  /** Deletes packs whose keys no longer redeem, with their tokens. Their numbers are not needed any more. */
+  /** Deletes packs whose tokens are no longer accepted. Their numbers are not needed any more. */
   async prune(now: number): Promise<void> {
     const over = this.packs().filter(
       // A pack that was paid and never signed stays as evidence.
@@ -247,7 +247,7 @@ export class PrepaidBook {
     await this.#writer.write(...[...keys, ...tokens].map((key): StoreChange => ({ delete: key })));
   }
 
-  /** The token that an equal, unfinished request was shown with, if no other call is working on it. */
+  /** The token that was shown with an equal, unfinished request, if no other call is working on it. */
   shownTo(request: string): ShownRecord | undefined {
     return [...this.#shown.values()].find((shown) => shown.request === request && !this.#busy.has(shownKey(shown)));
   }
@@ -367,7 +367,7 @@ export class PrepaidBook {
     return this.#demands.get(demandKey(none)) ?? none;
   }
 
-  /** All values whose next pack is due some time. */
+  /** All values for which the purchase of the next pack is scheduled. */
   dues(): DemandRecord[] {
     return [...this.#demands.values()].filter(({ due }) => due !== null);
   }

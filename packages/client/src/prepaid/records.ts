@@ -23,7 +23,7 @@ export interface PackRecord {
   /** Value of each token, base units, decimal. */
   value: string;
   epoch: string;
-  /** Its number among the packs of this key: each size counts on its own, in steps of the number of sizes. */
+  /** Its number among the packs of this key: each size has its own numbers, in steps of the number of sizes. */
   number: number;
   count: number;
   /** SHA-256 of the blinded messages, hex with 0x. */

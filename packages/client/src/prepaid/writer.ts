@@ -1,8 +1,8 @@
 import type { Store, StoreChange } from "../store/store.ts";
 
 /**
- * Writes changes in batches: changes that arrive while a batch is written share the next one. A change of the same key
- * replaces the one that still waits. So many requests at once cost few durable writes.
+ * Writes changes in batches: changes that arrive while a batch is written share the next one. A change replaces a
+ * waiting change of the same key. Thus many concurrent requests cost few durable writes.
  */
 export class BatchWriter {
   readonly #store: Store;
