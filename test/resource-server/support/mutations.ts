@@ -42,7 +42,7 @@ const TOKENS: Readonly<Record<string, Make>> = {
         [c, b, a],
       ]),
     ),
-  "token's part of another": (right, other, random) => {
+  "a part of another payment's token": (right, other, random) => {
     const others = String(other["paymentToken"]).split(".");
     const at = random.pick([1, 2]);
     return retoken(right, (parts) => parts.with(at, others[at]!));
