@@ -21,6 +21,6 @@ export type {
   PaywallOptions,
   PaywallRequest,
 } from "./paywall/types.ts";
-export type { PrepaidKeyFile, PrepaidOptions, SignedSchedule } from "./prepaid/options.ts";
+export type { PrepaidOptions } from "./prepaid/options.ts";
 export type { PrepaidTotals } from "./prepaid/prepaid.ts";
 export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";

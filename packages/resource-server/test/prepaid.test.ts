@@ -1,26 +1,36 @@
 // Prepaid tokens at a paywall: what is offered, what is accepted, once, and what is returned, in both databases.
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { encodePrepaidHeader } from "@sotto/protocol/prepaid";
+import {
+  encodePrepaidHeader,
+  PREPAID_PATH,
+  type WirePrepaidKeyFile,
+  type WireSignedSchedule,
+} from "@sotto/protocol/prepaid";
 import { expect } from "chai";
 import { eventually } from "../../../test/kit/eventually.ts";
 import { fuzzSize } from "../../../test/kit/fuzz-size.ts";
-import { expectRejected } from "../../../test/kit/rejection.ts";
+import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
+import type { PrepaidOptions } from "../src/index.ts";
+import { parseConfig } from "../src/paywall/config.ts";
 import { BACKENDS } from "./support/claim-servers.ts";
+import { DEPLOYMENT } from "./support/payment.ts";
 import {
   ask,
   createMerchant,
   finish,
   NOW,
+  openPlain,
   openServer,
   optionsOf,
   PRICE,
   type PrepaidServer,
+  type Shown,
   show,
   tokensOf,
   told,
@@ -202,6 +212,126 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(told(await show(server, token!))).to.equal("paid");
     });
   });
+
+describe("the option prepaid", function () {
+  slow(this, "generates keys");
+  const options = optionsOf(merchant, { cors: { origins: ["https://wallet.example"] } });
+  const origin = { origin: ["https://wallet.example"] };
+  const REQUESTS: Shown[] = [
+    {},
+    { method: "POST", headers: origin },
+    { target: "/cheap" },
+    { target: "/odd" },
+    { target: "/other" },
+    { target: "/health" },
+    { target: "/a//b" },
+    { headers: { "x-payment-proof": ["{"] } },
+    { headers: { "x-payment-proof": ["{}"] } },
+    { headers: { "x-payment-token": ["x"], "x-payment-proof": ["{"] } },
+    { target: `${PREPAID_PATH}/else` },
+  ];
+  /** The decision without the values that differ with each request. */
+  async function answerOf(paywall: Pick<PrepaidServer["paywall"], "decide">, shown: Shown) {
+    const decision = await ask({ paywall }, shown);
+    const text = JSON.stringify(decision, (key, value) => (key === "requestId" ? "" : value));
+    return JSON.parse(text) as { body?: { payment?: { prepaid?: object } }; headers?: Record<string, string> };
+  }
+
+  it("adds the offer, and the name of its header to Vary, and changes nothing else", async () => {
+    const plain = openPlain(options);
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const server = await openServer({ ...options, store: `sqlite:${join(folder, "tokens.sqlite")}` });
+    try {
+      let offers = 0;
+      for (const shown of REQUESTS) {
+        const [off, on] = [await answerOf(plain, shown), await answerOf(server.paywall, shown)];
+        expect(JSON.stringify(off)).not.to.match(/"prepaid"|payment-token/i);
+        const vary = on.headers?.["vary"];
+        if (vary !== undefined) on.headers!["vary"] = vary.replace(", X-Payment-Token", "");
+        if (on.body?.payment?.prepaid !== undefined) {
+          offers += 1;
+          expect(Object.keys(on.body.payment.prepaid)).to.deep.equal(["tokenKeyId", "value"]);
+          delete on.body.payment.prepaid;
+        }
+        // Compared as text: the order of fields counts.
+        expect(JSON.stringify(on)).to.equal(JSON.stringify(off));
+      }
+      expect(offers).to.equal(4);
+      const preflight = { method: "OPTIONS", headers: { ...origin, "access-control-request-method": ["GET"] } };
+      const allowed = async (paywall: Pick<PrepaidServer["paywall"], "decide">) =>
+        (await answerOf(paywall, preflight)).headers?.["access-control-allow-headers"];
+      expect(await allowed(plain)).to.equal("X-Payment-Proof, Content-Type");
+      expect(await allowed(server.paywall)).to.equal("X-Payment-Proof, X-Payment-Token, Content-Type");
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is off by default: tokens are ignored, and its paths are priced like all others", async () => {
+    const plain = openPlain(options);
+    for (const shown of [
+      { headers: { "x-payment-token": ["x"] } },
+      { target: `${PREPAID_PATH}/keys` },
+      { method: "POST", target: PREPAID_PATH },
+    ]) {
+      expect(told(await ask({ paywall: plain }, shown))).to.equal("402");
+    }
+    expect(await plain.prepaidTotals()).to.deep.equal([]);
+  });
+
+  it("is refused if it is wrong", () => {
+    const { schedules, keys } = options.prepaid!;
+    const [signed] = schedules as WireSignedSchedule[];
+    const file = keys as WirePrepaidKeyFile;
+    const [first, second, ...others] = file.keys;
+    const store = "sqlite:tokens.sqlite";
+    const pss = generateKeyPairSync("rsa-pss", { modulusLength: 2048 }).privateKey;
+    const small = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey;
+    const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    const pem = (key: KeyObject) => key.export({ format: "pem", type: "pkcs8" }) as string;
+    const withKey = (changes: object) => ({
+      keys: { ...file, keys: [{ ...first!, ...changes }, second!, ...others] },
+    });
+    const cases: [object, RegExp][] = [
+      [{ schedules: [] }, /schedules must be a list/],
+      [{ schedules: [signed, signed, signed, signed, signed] }, /schedules must be a list/],
+      [{ schedules: ["missing.json"] }, /missing\.json cannot be read: ENOENT/],
+      [{ schedules: [{ ...signed!, signature: "0x" }] }, /schedules\[0\]: not a signed schedule/],
+      [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, origin: "https://b.example" } }] }, /origin/],
+      [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, wallet: DEPLOYMENT.pool } }] }, /wallet/],
+      [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, chainId: 1 } }] }, /chain/],
+      [{ schedules: [signed, other()] }, /two keys/],
+      [{ keys: { ...file, version: 2 } }, /version/],
+      [{ keys: { ...file, origin: "https://b.example" } }, /origin/],
+      [withKey({ privateKey: "secret" }), /privateKey of key 1/],
+      [withKey({ privateKey: pem(pss) }), /key 1 is not a private RSA key/],
+      [withKey({ privateKey: pem(small) }), /2048 bits/],
+      [withKey({ privateKey: pem(foreign) }), /in none of prepaid\.schedules/],
+      [withKey({ value: "100" }), /scheduled for/],
+      [{ store: "memory" }, /durable/],
+      [{ store: "sqlite::memory:" }, /durable/],
+      [{ store: undefined }, /durable/],
+      [{ workers: 0 }, /workers/],
+      [{ closedBefore: "2026" }, /closedBefore/],
+      [{ guard: "" }, /guard/],
+      [{ schedule: [] }, /prepaid\.schedule is unknown/],
+    ];
+    for (const [changes, message] of cases) {
+      const prepaid = { ...options.prepaid!, store, ...changes } as PrepaidOptions;
+      const { message: found } = expectCode("INVALID_OPTION", () => parseConfig({ ...options, prepaid }), message);
+      expect(found).not.to.include("secret").and.not.to.include("PRIVATE KEY");
+    }
+    // The control.
+    expect(parseConfig({ ...options, prepaid: { ...options.prepaid!, store } }).prepaid?.workers).to.equal(2);
+  });
+});
+
+/** A schedule of the same merchant with other keys. */
+function other(): WireSignedSchedule {
+  const { prepaid } = optionsOf(createMerchant());
+  return prepaid!.schedules[0] as WireSignedSchedule;
+}
 
 describe("the store of prepaid tokens", function () {
   slow(this, "generates keys");

@@ -7,8 +7,12 @@ import {
   randomSeed,
   type ShieldedAddress,
 } from "@sotto/protocol";
+import type { scheduleTypedData } from "@sotto/protocol/prepaid";
 import { Wallet } from "ethers";
 import type { Place } from "./payments.ts";
+
+/** EIP-712 typed data of sotto. */
+type TypedData = ReturnType<typeof bindingTypedData> | ReturnType<typeof scheduleTypedData>;
 
 /** The recipient: a wallet, its shielded address, and the wallet's signature of the binding. */
 export interface Merchant {
@@ -19,6 +23,8 @@ export interface Merchant {
   readonly signature: string;
   /** Unix time, seconds. */
   readonly issuedAt: number;
+  /** Signs with the wallet. */
+  sign(data: TypedData): Promise<string>;
 }
 
 /** @param listed a phone number and its registry, for a binding that includes them */
@@ -29,7 +35,8 @@ export async function createMerchant({ chainId, pool }: Place, listed = { phone:
   const shielded = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
   const shieldedAddress = encodeShieldedAddress(shielded);
   const issuedAt = Math.floor(Date.now() / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
-  const { domain, types, message } = bindingTypedData({
+  const sign = ({ domain, types, message }: TypedData) => account.signTypedData(domain, types, message);
+  const binding = bindingTypedData({
     ...listed,
     wallet,
     key: shieldedAddress,
@@ -37,6 +44,6 @@ export async function createMerchant({ chainId, pool }: Place, listed = { phone:
     pool: parseAddress(pool),
     issuedAt,
   });
-  const signature = await account.signTypedData(domain, types, message);
-  return { wallet, shielded, shieldedAddress, viewingKey: keys.viewingKey, signature, issuedAt };
+  const signature = await sign(binding);
+  return { wallet, shielded, shieldedAddress, viewingKey: keys.viewingKey, signature, issuedAt, sign };
 }

@@ -12,9 +12,13 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-export async function startServerProcess(order: ServerOrder): Promise<ServerProcess> {
+/** @param environment additional variables, and Node's options */
+export async function startServerProcess(
+  order: ServerOrder,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const child: ChildProcess = fork(join(import.meta.dirname, "server-process.ts"), [], {
-    env: { ...BASE_ENVIRONMENT, SERVER_ORDER: JSON.stringify(order) },
+    env: { ...BASE_ENVIRONMENT, SERVER_ORDER: JSON.stringify(order), ...environment },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, connectChain, signatureCall } from "@sotto/chain";
-import {
-  assertBindingTime,
-  checkBindingSignature,
-  checkWalletSignature,
-  parseAddress,
-  SottoError,
-} from "@sotto/protocol";
+import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
-import { scheduleDigest } from "@sotto/protocol/prepaid";
+import { checkScheduleSignature } from "@sotto/protocol/prepaid";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
@@ -50,9 +44,9 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
 
 /** @throws PaywallError PREPAID_SCHEDULE_NOT_SIGNED, CHAIN_UNAVAILABLE */
 async function checkSchedules({ prepaid }: Config, chain: Chain): Promise<void> {
-  for (const [i, { parsed, signature }] of (prepaid?.schedules ?? []).entries())
+  for (const [i, signed] of (prepaid?.schedules ?? []).entries())
     try {
-      if (!(await checkWalletSignature(parsed.wallet, scheduleDigest(parsed), signature, signatureCall(chain))))
+      if (!(await checkScheduleSignature(signed, signatureCall(chain))))
         throw notSigned(`prepaid.schedules[${i}].signature is not the recipient wallet's signature of this schedule`);
     } catch (cause) {
       if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;

@@ -9,6 +9,7 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import {
+  encodeSignedSchedule,
   PREPAID_KEY_BYTES,
   PREPAID_KEYS_PATH,
   PREPAID_PACK_SIZES,
@@ -77,7 +78,7 @@ export class PrepaidEndpoints {
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
-    const schedules = parts.config.prepaid!.schedules.map(({ schedule, signature }) => ({ schedule, signature }));
+    const schedules = parts.config.prepaid!.schedules.map(encodeSignedSchedule);
     this.#keys = new TextEncoder().encode(JSON.stringify({ schedules }));
   }
 

@@ -1,24 +1,26 @@
 // Checks the option `prepaid` as far as possible without any request, and reads its files.
 import { readFileSync } from "node:fs";
 import type { Deployment } from "@sotto/protocol";
-import { normalizeSignature, SottoError } from "@sotto/protocol";
-import { decodeSchedule, laterEpoch, type PrepaidSchedule, prepaidChallengeDigest } from "@sotto/protocol/prepaid";
+import { SottoError } from "@sotto/protocol";
+import {
+  decodePrepaidKeyFile,
+  decodeSignedSchedule,
+  laterEpoch,
+  MAX_PREPAID_KEY_FILE_BYTES,
+  type PrepaidKeyFile,
+  prepaidChallengeDigest,
+  type SignedSchedule,
+} from "@sotto/protocol/prepaid";
 import { invalidOption } from "../errors.ts";
 import { assertFields, parseInteger } from "../option-values.ts";
 import { Keyring } from "./keyring.ts";
-import type { PrepaidKeyFile, PrepaidOptions, SignedSchedule } from "./options.ts";
+import type { PrepaidOptions } from "./options.ts";
 
 const MAX_SCHEDULES = 4;
-const MAX_FILE_BYTES = 1 << 20;
-const MAX_KEYS = 1_000;
 const FIELDS = ["schedules", "keys", "store", "guard", "closedBefore", "workers"];
 
-export interface ParsedSchedule extends SignedSchedule {
-  readonly parsed: PrepaidSchedule;
-}
-
 export interface PrepaidConfig {
-  readonly schedules: readonly ParsedSchedule[];
+  readonly schedules: readonly SignedSchedule[];
   readonly keyring: Keyring;
   /** The digest that every token of this origin contains. */
   readonly challengeDigest: string;
@@ -45,8 +47,8 @@ function readJson(path: string, where: string): unknown {
   } catch (cause) {
     throw invalidOption(`${where}: the file ${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`);
   }
-  if (text.length > MAX_FILE_BYTES)
-    throw invalidOption(`${where}: the file ${path} has more than ${MAX_FILE_BYTES} bytes`);
+  if (text.length > MAX_PREPAID_KEY_FILE_BYTES)
+    throw invalidOption(`${where}: the file ${path} has more than ${MAX_PREPAID_KEY_FILE_BYTES} bytes`);
   try {
     return JSON.parse(text.toString("utf8"));
   } catch {
@@ -57,33 +59,35 @@ function readJson(path: string, where: string): unknown {
 const contentOf = (option: unknown, where: string): unknown =>
   typeof option === "string" ? readJson(option, where) : option;
 
-function parseSchedule(option: unknown, where: string, terms: PrepaidTerms): ParsedSchedule {
-  const { schedule, signature } = Object(contentOf(option, where)) as SignedSchedule;
-  let parsed: PrepaidSchedule;
+/** Turns the error of a decoder, which contains no secret, into INVALID_OPTION. */
+function decode<T>(where: string, action: () => T): T {
   try {
-    parsed = decodeSchedule(schedule);
-    normalizeSignature(signature);
+    return action();
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
-    throw invalidOption(`${where} is not a signed schedule: ${cause.message}`, cause);
+    throw invalidOption(`${where}: ${cause.message}`, cause);
   }
-  const { origin, wallet, deployment } = terms;
-  const differs = (what: string, found: unknown, expected: unknown) =>
-    invalidOption(`${where} is for the ${what} ${String(found)}, but this paywall has ${String(expected)}`);
-  if (parsed.origin !== origin) throw differs("origin", parsed.origin, origin);
-  if (parsed.wallet !== wallet) throw differs("wallet", parsed.wallet, wallet);
-  if (parsed.chainId !== deployment.chainId) throw differs("chain", parsed.chainId, deployment.chainId);
-  if (parsed.pool !== deployment.pool) throw differs("pool", parsed.pool, deployment.pool);
-  return { schedule, signature, parsed };
 }
 
-function parseKeys(option: unknown): PrepaidKeyFile | undefined {
+function parseSchedule(option: unknown, where: string, terms: PrepaidTerms): SignedSchedule {
+  const content = contentOf(option, where);
+  const signed = decode(where, () => decodeSignedSchedule(content));
+  const { origin, wallet, chainId, pool } = signed.schedule;
+  const differs = (what: string, found: unknown, expected: unknown) =>
+    invalidOption(`${where} is for the ${what} ${String(found)}, but this paywall has ${String(expected)}`);
+  if (origin !== terms.origin) throw differs("origin", origin, terms.origin);
+  if (wallet !== terms.wallet) throw differs("wallet", wallet, terms.wallet);
+  if (chainId !== terms.deployment.chainId) throw differs("chain", chainId, terms.deployment.chainId);
+  if (pool !== terms.deployment.pool) throw differs("pool", pool, terms.deployment.pool);
+  return signed;
+}
+
+function parseKeys(option: unknown, origin: string): PrepaidKeyFile | undefined {
   if (option === undefined) return undefined;
-  const file = Object(contentOf(option, "prepaid.keys")) as PrepaidKeyFile;
-  if (file.version !== 1 || !Array.isArray(file.keys) || file.keys.length > MAX_KEYS)
-    throw invalidOption(`prepaid.keys is not a keys.json of version 1 with at most ${MAX_KEYS} keys`);
-  if (!file.keys.every((key: unknown) => typeof key === "object" && key !== null))
-    throw invalidOption("prepaid.keys must list objects");
+  const content = contentOf(option, "prepaid.keys");
+  const file = decode("prepaid.keys", () => decodePrepaidKeyFile(content));
+  if (file.origin !== origin)
+    throw invalidOption(`prepaid.keys are for the origin ${file.origin}, but this paywall has ${origin}`);
   return file;
 }
 
@@ -98,12 +102,7 @@ function parseStore({ store }: PrepaidOptions, terms: PrepaidTerms): string {
 }
 
 function parseEpoch(epoch: unknown): string | undefined {
-  if (epoch === undefined) return undefined;
-  try {
-    return laterEpoch(epoch as string, 0);
-  } catch (cause) {
-    throw invalidOption(`prepaid.closedBefore: ${(cause as Error).message}`, cause);
-  }
+  return epoch === undefined ? undefined : decode("prepaid.closedBefore", () => laterEpoch(epoch as string, 0));
 }
 
 /** @throws PaywallError INVALID_OPTION */
@@ -121,8 +120,8 @@ export function parsePrepaid(options: PrepaidOptions | undefined, terms: Prepaid
   return {
     schedules: parsed,
     keyring: new Keyring(
-      parsed.map((schedule) => schedule.parsed),
-      parseKeys(keys),
+      parsed.map(({ schedule }) => schedule),
+      parseKeys(keys, terms.origin),
     ),
     challengeDigest: prepaidChallengeDigest(terms.origin),
     storeUrl: parseStore(options, terms),

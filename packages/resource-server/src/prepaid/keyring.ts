@@ -4,6 +4,7 @@ import {
   encodeRsaKey,
   epochOf,
   laterEpoch,
+  type PrepaidKeyFile,
   type PrepaidSchedule,
   prepaidKey,
   redeemsAt,
@@ -11,7 +12,6 @@ import {
   signsAt,
 } from "@sotto/protocol/prepaid";
 import { invalidOption } from "../errors.ts";
-import type { PrepaidKeyFile } from "./options.ts";
 
 /** A scheduled key. */
 export interface Key {
@@ -78,12 +78,12 @@ export class Keyring {
       this.#add(i, epoch, value, privateKey);
   }
 
-  #add(i: number, epoch: string, value: string, pem: string): void {
+  #add(i: number, epoch: string, value: bigint, pem: string): void {
     const where = `prepaid.keys: key ${i + 1}`;
     const { id, der } = parsePrivateKey(pem, where);
     const key = this.#byId.get(id);
     if (key === undefined) throw invalidOption(`${where} (${id}) is in none of prepaid.schedules`);
-    if (key.epoch !== epoch || String(key.value) !== value)
+    if (key.epoch !== epoch || key.value !== value)
       throw invalidOption(
         `${where} is for ${value} base units in ${epoch}, but scheduled for ${key.value} in ${key.epoch}`,
       );

@@ -1,32 +1,12 @@
 // The option `prepaid`.
-import type { WireSchedule } from "@sotto/protocol/prepaid";
-
-/** A schedule and the wallet's signature: the file that `sotto prepaid sign` writes. */
-export interface SignedSchedule {
-  readonly schedule: WireSchedule;
-  /** EIP-712 signature of `scheduleTypedData` by the recipient's wallet, hex with 0x. */
-  readonly signature: string;
-}
-
-/** The private keys: the file `keys.json` that `sotto prepaid keys` writes. */
-export interface PrepaidKeyFile {
-  readonly version: 1;
-  readonly keys: readonly {
-    /** Such as "2026-11". */
-    readonly epoch: string;
-    /** Base units, decimal. */
-    readonly value: string;
-    /** PKCS #8 PEM of the algorithm rsaEncryption, 2,048 bits. */
-    readonly privateKey: string;
-  }[];
-}
+import type { WirePrepaidKeyFile, WireSignedSchedule } from "@sotto/protocol/prepaid";
 
 /** Sells and accepts prepaid tokens. */
 export interface PrepaidOptions {
   /** 1 to 4 signed schedules of this origin: paths of files, or their content. */
-  readonly schedules: readonly (string | SignedSchedule)[];
+  readonly schedules: readonly (string | WireSignedSchedule)[];
   /** The private keys: the path of keys.json, or its content. Default: none; this server accepts tokens but sells none. */
-  readonly keys?: string | PrepaidKeyFile;
+  readonly keys?: string | WirePrepaidKeyFile;
   /**
    * Stores the spent tokens: `sqlite:PATH` for one machine, `postgres://..` for several. All servers of one origin
    * share it. It must be durable. Default: the paywall's own store.

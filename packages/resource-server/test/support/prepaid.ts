@@ -10,8 +10,9 @@ import {
   type PrepaidToken,
   prepaidKey,
   preparePrepaidPack,
+  type WirePrepaidKeyFile,
 } from "@sotto/protocol/prepaid";
-import type { PaywallEvent, PaywallOptions, PrepaidKeyFile } from "../../src/index.ts";
+import type { PaywallEvent, PaywallOptions } from "../../src/index.ts";
 import { parseConfig } from "../../src/paywall/config.ts";
 import { Opening } from "../../src/paywall/opening.ts";
 import { CorePaywall } from "../../src/paywall/paywall.ts";
@@ -35,13 +36,13 @@ const recipient = createRecipient();
 
 interface Merchant {
   readonly schedule: PrepaidSchedule;
-  readonly keys: PrepaidKeyFile;
+  readonly keys: WirePrepaidKeyFile;
 }
 
 /** RSA keys are slow to generate, so all tests of a file share these. */
 export function createMerchant(changes: Partial<PrepaidSchedule> = {}): Merchant {
   const firstEpoch = laterEpoch(epochOf(NOW), -1);
-  const keys: PrepaidKeyFile["keys"][number][] = [];
+  const keys: WirePrepaidKeyFile["keys"][number][] = [];
   const rows = Array.from({ length: EPOCHS }, (_, i) =>
     VALUES.map((value) => {
       const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -53,7 +54,7 @@ export function createMerchant(changes: Partial<PrepaidSchedule> = {}): Merchant
   );
   const { wallet } = recipient;
   const schedule = { wallet, ...DEPLOYMENT, origin: ORIGIN, firstEpoch, values: VALUES, keys: rows, ...changes };
-  return { schedule, keys: { version: 1, keys } };
+  return { schedule, keys: { version: 1, origin: ORIGIN, keys } };
 }
 
 /** The options of a paywall of this merchant; its schedule is not signed, which only a chain checks. */
@@ -91,7 +92,23 @@ export interface PrepaidServer {
   close(): Promise<void>;
 }
 
-/** A paywall that does not reach its service: tokens need neither chain nor service. */
+/** A paywall without the option `prepaid`. */
+export function openPlain({ prepaid: _, ...options }: PaywallOptions): CorePaywall {
+  const opening = createOpening(() => undefined);
+  const parts = { config: parseConfig(options), opening, prices: new Prices(options), onChallenge: undefined };
+  const rest = { report: () => undefined, clock: () => NOW, uses: {} as CorePaywall["uses"], prepaid: undefined };
+  return new CorePaywall({ ...parts, ...rest, end: async () => undefined });
+}
+
+/** A chain that answers, and a service that does not: tokens need no service. */
+const createOpening = (report: (event: PaywallEvent) => void): Opening =>
+  new Opening({
+    readToken: async () => ({ token: `0x${"33".repeat(20)}`, decimals: 6 }),
+    openChecks: () => Promise.reject(Object.assign(new Error("no answer"), { code: "SERVICE_UNAVAILABLE" })),
+    report,
+    pause: (_ms, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+  });
+
 export async function openServer(options: PaywallOptions): Promise<PrepaidServer> {
   let now = NOW;
   const clock = () => now;
@@ -106,12 +123,7 @@ export async function openServer(options: PaywallOptions): Promise<PrepaidServer
     onRestored: (error) => report({ event: "trouble", reason: "PREPAID_STORE_RESTORED", error }),
     onQuery: (query) => void queries.push(query),
   });
-  const opening = new Opening({
-    readToken: async () => ({ token: `0x${"33".repeat(20)}`, decimals: 6 }),
-    openChecks: () => Promise.reject(Object.assign(new Error("no answer"), { code: "SERVICE_UNAVAILABLE" })),
-    report,
-    pause: (_ms, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
-  });
+  const opening = createOpening(report);
   const uses = {} as CorePaywall["uses"];
   const end = () => prepaid.close();
   const prices = new Prices(options);
@@ -159,8 +171,10 @@ export const showing = (token: PrepaidToken): Record<string, string[]> => ({
   "x-payment-token": [encodePrepaidHeader(token)],
 });
 
-export const ask = ({ paywall }: PrepaidServer, { method = "GET", target = "/paid", headers = {} }: Shown = {}) =>
-  paywall.decide({ method, target, header: (name) => headers[name] ?? [] });
+export const ask = (
+  { paywall }: { readonly paywall: Pick<CorePaywall, "decide"> },
+  { method = "GET", target = "/paid", headers = {} }: Shown = {},
+) => paywall.decide({ method, target, header: (name) => headers[name] ?? [] });
 
 export const show = (server: PrepaidServer, token: PrepaidToken, shown: Shown = {}): Promise<Decision> =>
   ask(server, { ...shown, headers: { ...showing(token), ...shown.headers } });

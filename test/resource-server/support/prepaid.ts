@@ -1,0 +1,98 @@
+// Keys of prepaid tokens that the merchant's wallet signed, and packs that are bought with real payments.
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { parseAddress } from "@sotto/protocol";
+import {
+  decodeSchedule,
+  encodePrepaidHeader,
+  encodeSchedule,
+  epochOf,
+  laterEpoch,
+  PREPAID_RECOVER_PATH,
+  type PrepaidKey,
+  type PrepaidPack,
+  prepaidKey,
+  prepaidPurchaseTarget,
+  preparePrepaidPack,
+  scheduledKeys,
+  scheduleTypedData,
+  type WirePrepaidKeyFile,
+} from "@sotto/protocol/prepaid";
+import type { PrepaidOptions } from "@sotto/resource-server";
+import { headerOf, showing } from "./payments.ts";
+import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts";
+
+/** The size of every pack in these tests. */
+export const COUNT = 100;
+
+/** @returns options without `store`: the paywall's own is used */
+export async function createPrepaid({ merchant, chainId, pool }: MerchantWorld): Promise<PrepaidOptions> {
+  const firstEpoch = laterEpoch(epochOf(Date.now()), -1);
+  const keys: WirePrepaidKeyFile["keys"][number][] = [];
+  const rows = [0, 1, 2].map((i) => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
+    keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(PRICE), privateKey: pem });
+    const { n = "" } = publicKey.export({ format: "jwk" });
+    return [prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`))];
+  });
+  const schedule = {
+    wallet: parseAddress(merchant.wallet),
+    chainId: BigInt(chainId),
+    pool: parseAddress(pool),
+    origin: ORIGIN,
+    firstEpoch,
+    values: [PRICE],
+    keys: rows,
+  };
+  const signature = await merchant.sign(scheduleTypedData(schedule));
+  return { schedules: [{ schedule: encodeSchedule(schedule), signature }], keys: { version: 1, origin: ORIGIN, keys } };
+}
+
+/** A pack before its purchase. */
+export interface Pack extends PrepaidPack {
+  readonly key: PrepaidKey;
+  readonly batch: string;
+  readonly target: string;
+}
+
+/** @param later how many epochs after the current one its key signs */
+export function createPack(wire: unknown, later = 0): Pack {
+  const { schedules } = wire as { schedules: { schedule: unknown }[] };
+  const keys = scheduledKeys(decodeSchedule(schedules[0]!.schedule));
+  const { key } = keys.find(({ epoch }) => epoch === laterEpoch(epochOf(Date.now()), later))!;
+  const pack = preparePrepaidPack(new Uint8Array(randomBytes(32)), key, ORIGIN, COUNT);
+  const batch = `0x${createHash("sha256").update(pack.request).digest("hex")}`;
+  return { ...pack, key, batch, target: prepaidPurchaseTarget({ key: key.id, count: COUNT, batch }) };
+}
+
+export const payFor = (world: MerchantWorld, { target }: Pack): Promise<Settled> =>
+  pay(world, { target, price: BigInt(COUNT) * PRICE });
+
+export const purchase = (url: string, pack: Pack, payment?: Settled, body: Uint8Array = pack.request) =>
+  fetch(`${url}${pack.target}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/octet-stream",
+      ...(payment === undefined ? {} : showing(headerOf(payment))),
+    },
+    body: new Uint8Array(body),
+  });
+
+export const recover = (url: string, pack: Pack, payment: Settled, changes: object = {}) =>
+  fetch(`${url}${PREPAID_RECOVER_PATH}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      key: pack.key.id,
+      count: COUNT,
+      batch: Buffer.from(pack.request).toString("base64url"),
+      proof: headerOf(payment),
+      ...changes,
+    }),
+  });
+
+export const bytesOf = async (response: Response): Promise<Uint8Array> => new Uint8Array(await response.arrayBuffer());
+
+/** The headers of a pack's tokens. */
+export const tokensOf = (pack: Pack, signatures: Uint8Array): Record<string, string>[] =>
+  pack.finish(signatures).map((token) => ({ "x-payment-token": encodePrepaidHeader(token) }));
