@@ -1,22 +1,26 @@
-// Preloaded with NODE_OPTIONS=--import: kills the process right before the write to the tables of payments and tokens
-// with the number KILL_BEFORE, or right after it if KILL_AFTER is set instead. Writes are counted from 1.
+// Preloaded with NODE_OPTIONS=--import: kills the process right before the write to the tables of payments and packs with
+// the number KILL_BEFORE, counted from 1, or right before or after the write of the first token, as KILL_AT_TOKEN says.
 import { DatabaseSync } from "node:sqlite";
 
-const WRITE = /^\s*(?:insert into|update)\s+"?(?:payment_claim|prepaid_pack|prepaid_token)"?/i;
-const [before, after] = [process.env["KILL_BEFORE"], process.env["KILL_AFTER"]].map(Number);
+const WRITE = /^\s*(?:insert into|update)\s+"?(payment_claim|prepaid_pack|prepaid_token)"?/i;
+const before = Number(process.env["KILL_BEFORE"]);
+const atToken = process.env["KILL_AT_TOKEN"];
+const kill = () => process.kill(process.pid, "SIGKILL");
 let writes = 0;
 
 const { prepare } = DatabaseSync.prototype;
 DatabaseSync.prototype.prepare = function (sql, ...rest) {
   const statement = prepare.call(this, sql, ...rest);
-  if (!WRITE.test(sql)) return statement;
+  const [, table] = WRITE.exec(sql) ?? [];
+  if (table === undefined) return statement;
   for (const name of ["run", "all"]) {
     const execute = statement[name];
     statement[name] = function (...values) {
-      writes += 1;
-      if (writes === before) process.kill(process.pid, "SIGKILL");
+      const isToken = table === "prepaid_token";
+      if (!isToken) writes += 1;
+      if (isToken ? atToken === "before" : writes === before) kill();
       const result = execute.apply(this, values);
-      if (writes === after) process.kill(process.pid, "SIGKILL");
+      if (isToken && atToken === "after") kill();
       return result;
     };
   }

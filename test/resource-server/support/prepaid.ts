@@ -21,7 +21,7 @@ import type { PrepaidOptions } from "@sotto/resource-server";
 import { headerOf, showing } from "./payments.ts";
 import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts";
 
-/** The size of every pack in these tests. */
+/** The size of every pack in the tests. */
 export const COUNT = 100;
 
 /** @returns options without `store`: the paywall's own is used */
@@ -50,23 +50,24 @@ export async function createPrepaid({ merchant, chainId, pool }: MerchantWorld):
 
 /** A pack before its purchase. */
 export interface Pack extends PrepaidPack {
+  readonly count: number;
   readonly key: PrepaidKey;
   readonly batch: string;
   readonly target: string;
 }
 
 /** @param later how many epochs after the current one its key signs */
-export function createPack(wire: unknown, later = 0): Pack {
+export function createPack(wire: unknown, later = 0, count = COUNT): Pack {
   const { schedules } = wire as { schedules: { schedule: unknown }[] };
   const keys = scheduledKeys(decodeSchedule(schedules[0]!.schedule));
   const { key } = keys.find(({ epoch }) => epoch === laterEpoch(epochOf(Date.now()), later))!;
-  const pack = preparePrepaidPack(new Uint8Array(randomBytes(32)), key, ORIGIN, COUNT);
+  const pack = preparePrepaidPack(new Uint8Array(randomBytes(32)), key, ORIGIN, count);
   const batch = `0x${createHash("sha256").update(pack.request).digest("hex")}`;
-  return { ...pack, key, batch, target: prepaidPurchaseTarget({ key: key.id, count: COUNT, batch }) };
+  return { ...pack, count, key, batch, target: prepaidPurchaseTarget({ key: key.id, count, batch }) };
 }
 
-export const payFor = (world: MerchantWorld, { target }: Pack): Promise<Settled> =>
-  pay(world, { target, price: BigInt(COUNT) * PRICE });
+export const payFor = (world: MerchantWorld, { target, count }: Pack): Promise<Settled> =>
+  pay(world, { target, price: BigInt(count) * PRICE });
 
 export const purchase = (url: string, pack: Pack, payment?: Settled, body: Uint8Array = pack.request) =>
   fetch(`${url}${pack.target}`, {
@@ -84,7 +85,7 @@ export const recover = (url: string, pack: Pack, payment: Settled, changes: obje
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
       key: pack.key.id,
-      count: COUNT,
+      count: pack.count,
       batch: Buffer.from(pack.request).toString("base64url"),
       proof: headerOf(payment),
       ...changes,

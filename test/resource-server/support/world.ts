@@ -53,7 +53,7 @@ async function create(): Promise<{ world: MerchantWorld; end(): Promise<void> }>
 }
 
 /** Stops chain and service after all tests of the folder. */
-async function closeMerchantWorld(): Promise<void> {
+export async function closeMerchantWorld(): Promise<void> {
   const opened = await shared;
   shared = undefined;
   await opened?.end();

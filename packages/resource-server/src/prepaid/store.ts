@@ -4,6 +4,7 @@ import { type Database, openDatabase } from "@sotto/database";
 import { type RawBuilder, sql } from "kysely";
 import { invalidOption } from "../errors.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
+import { SpendThread } from "./spend-thread.ts";
 
 /** How often a token may be returned after a failed handler. */
 const MAX_RETURNS = 2;
@@ -51,16 +52,20 @@ export interface PrepaidStoreOptions {
 
 export class PrepaidStore {
   readonly #database: Database<PrepaidSchema>;
+  /** For SQLite, whose commits would block this thread. */
+  readonly #thread: SpendThread | undefined;
+  readonly #onQuery: PrepaidStoreOptions["onQuery"];
 
-  private constructor(database: Database<PrepaidSchema>) {
+  private constructor(database: Database<PrepaidSchema>, { url, onQuery }: PrepaidStoreOptions) {
     this.#database = database;
+    this.#thread = database.kind === "sqlite" ? new SpendThread(url.slice("sqlite:".length)) : undefined;
+    this.#onQuery = onQuery;
   }
 
   /** @throws DatabaseError; PaywallError INVALID_OPTION if the database does not write durably */
-  static async open({ url, clock, onError, onQuery }: PrepaidStoreOptions): Promise<PrepaidStore> {
-    const options = { url, clock, onError, onQuery, name: "prepaid", migrations: PREPAID_MIGRATIONS };
-    const database = await openDatabase<PrepaidSchema>(options);
-    const store = new PrepaidStore(database);
+  static async open(options: PrepaidStoreOptions): Promise<PrepaidStore> {
+    const database = await openDatabase<PrepaidSchema>({ ...options, name: "prepaid", migrations: PREPAID_MIGRATIONS });
+    const store = new PrepaidStore(database, options);
     try {
       await store.#assertDurable();
       const progress = { id: 1, store: randomUUID(), ticks: 0 };
@@ -101,13 +106,23 @@ export class PrepaidStore {
    * @returns the ids (`spendId`) of the tokens that this call spent, and the id of this call
    */
   async spend(spends: readonly Spend[], holder: string = randomBytes(12).toString("base64url")): Promise<Set<string>> {
-    const rows = this.#elements(spends.map(({ keyId, nonce }) => [keyId, nonce]));
-    const inserted = await sql<{ key_id: string; nonce: string }>`
+    const tokens = spends.map(({ keyId, nonce }) => [keyId, nonce]);
+    this.#onQuery?.("insert into prepaid_token");
+    const rows =
+      this.#thread === undefined
+        ? await this.#insert(tokens, holder)
+        : await this.#thread.spend(JSON.stringify(tokens), holder);
+    return new Set(rows.map(({ key_id: keyId, nonce }) => spendId({ keyId, nonce })));
+  }
+
+  /** The statement of spend-worker.ts, for PostgreSQL. */
+  async #insert(tokens: readonly (readonly string[])[], holder: string) {
+    const { rows } = await sql<{ key_id: string; nonce: string }>`
       insert into prepaid_token (key_id, nonce, holder, returns)
-      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0 from ${rows}
+      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0 from ${this.#elements(tokens)}
       where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
       on conflict do nothing returning key_id, nonce`.execute(this.#database.db);
-    return new Set(inserted.rows.map(({ key_id: keyId, nonce }) => spendId({ keyId, nonce })));
+    return rows;
   }
 
   /**
@@ -231,7 +246,8 @@ export class PrepaidStore {
     }
   }
 
-  end(): Promise<void> {
-    return this.#database.close();
+  async end(): Promise<void> {
+    await this.#thread?.close();
+    await this.#database.close();
   }
 }

@@ -1,0 +1,23 @@
+// Code of the thread that spends tokens in SQLite: each commit waits for the disk, which would block every request.
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import type { SpendAnswer, SpendOrder } from "./spend-thread.ts";
+
+const database = new DatabaseSync(workerData as string);
+// FULL: a committed token survives a power cut. Another connection may hold the lock for a while.
+database.exec("pragma busy_timeout = 5000; pragma synchronous = full;");
+const insert = database.prepare(`
+  insert into prepaid_token (key_id, nonce, holder, returns)
+  select value ->> 0, value ->> 1, ?, 0 from json_each(?)
+  where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
+  on conflict do nothing returning key_id, nonce`);
+
+parentPort?.on("message", ({ id, holder, tokens }: SpendOrder) => {
+  let answer: SpendAnswer;
+  try {
+    answer = { id, rows: insert.all(holder, tokens) as { key_id: string; nonce: string }[] };
+  } catch (error) {
+    answer = { id, error: error instanceof Error ? error.message : String(error) };
+  }
+  parentPort?.postMessage(answer);
+});

@@ -1,0 +1,201 @@
+// `pnpm bench prepaid`: requests that are paid with prepaid tokens, against the same route without a paywall and against
+// one private payment per request; and what a pack costs.
+import { type ChildProcess, fork } from "node:child_process";
+import { constants, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { bytesToHex } from "@sotto/protocol";
+import {
+  decodePrepaidHeader,
+  encodePrepaidHeader,
+  PREPAID_KEYS_PATH,
+  type PrepaidKey,
+  prepaidChallengeDigest,
+  prepaidTokenInput,
+} from "@sotto/protocol/prepaid";
+import type { PrepaidOptions } from "@sotto/resource-server";
+import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { measureGas } from "../../test/contracts/support/gas.ts";
+import { paywallOptions } from "../../test/resource-server/support/options.ts";
+import { headerOf } from "../../test/resource-server/support/payments.ts";
+import { bytesOf, createPack, createPrepaid, payFor, purchase } from "../../test/resource-server/support/prepaid.ts";
+import {
+  closeMerchantWorld,
+  type MerchantWorld,
+  ORIGIN,
+  openMerchantWorld,
+  pay,
+} from "../../test/resource-server/support/world.ts";
+import { median } from "../lib/median.ts";
+import type { BenchServerMessage } from "./inputs/prepaid-server.ts";
+import type { Print } from "./main.ts";
+
+export const about =
+  "requests paid with prepaid tokens (SQLite on disk) against unpaid and private ones; selling packs";
+
+/** The two routes take turns. Each turn sends this many requests over this many connections. */
+const [TURNS, REQUESTS, CONNECTIONS] = [7, 2_000, 64];
+/** Requests one after another on each route, for the times. */
+const TIMED = 400;
+/** Packs of 1000 tokens that are bought at the same time. */
+const PACKS = 4;
+const PACK_SIZE = 1_000;
+/** Private payments that are shown at the same time; they are settled before. */
+const PAYMENTS = 48;
+/** Leaves that one payment queues; one append moves up to 64. */
+const LEAVES_PER_PAYMENT = 2;
+const BODY = "the goods";
+
+async function startServer(options: object): Promise<{ url: string; stop(): void }> {
+  const child: ChildProcess = fork(join(import.meta.dirname, "inputs", "prepaid-server.ts"), [], {
+    env: { ...BASE_ENVIRONMENT, BENCH_OPTIONS: JSON.stringify(options) },
+  });
+  const [message] = (await once(child, "message")) as [BenchServerMessage];
+  if ("error" in message) throw new Error(message.error);
+  return { url: message.url, stop: () => child.disconnect() };
+}
+
+/** Tokens of a key, signed without blinding, which nobody can see. @returns their headers */
+function signTokens(privateKey: KeyObject, { id: keyId }: PrepaidKey, count: number): string[] {
+  const challengeDigest = prepaidChallengeDigest(ORIGIN);
+  const options = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 48 };
+  return Array.from({ length: count }, () => {
+    const token = { nonce: bytesToHex(new Uint8Array(randomBytes(32))), challengeDigest, keyId };
+    const signature = new Uint8Array(sign("sha384", prepaidTokenInput(token), options));
+    return encodePrepaidHeader({ ...token, signature });
+  });
+}
+
+/**
+ * Sends requests over a few connections, each one after another; a minimal client, so that it costs less than the server.
+ *
+ * @param requests texts of complete requests
+ * @returns the time of each, ms
+ */
+async function load(url: string, requests: readonly string[], connections: number): Promise<number[]> {
+  const { port } = new URL(url);
+  const left = [...requests];
+  const times: number[] = [];
+  const client = async () => {
+    const socket = connect(Number(port), "127.0.0.1").setNoDelay(true);
+    await once(socket, "connect");
+    for (let request = left.pop(); request !== undefined; request = left.pop()) {
+      const start = performance.now();
+      socket.write(request, "latin1");
+      let text = "";
+      while (!text.endsWith(BODY)) {
+        const [part] = (await once(socket, "data")) as [Buffer];
+        text += part.toString("latin1");
+        if (!text.startsWith("HTTP/1.1 200 ")) throw new Error(`the bench was refused: ${text}`);
+      }
+      times.push(performance.now() - start);
+    }
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: connections }, client));
+  return times;
+}
+
+const requestOf = (path: string, headers = ""): string => `GET ${path} HTTP/1.1\r\nHost: bench\r\n${headers}\r\n`;
+const paidWith = (header: string): string => requestOf("/paid", `X-Payment-Token: ${header}\r\n`);
+
+async function rate(url: string, requests: readonly string[], connections = CONNECTIONS): Promise<number> {
+  const start = performance.now();
+  await load(url, requests, connections);
+  return (requests.length * 1000) / (performance.now() - start);
+}
+
+const quantile = (times: readonly number[], q: number): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(q * times.length) - 1]!;
+
+/** Microseconds that the server spends on the checks of one token, without its store. */
+function checkTime(headers: readonly string[], publicKey: KeyObject): number {
+  const options = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 48 };
+  const times = headers.slice(0, 1_000).map((header) => {
+    const start = performance.now();
+    const token = decodePrepaidHeader(header);
+    if (!verify("sha384", prepaidTokenInput(token), options, token.signature))
+      throw new Error("a valid token was rejected");
+    return 1000 * (performance.now() - start);
+  });
+  return median(times);
+}
+
+/** Buys packs at the same time. @returns tokens per second, proofs and store included, and the client's ms per token */
+async function sell(world: MerchantWorld, url: string): Promise<{ rate: number; client: number }> {
+  const wire = await (await fetch(`${url}${PREPAID_KEYS_PATH}`)).json();
+  const packs = Array.from({ length: PACKS }, () => {
+    const start = performance.now();
+    return { pack: createPack(wire, 0, PACK_SIZE), ms: performance.now() - start };
+  });
+  const paid = [];
+  for (const { pack } of packs) paid.push({ pack, payment: await payFor(world, pack) });
+  const start = performance.now();
+  const answers = await Promise.all(
+    paid.map(async ({ pack, payment }) => {
+      const response = await purchase(url, pack, payment);
+      if (response.status !== 200) throw new Error(`a purchase of the bench got ${response.status}`);
+      return bytesOf(response);
+    }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  const client = packs.map(({ pack, ms }, i) => {
+    const begun = performance.now();
+    pack.finish(answers[i]!);
+    return (ms + performance.now() - begun) / PACK_SIZE;
+  });
+  return { rate: (PACKS * PACK_SIZE) / seconds, client: median(client) };
+}
+
+/** Requests per second that are each paid with a private payment, which was settled before. */
+async function payEach(world: MerchantWorld, url: string): Promise<number> {
+  const requests: string[] = [];
+  for (let i = 0; i < PAYMENTS; i++)
+    requests.push(requestOf("/paid", `X-Payment-Proof: ${headerOf(await pay(world, { target: "/paid" }))}\r\n`));
+  return rate(url, requests, 16);
+}
+
+export async function run(print: Print): Promise<void> {
+  const world = await openMerchantWorld();
+  const prepaid: PrepaidOptions = await createPrepaid(world);
+  const server = await startServer(paywallOptions(world, { prepaid }));
+  try {
+    const { url } = server;
+    const { key } = createPack(await (await fetch(`${url}${PREPAID_KEYS_PATH}`)).json());
+    const { keys } = prepaid.keys as Exclude<PrepaidOptions["keys"], string | undefined>;
+    // The schedule begins with the previous epoch.
+    const privateKey = createPrivateKey(keys[1]!.privateKey);
+    const headers = signTokens(privateKey, key, (TURNS + 1) * REQUESTS + TIMED);
+    print("prepaid.redeem.us", checkTime(headers, createPublicKey(privateKey)), "us");
+    const next = (count: number) => headers.splice(0, count).map(paidWith);
+    const unpaid = (count: number) => Array.from({ length: count }, () => requestOf("/unpaid"));
+    await rate(url, next(REQUESTS));
+    await rate(url, unpaid(REQUESTS));
+    const rates = { paid: [] as number[], unpaid: [] as number[] };
+    for (let turn = 1; turn <= TURNS; turn++) {
+      process.stderr.write(`  turn ${turn} of ${TURNS}\n`);
+      rates.unpaid.push(await rate(url, unpaid(REQUESTS)));
+      rates.paid.push(await rate(url, next(REQUESTS)));
+    }
+    print("prepaid.perSecond", median(rates.paid), "requests/s");
+    print("prepaid.unpaid.perSecond", median(rates.unpaid), "requests/s");
+    print("prepaid.ratio", median(rates.paid.map((paid, turn) => paid / rates.unpaid[turn]!)), "times");
+    const times = await load(url, next(TIMED), 1);
+    const unpaidTimes = await load(url, unpaid(TIMED), 1);
+    print("prepaid.p50.ms", quantile(times, 0.5), "ms");
+    print("prepaid.p99.ms", quantile(times, 0.99), "ms");
+    print("prepaid.unpaid.p50.ms", quantile(unpaidTimes, 0.5), "ms");
+    print("prepaid.unpaid.p99.ms", quantile(unpaidTimes, 0.99), "ms");
+    const sold = await sell(world, url);
+    print("prepaid.issue.perSecond", sold.rate, "tokens/s");
+    print("prepaid.client.ms", sold.client, "ms");
+    print("prepaid.payments.ratio", median(rates.paid) / (await payEach(world, url)), "times");
+  } finally {
+    server.stop();
+    await closeMerchantWorld();
+  }
+  const gas = await measureGas();
+  const payment = gas["settle.1"].gas + (gas["append.64"].gas * LEAVES_PER_PAYMENT) / 64;
+  print("prepaid.gas", payment / PACK_SIZE, "gas");
+}
