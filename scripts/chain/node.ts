@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { CommandError } from "../lib/command.ts";
 import type { NodeOptions, ServerMessage } from "./server.ts";
 
@@ -9,6 +10,11 @@ export interface LocalNode {
   readonly url: string;
   /** Stops the node and waits until it has exited. May be called more than once. */
   stop(): Promise<void>;
+}
+
+/** A local chain with a test dollar and a pool for it. */
+export interface DeployedNode extends LocalNode {
+  readonly deployment: DeploymentManifest;
 }
 
 /** Timeout of the start, long enough for a busy machine. Each message of the node restarts the timeout. */
@@ -22,9 +28,31 @@ const START_TIMEOUT_MS = 300_000;
  */
 export async function startNode(
   port = 0,
-  options: NodeOptions = {},
+  options: Omit<NodeOptions, "deploy"> = {},
   onReplay: (blocks: number, of: number) => void = () => {},
 ): Promise<LocalNode> {
+  const { url, stop } = await start(port, options, onReplay);
+  return { url, stop };
+}
+
+/**
+ * Starts a local chain on any free port and deploys a pool. The node's process deploys, so that this one does not load
+ * Hardhat.
+ * @throws CommandError NODE_FAILED
+ */
+export async function startDeployedNode(): Promise<DeployedNode> {
+  const { url, stop, deployment } = await start(0, { deploy: true }, () => {});
+  if (deployment === undefined) throw new CommandError("NODE_FAILED", "the local chain has no pool");
+  return { url, stop, deployment };
+}
+
+type Started = LocalNode & { readonly deployment?: DeploymentManifest | undefined };
+
+async function start(
+  port: number,
+  options: NodeOptions,
+  onReplay: (blocks: number, of: number) => void,
+): Promise<Started> {
   const root = join(import.meta.dirname, "..", "..");
   const child = fork(join(import.meta.dirname, "server.ts"), [String(port), JSON.stringify(options)], {
     cwd: root,
@@ -61,5 +89,6 @@ export async function startNode(
   child.unref();
   child.channel?.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();
-  return { url: `http://127.0.0.1:${message.listening.port}`, stop };
+  const { port: actual, deployment } = message.listening;
+  return { url: `http://127.0.0.1:${actual}`, stop, deployment };
 }

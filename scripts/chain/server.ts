@@ -1,6 +1,7 @@
 // The local chain: a Hardhat node in this process. As a child process of another script, it reports over the IPC
 // channel and exits with its parent.
 import { createServer } from "node:net";
+import type { DeploymentManifest } from "@sotto/protocol";
 import hre from "hardhat";
 import { CommandError, type CommandErrorCode } from "../lib/command.ts";
 import { ChainHistory } from "./history.ts";
@@ -16,10 +17,12 @@ export interface NodeOptions {
   readonly blockTimeMs?: number;
   /** File that stores the chain's blocks; by default the chain is lost when its process ends. */
   readonly history?: string;
+  /** Whether to deploy the test dollar and a pool for it before the node is used. Only for a child process. */
+  readonly deploy?: boolean;
 }
 
 export type ServerMessage =
-  | { readonly listening: { readonly port: number } }
+  | { readonly listening: { readonly port: number; readonly deployment?: DeploymentManifest } }
   /** Progress of building the blocks of the history again. */
   | { readonly replaying: { readonly blocks: number; readonly of: number } }
   | { readonly error: { readonly code: CommandErrorCode; readonly message: string } };
@@ -70,6 +73,12 @@ function probe(port: number): Promise<void> {
   });
 }
 
+/** Deploys in this process, which has loaded Hardhat already. Other nodes do not load Ignition. */
+async function deploy(port: number): Promise<DeploymentManifest> {
+  const { deployLocal } = await import("./deployment.ts");
+  return deployLocal(`http://${HOST}:${port}`);
+}
+
 if (import.meta.main) {
   const send = (message: ServerMessage) => process.send?.(message);
   process.once("disconnect", () => process.exit(0));
@@ -77,7 +86,9 @@ if (import.meta.main) {
   process.on("SIGINT", () => {});
   try {
     const onReplay = (blocks: number, of: number) => send({ replaying: { blocks, of } });
-    send({ listening: { port: await serve(Number(process.argv[2]), JSON.parse(process.argv[3] ?? "{}"), onReplay) } });
+    const options = JSON.parse(process.argv[3] ?? "{}") as NodeOptions;
+    const port = await serve(Number(process.argv[2]), options, onReplay);
+    send({ listening: { port, ...(options.deploy === true ? { deployment: await deploy(port) } : {}) } });
   } catch (error) {
     const code = error instanceof CommandError ? error.code : "NODE_FAILED";
     send({ error: { code, message: error instanceof Error ? error.message : String(error) } });

@@ -6,8 +6,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
@@ -313,8 +312,7 @@ describe("the observer page", function () {
   it(
     "shows nothing of the old chain after the chain was restarted, and explains what to do with the wallet",
     during(async () => {
-      replacement = await startNode();
-      await deployLocal(replacement.url);
+      replacement = await startDeployedNode();
       node.target = replacement.url;
       await page.getByText("The chain was restarted").waitFor();
       await page.getByText("you can start fresh on the new one").waitFor();

@@ -10,8 +10,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { closeWorld, openWorld, type World } from "../world/wallets.ts";
@@ -538,8 +537,7 @@ describe("the wallet page", function () {
   it(
     "offers to start over if the chain was restarted while the page was open",
     during(async () => {
-      replacement = await startNode();
-      await deployLocal(replacement.url);
+      replacement = await startDeployedNode();
       node.target = replacement.url;
       await wallet.showsError("CHAIN_REPLACED");
       await wallet.button("Start fresh").click();

@@ -8,8 +8,7 @@ import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/proto
 import { atEnd } from "@sotto/test-kit/at-end";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { appendDeposit, forgingProver } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 
@@ -53,8 +52,8 @@ export function openWorld(): Promise<World> {
 }
 
 async function create(): Promise<World> {
-  const node = await startNode();
-  const deployment = await deployLocal(node.url);
+  const node = await startDeployedNode();
+  const { deployment } = node;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   const depositor = await provider.getSigner(1);

@@ -16,8 +16,7 @@ import {
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { PATIENT } from "./patient.ts";
 import { startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
@@ -54,9 +53,9 @@ export async function closeWorld(): Promise<void> {
 atEnd(closeWorld);
 
 async function create(settings: Readonly<Record<string, string>>): Promise<World> {
-  const node = await startNode();
+  const node = await startDeployedNode();
   ending.push(() => node.stop());
-  const deployment = await deployLocal(node.url);
+  const { deployment } = node;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   ending.push(async () => provider.destroy());

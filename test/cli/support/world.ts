@@ -9,8 +9,7 @@ import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
-import { deployLocal } from "../../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
 import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
 import { artifacts, relayerKey } from "../../world/service.ts";
 import { type ServiceChild, startServiceChild } from "../../world/service-child.ts";
@@ -38,8 +37,8 @@ export function openCliWorld(): Promise<CliWorld> {
 }
 
 async function create(): Promise<CliWorld> {
-  const node = await startNode();
-  const deployment = await deployLocal(node.url);
+  const node = await startDeployedNode();
+  const { deployment } = node;
   const folder = mkdtempSync(join(tmpdir(), "sotto-cli-world-"));
   const deploymentFile = join(folder, "deployment.json");
   writeAtomically(deploymentFile, toJson(deployment));

@@ -2,8 +2,7 @@
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { Random } from "@sotto/test-kit/random";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
-import { deployLocal } from "../../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../world/statements.ts";
 
 const TOKEN_ABI = [
@@ -36,8 +35,8 @@ export class TestChain {
   }
 
   static async start(): Promise<TestChain> {
-    const node = await startNode();
-    const deployment = await deployLocal(node.url);
+    const node = await startDeployedNode();
+    const { deployment } = node;
     const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 20, batchMaxCount: 1 };
     const provider = new JsonRpcProvider(node.url, undefined, options);
     // Hardhat's public test account 0.

@@ -1,7 +1,7 @@
 /**
  * Multi-scalar multiplication for points that never change, such as a key's IC. A table contains each point's multiples
- * by every digit, so that a sum consists of additions only. A sum takes a third of the time of mcl's general function;
- * a table takes 390 kB per point.
+ * by every digit, so that a sum consists of additions only. A sum takes a third of the time of mcl's general function.
+ * A table takes 390 kB and about 10 ms per point, so it is made with the first sum.
  */
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 
@@ -11,15 +11,18 @@ const MULTIPLES = 2 ** BITS - 1;
 
 export class FixedPoints {
   readonly #curve: Curve;
+  readonly #points: Pointer;
+  readonly #count: number;
   /** For each point and each window w, its multiples by 1 to 63 times 2^(6w). */
-  readonly #tables: readonly Pointer[];
+  #tables: readonly Pointer[] | undefined;
   readonly #sums: readonly [Pointer, Pointer];
 
   /** @param points stored consecutively, affine, not at infinity */
   constructor(curve: Curve, points: Pointer, count: number) {
     this.#curve = curve;
     this.#sums = [curve.alloc(SIZE.g1), curve.alloc(SIZE.g1)];
-    this.#tables = Array.from({ length: count }, (_, index) => this.#table(points + SIZE.g1 * index));
+    this.#points = points;
+    this.#count = count;
   }
 
   /**
@@ -30,6 +33,7 @@ export class FixedPoints {
     const { mcl } = this.#curve;
     let [sum, next] = this.#sums;
     mcl._mclBnG1_clear(sum);
+    this.#tables ??= Array.from({ length: this.#count }, (_, index) => this.#table(this.#points + SIZE.g1 * index));
     for (const [index, table] of this.#tables.entries()) {
       let rest = scalars[index]!;
       for (let window = table; rest > 0n; window += SIZE.g1 * MULTIPLES, rest >>= BigInt(BITS)) {
