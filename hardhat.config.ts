@@ -10,7 +10,8 @@ const optimizer = { enabled: true, runs: 1_000_000 };
 
 export default defineConfig({
   plugins: [hardhatToolboxMochaEthers],
-  paths: { sources: "./contracts", tests: { mocha: "./test/contracts" } },
+  // The tests in Solidity, in test/fuzz, have settings of their own, so that a build compiles only the contracts.
+  paths: { sources: "./contracts", tests: { mocha: "./test/contracts", solidity: "./test/contracts" } },
   // Hardhat does not look for it by itself.
   test: { mocha: require("./.mocharc.cjs") },
   solidity: {

@@ -72,7 +72,10 @@ export const GROUPS: readonly Group[] = [
       "docs/ceremony.md",
     ],
   },
-  { text: "Protocol", files: ["docs/protocol.md", "docs/interface.md", "docs/circuits.md", "docs/mutation.md"] },
+  {
+    text: "Protocol",
+    files: ["docs/protocol.md", "docs/interface.md", "docs/circuits.md", "docs/properties.md", "docs/mutation.md"],
+  },
   {
     text: "Contribute",
     files: [

@@ -1,5 +1,6 @@
 // node scripts/generate/sources.ts [--check]: writes every generated source file. With --check it compares them instead, and
 // compares keys, verifiers and artifacts with the lock.
+import { generateRecording } from "../fuzz/recording.ts";
 import { checkLock } from "../setup/lock.ts";
 import { generateAbi } from "./abi.ts";
 import { generateCircuits } from "./circuits.ts";
@@ -13,4 +14,7 @@ const checkArtifacts: Generator = async () => {
   return generateLock();
 };
 
-await runGenerators(generateCircuits, generateConstants, generateAbi, generateValidator, checkArtifacts);
+/** Proves again only what has changed, and nothing at all with --check. */
+const recording: Generator = () => generateRecording(process.argv.includes("--check"));
+
+await runGenerators(generateCircuits, generateConstants, generateAbi, generateValidator, checkArtifacts, recording);
