@@ -28,6 +28,7 @@ export const tasks = {
   // Like dev, this command builds by itself.
   release: [command("node scripts/release/main.ts")],
   docs: [turbo("site"), command("node scripts/docs/main.ts")],
+  "audit:pack": [command("node scripts/audit/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
   new: [quietly(turbo("build --filter=create-sotto")), command("node packages/create-sotto/dist/main.js")],
   chain: [command("node scripts/chain/start.ts")],
