@@ -97,11 +97,11 @@ type Prove = (circuit: CircuitName, statement: Statement) => Promise<RecordedPro
 const text = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === "bigint" ? part.toString() : part));
 
-/** Hash of the circuit's artifacts and of the statement with its witness. */
+/** Hash of the circuit's verification key and of the statement with its witness. */
 function keyOf(circuit: CircuitName, { input }: Statement): string {
-  const hashes = readLock().circuits[circuit];
+  const vkey = readLock().circuits[circuit]?.vkey;
   return createHash("sha256")
-    .update(text([hashes, input]))
+    .update(text([vkey, input]))
     .digest("hex");
 }
 
