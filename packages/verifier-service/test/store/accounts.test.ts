@@ -2,43 +2,21 @@
 
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
+import type { NewDeposit, Quota, Store } from "../../src/store/index.ts";
+import { NOW, newDeposit, storesPerTest } from "./test-stores.ts";
 
-const NOW = 1_790_000_000_000;
 const DAY_MS = 86_400_000;
 const DEADLINE = NOW / 1000 + 600;
 
-const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
-  id,
-  digest: `0x01:${id}`,
-  call: {},
-  client: "c",
-  validUntil: DEADLINE,
-  account: "0x01",
-  amount: 4n,
-  balance: 10n,
-  ...change,
-});
+const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit =>
+  newDeposit(id, { amount: 4n, balance: 10n, ...change });
 
 overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
-  let time = NOW;
-  let url = "";
+  const stores = storesPerTest(newUrl);
   let nonce = 0;
-  const opened: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = await openStore({ url, clock: () => time });
-    opened.push(store);
-    return store;
-  };
   let store: Store;
-
   beforeEach(async () => {
-    time = NOW;
-    url = await newUrl();
-    store = await open();
-  });
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
+    store = await stores.open();
   });
 
   const asRelayer: <T>(action: Parameters<typeof store.asRelayer<T>>[1]) => Promise<T> = async (action) => {
@@ -57,7 +35,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
   const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind).sort();
 
   it("queues only deposits that the account's balance covers, across replicas", async () => {
-    const other = await open();
+    const other = await stores.open();
     const asked = Array.from({ length: 8 }, (_, i) =>
       (i % 2 ? store : other).operations.enqueueDeposit(deposit(`${i}`)),
     );
@@ -119,7 +97,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect(await store.outbox.get("t3")).to.equal(undefined);
     expect(await store.operations.get("a")).to.include({ state: "queued", transactionId: undefined });
     expect((await store.operations.enqueueDeposit(deposit("b"), quotas)).kind).to.equal("exceeded");
-    time += DAY_MS;
+    stores.time += DAY_MS;
     expect(await send("t4", ["a"])).to.equal(undefined);
   });
 
@@ -160,17 +138,17 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
   it("serves every account once before it serves one twice", async () => {
     const served = async () => (await store.operations.ready(0, 3, 100)).map(({ id }) => id);
     for (let i = 0; i < 5; i += 1) {
-      time += 1;
+      stores.time += 1;
       await store.operations.enqueueDeposit(deposit(`a${i}`, { amount: 0n }));
     }
-    time += 1;
+    stores.time += 1;
     await store.operations.enqueueDeposit(deposit("b0", { account: "0x02" }));
     const withdrawal = { ...deposit("w0"), digest: "0xdd", client: "y", nullifiers: ["1"] };
     await store.operations.enqueueWithdrawal(withdrawal);
     expect(await served()).to.deep.equal(["a0", "b0", "w0", "a1", "a2", "a3", "a4"]);
     await send("t1", ["a0"]);
     await send("t2", ["a1"]);
-    time += 1;
+    stores.time += 1;
     await store.operations.enqueueDeposit(deposit("c0", { account: "0x03" }));
     expect(await served()).to.deep.equal(["b0", "w0", "a2", "c0", "a3", "a4"]);
     await asRelayer(({ operations }) => operations.deferred("b0", "REVERTED", 1, 0));

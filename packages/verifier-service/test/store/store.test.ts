@@ -6,9 +6,8 @@ import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
-
-const NOW = 1_790_000_000_000;
+import { openStore, type Store } from "../../src/store/index.ts";
+import { newDeposit as deposit, NOW, storesPerTest } from "./test-stores.ts";
 
 const reservation = (id: string, change: Record<string, unknown> = {}) => ({
   id,
@@ -24,36 +23,12 @@ const reservation = (id: string, change: Record<string, unknown> = {}) => ({
 
 const call = (bundle: string) => JSON.parse(bundle);
 
-const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
-  id,
-  digest: `0x01:${id}`,
-  call: {},
-  client: "c",
-  validUntil: NOW / 1000 + 600,
-  account: "0x01",
-  amount: 1n,
-  balance: 100n,
-  ...change,
-});
-
 overDatabases("store", EVERY_DATABASE, (newUrl) => {
-  let time = NOW;
-  let url = "";
-  const opened: Store[] = [];
-  const open = async (at = url): Promise<Store> => {
-    const store = await openStore({ url: at, clock: () => time });
-    opened.push(store);
-    return store;
-  };
+  const stores = storesPerTest(newUrl);
+  const open = (url?: string) => stores.open(url);
   let store: Store;
-
   beforeEach(async () => {
-    time = NOW;
-    url = await newUrl();
     store = await open();
-  });
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
   });
 
   it("reserves a nullifier once, and returns the same reservation for the same bundle", async () => {
@@ -118,7 +93,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
 
   it("expires a reservation with its token", async () => {
     await store.reservations.reserve(reservation("a"));
-    time = NOW + 100_000;
+    stores.time = NOW + 100_000;
     expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
     expect(await store.reservations.sweep()).to.equal(1);
     expect(await store.reservations.get("a")).to.equal(undefined);
@@ -130,7 +105,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
   it("keeps queued payments when it deletes expired ones", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
-    time = NOW + 1_000_000;
+    stores.time = NOW + 1_000_000;
     expect(await store.reservations.sweep()).to.equal(0);
     expect(await store.reservations.get("a")).to.include({ id: "a" });
   });
@@ -141,7 +116,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
     const lease = (await store.leases.acquire("relayer", "me", 1000))!;
     await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
-    time += 31 * 86_400_000;
+    stores.time += 31 * 86_400_000;
     await store.sweep();
     expect(await store.reservations.get("a")).to.equal(undefined);
     expect(await store.reservations.get("b")).to.include({ id: "b" });
@@ -149,7 +124,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
       kind: "same",
       "operation.state": "settled",
     });
-    const again = reservation("c", { expiresAt: time + 1000 });
+    const again = reservation("c", { expiresAt: stores.time + 1000 });
     expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
   });
 
@@ -197,7 +172,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     const quota = { key: "client:x", limit: 3, window: 60_000 };
     const results = await Promise.all([1, 2, 3, 4, 5].map((i) => (i % 2 ? store : other).quotas.take(quota)));
     expect(results.filter(({ allowed }) => allowed)).to.have.length(3);
-    time += 60_000;
+    stores.time += 60_000;
     expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
   });
 
@@ -280,8 +255,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
   it("keeps everything across a restart, and supports several connections", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
-    await store.close();
-    opened.length = 0;
+    await stores.closeAll();
     const fresh = await newUrl();
     const many = await Promise.all([open(fresh), open(fresh), open(fresh)]);
     for (const one of many) await one.ping();
@@ -291,7 +265,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
   it("rejects invalid records, and databases of a later version", async () => {
     const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
     expect(await rejection(inMs)).to.include({ code: "INVALID_RECORD" });
-    const raw = await openDatabase({ url, name: "raw", migrations: {} });
+    const raw = await openDatabase({ url: stores.url, name: "raw", migrations: {} });
     await sql`insert into service_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
     await raw.close();
     expect(await rejection(open())).to.include({ code: "STORE_TOO_NEW" });
