@@ -42,6 +42,7 @@ export const tasks = {
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   // The contracts are built first, because each turn of the loop generates a file from their ABI.
   "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
+  certify: [turbo("build --filter=@sotto/circuits"), command("node scripts/certify/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
   generate: [

@@ -74,7 +74,14 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: "Protocol",
-    files: ["docs/protocol.md", "docs/interface.md", "docs/circuits.md", "docs/properties.md", "docs/mutation.md"],
+    files: [
+      "docs/protocol.md",
+      "docs/interface.md",
+      "docs/circuits.md",
+      "docs/properties.md",
+      "docs/mutation.md",
+      "docs/certificate.md",
+    ],
   },
   {
     text: "Contribute",

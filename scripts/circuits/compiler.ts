@@ -50,7 +50,7 @@ export async function compileCircuit(
     mkdirSync(folder, { recursive: true });
     const scratch = mkdtempSync(join(folder, ".circom-"));
     try {
-      await runCircom(source, ["-l", library, "-o", scratch, ...FLAGS], stop);
+      await circom(source, ["-l", library, "-o", scratch, ...FLAGS], stop);
       rmSync(stamp, { force: true });
       renameSync(join(scratch, `${name}.r1cs`), paths.r1cs);
       renameSync(join(scratch, `${name}.sym`), paths.sym);
@@ -63,8 +63,11 @@ export async function compileCircuit(
   return { ...readR1csHeader(paths.r1cs), paths, cached, seconds: (performance.now() - start) / 1000 };
 }
 
-/** Runs circom in a child process, because it is synchronous WASM and exits its process on an error. */
-async function runCircom(source: string, options: string[], stop?: AbortSignal): Promise<void> {
+/**
+ * Runs circom in a child process, because it is synchronous WASM and exits its process on an error.
+ * @throws CommandError CIRCOM_FAILED with circom's message
+ */
+export async function circom(source: string, options: readonly string[], stop?: AbortSignal): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
   // The sandbox resolves paths relative to the working directory, and circom prints them in its messages.
   const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));

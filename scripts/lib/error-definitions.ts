@@ -67,6 +67,11 @@ export const SCRIPT_ERRORS = {
     cause: "The circuits were compiled by another version of circom, or the file was edited.",
     remedy: "`npm run circuits:build`",
   },
+  CERTIFICATE_STALE: {
+    means: "A certificate in `circuits/certificates` differs from what the built circuit gives.",
+    cause: "A circuit changed, or the checker did.",
+    remedy: "`npm run certify -- --write`, then review the change",
+  },
   CIRCOM_FAILED: {
     means: "A circuit does not compile; the message is circom's.",
     cause: "Its source has a mistake, or includes a file that this version of a library lacks.",
@@ -148,6 +153,11 @@ export const SCRIPT_ERRORS = {
     means: "A circuit has no development key.",
     cause: "The circuit was added after the last `setup:dev`.",
     remedy: "`npm run setup:dev`",
+  },
+  UNDERCONSTRAINED: {
+    means: "The inputs of a circuit do not provably determine every wire; the message says which.",
+    cause: "A `<--` lacks its `===`, or a premise of a lemma is not in the constraints.",
+    remedy: "follow the message; docs/certificate.md explains the rules",
   },
   VERIFIER_STALE: {
     means: "A Solidity verifier is missing or is for another key.",

@@ -49,23 +49,23 @@ function keep<T extends object>(file: T): WeakRef<T> {
  * them.
  */
 export class Build {
-  readonly #files: BuildFiles;
+  readonly files: BuildFiles;
   #r1cs: WeakRef<R1cs> | undefined;
   #symbols: WeakRef<Symbols> | undefined;
   #module: WeakRef<WebAssembly.Module> | undefined;
 
   constructor(files: BuildFiles) {
-    this.#files = files;
+    this.files = files;
   }
 
   get r1cs(): R1cs {
-    const r1cs = this.#r1cs?.deref() ?? readR1cs(this.#files.r1cs);
+    const r1cs = this.#r1cs?.deref() ?? readR1cs(this.files.r1cs);
     this.#r1cs = keep(r1cs);
     return r1cs;
   }
 
   get symbols(): Symbols {
-    const symbols = this.#symbols?.deref() ?? new Symbols(this.#files.sym);
+    const symbols = this.#symbols?.deref() ?? new Symbols(this.files.sym);
     this.#symbols = keep(symbols);
     return symbols;
   }
@@ -76,7 +76,7 @@ export class Build {
   }
 
   async #generator(): Promise<WebAssembly.Module> {
-    const module = this.#module?.deref() ?? (await WebAssembly.compile(readFileSync(this.#files.wasm)));
+    const module = this.#module?.deref() ?? (await WebAssembly.compile(readFileSync(this.files.wasm)));
     this.#module = new WeakRef(module);
     return module;
   }

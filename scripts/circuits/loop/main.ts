@@ -1,6 +1,7 @@
 // node scripts/circuits/loop/main.ts [--watch]: the loop for developing circuits. It compiles changed circuits,
 // shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
+import { certifyChanged } from "../../certify/changed.ts";
 import { generateCircuits } from "../../generate/circuits.ts";
 import { generate } from "../../generate/generated-file.ts";
 import { CommandError, errorLine, runCommand } from "../../lib/command.ts";
@@ -36,12 +37,14 @@ async function turn(): Promise<void> {
     console.error(`circuits: after npm test has passed, commit these files together: ${rest.join(", ")}`);
 }
 
-/** Compiles the circuits, updates their counts, makes keys, and exports verifiers and types. */
+/** Compiles the circuits, updates their counts, certifies them, makes keys, and exports verifiers and types. */
 async function build(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
   checkTable(compiled);
+  // Before the keys, because a circuit that leaves a signal free needs no keys.
+  await certifyChanged(circuitNames);
   // The setup below reads these files.
   await generate([generateCircuits], false);
   await makeDevelopmentSet(circuitNames);

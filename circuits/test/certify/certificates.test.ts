@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect } from "chai";
+import { certificatePath, certificateText, certifyCircuit, problemLines } from "../../../scripts/certify/certify.ts";
+import { circuitNames } from "../../../scripts/circuits/paths.ts";
+import { readLock } from "../../../scripts/setup/lock.ts";
+import { slow } from "../../../test/kit/slow.ts";
+import { isAffected } from "../kit/changed.ts";
+import { sources } from "../kit/gadget.ts";
+
+describe("certificates: the inputs determine every wire of a shipped circuit", function () {
+  slow(this, "four circuits are compiled and proven at full size");
+  for (const name of circuitNames.filter((circuit) => isAffected(sources, `${circuit}.circom`)))
+    it(name, async () => {
+      const result = await certifyCircuit(name);
+      expect(problemLines(result)).to.deep.equal([]);
+      const path = certificatePath(name);
+      const committed = existsSync(path) ? readFileSync(path, "utf8") : "";
+      expect(committed, "run npm run certify -- --write").to.equal(certificateText(result.certificate));
+      expect(result.certificate.r1cs).to.equal(readLock().circuits[name]?.r1cs);
+    });
+});

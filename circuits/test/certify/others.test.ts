@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { prove } from "../../../scripts/certify/theorem.ts";
+import { slow } from "../../../test/kit/slow.ts";
+import { compile } from "../kit/compile.ts";
+import { sources } from "../kit/gadget.ts";
+
+// Circuits with known kinds of mistakes, written anew, and the same circuits
+// without the mistake. docs/certificate.md lists more.
+const HEAD = "pragma circom 2.0.0;";
+
+const division = (checked: boolean) => `${HEAD}
+template Division() {
+    signal input a;
+    signal input b;
+    signal output q;
+    ${checked ? "signal inverse <-- 1 / b; inverse * b === 1;" : ""}
+    q <-- a / b;
+    q * b === a;
+}
+component main = Division();`;
+
+/** A selection by one-hot flags; without the check, an index outside makes no flag 1, or none has to be. */
+const selection = (checked: boolean) => `${HEAD}
+template Selection(n) {
+    signal input in[n];
+    signal input index;
+    signal output out;
+    signal flags[n];
+    signal parts[n];
+    var sum = 0;
+    var count = 0;
+    for (var i = 0; i < n; i++) {
+        flags[i] <-- index == i ? 1 : 0;
+        flags[i] * (index - i) === 0;
+        parts[i] <== flags[i] * in[i];
+        sum += parts[i];
+        count += flags[i];
+    }
+    ${checked ? "count === 1;" : ""}
+    out <== sum;
+}
+component main = Selection(5);`;
+
+/** The output of a hash that is assigned, but not constrained. */
+const hash = (checked: boolean) => `${HEAD}
+include "circomlib/circuits/mimc.circom";
+template Hash() {
+    signal input in;
+    signal output out;
+    component mimc = MiMC7(91);
+    mimc.x_in <== in;
+    mimc.k <== 0;
+    out ${checked ? "<==" : "<--"} mimc.out;
+}
+component main = Hash();`;
+
+const bits = (checked: boolean) => `${HEAD}
+template Bits(n) {
+    signal input in;
+    signal output out[n];
+    var sum = 0;
+    for (var i = 0; i < n; i++) {
+        out[i] <-- (in >> i) & 1;
+        ${checked ? "out[i] * (out[i] - 1) === 0;" : ""}
+        sum += out[i] * (1 << i);
+    }
+    sum === in;
+}
+component main = Bits(8);`;
+
+/** The sum of two Edwards points, whose denominators are not 0 only for points of the curve. */
+const sum = (checked: boolean) => `${HEAD}
+include "circomlib/circuits/babyjub.circom";
+template Sum() {
+    signal input a[2];
+    signal input b[2];
+    signal output x;
+    component onCurve[2];
+    component add = BabyAdd();
+    ${checked ? "for (var i = 0; i < 2; i++) onCurve[i] = BabyCheck(); onCurve[0].x <== a[0]; onCurve[0].y <== a[1]; onCurve[1].x <== b[0]; onCurve[1].y <== b[1];" : ""}
+    add.x1 <== a[0];
+    add.y1 <== a[1];
+    add.x2 <== b[0];
+    add.y2 <== b[1];
+    x <== add.xout;
+}
+component main = Sum();`;
+
+/** 254 bits have two representations for a small number. */
+const wide = (checked: boolean) => `${HEAD}
+include "circomlib/circuits/bitify.circom";
+component main = Num2Bits(${checked ? 253 : 254});`;
+
+/** How many wires are free. */
+async function freeWires(text: string): Promise<number> {
+  const build = await compile(sources, text, "plain", "constraints");
+  const file = readFileSync(build.files.r1cs);
+  const { free, problems } = prove(file, file);
+  expect(problems).to.deep.equal([]);
+  return free.length;
+}
+
+describe("certificates of other circuits", function () {
+  slow(this, "small circuits are compiled");
+  const cases = { division, selection, hash, bits, sum, wide };
+  for (const [name, circuit] of Object.entries(cases))
+    it(`${name}: refuses the mistake and certifies the circuit without it`, async () => {
+      expect(await freeWires(circuit(false))).to.be.above(0);
+      expect(await freeWires(circuit(true))).to.equal(0);
+    });
+});

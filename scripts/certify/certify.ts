@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { readSources } from "../../circuits/test/kit/sources.ts";
+import { readTags } from "../../circuits/test/kit/tags.ts";
+import { readCircuitTable } from "../circuits/circuits-json.ts";
+import { circom } from "../circuits/compiler.ts";
+import { sha256, toJson } from "../circuits/files.ts";
+import {
+  artifactPaths,
+  buildFolder,
+  type CircuitName,
+  circomLibraryFolder,
+  circuitsFolder,
+  packageVersion,
+  root,
+} from "../circuits/paths.ts";
+import { sourceFiles, sourceHash } from "../circuits/sources.ts";
+import { isFresh, writeStamp } from "../circuits/stamp.ts";
+import { CommandError } from "../lib/command.ts";
+import { Explanation, type Finding, readNames } from "./explain.ts";
+import { type Place, Places } from "./locate.ts";
+import { isProven, type Proof, prove } from "./theorem.ts";
+
+/** Columns of a line. */
+const MAX_LINE = 120;
+export const certificatesFolder = join(circuitsFolder, "certificates");
+
+/** What is committed for each circuit. A change of the circuit that matters to the proof changes it. */
+export interface Certificate {
+  circuit: string;
+  /** SHA-256 of the .r1cs file that the theorem is about. */
+  r1cs: string;
+  constraints: number;
+  wires: number;
+  /** Public inputs on which two assignments must agree; the other public inputs then agree too. */
+  given: string[];
+  results: string[];
+  /** Wires proven to be plus or minus another one, on which two assignments must agree too. */
+  signs: Record<string, number>;
+  /** Inputs in no constraint. */
+  unused: string[];
+  rules: Record<string, number>;
+  lemmas: Record<string, number>;
+  /** Constraints that determine nothing but refuse assignments. */
+  asserting: Record<string, number>;
+}
+
+export interface Result {
+  readonly proof: Proof;
+  readonly explanation: Explanation;
+  readonly certificate: Certificate;
+  readonly findings: Finding[];
+  /** Constraints of the source that do not follow from the shipped file, by place. */
+  readonly missing: Record<string, number>;
+}
+
+/** The files of a circuit compiled without simplification; a later call with the same sources reuses them. */
+export async function compilePlain(
+  source: string,
+  folder: string,
+  libraries: readonly string[],
+): Promise<{ r1cs: string; sym: string }> {
+  const name = basename(source, ".circom");
+  const [r1cs, sym, stamp] = ["r1cs", "sym", "stamp"].map((extension) => join(folder, `${name}.${extension}`)) as [
+    string,
+    string,
+    string,
+  ];
+  const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
+  const inputs = sourceHash(source, [...libraries], [name, "--O0", ...versions]);
+  if (isFresh(stamp, inputs, [r1cs, sym])) return { r1cs, sym };
+  mkdirSync(folder, { recursive: true });
+  const scratch = mkdtempSync(join(folder, ".circom-"));
+  try {
+    await circom(source, [
+      ...libraries.flatMap((library) => ["-l", library]),
+      "-o",
+      scratch,
+      "--O0",
+      "--r1cs",
+      "--sym",
+    ]);
+    rmSync(stamp, { force: true });
+    renameSync(join(scratch, `${name}.r1cs`), r1cs);
+    renameSync(join(scratch, `${name}.sym`), sym);
+    writeStamp(stamp, inputs, [r1cs, sym]);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return { r1cs, sym };
+}
+
+/** Names a constraint by its group's tag in our circuits, and by file and statement elsewhere. */
+function placeNames(): (place: Place) => string {
+  const tags = readTags(readSources());
+  return ({ file, line, text }) => {
+    const before = tags.filter((tag) => tag.file === file && tag.line <= line);
+    const tag = before.at(-1);
+    return tag?.id ?? `${file}: ${text}`;
+  };
+}
+
+const count = <Key extends string>(keys: Iterable<Key>): Record<string, number> => {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+/** Proves what can be proven about a shipped r1cs whose source is `source`. */
+export function certifyFiles(
+  name: string,
+  shippedFile: Buffer,
+  plain: { r1cs: Buffer; sym: string },
+  places: Places,
+): Result {
+  const proof = prove(shippedFile, plain.r1cs);
+  const explanation = new Explanation(proof, readNames(plain.sym), places);
+  const nameOf = placeNames();
+  const publics = Array.from({ length: proof.plain.publicInputs }, (_, i) => 1 + proof.plain.outputs + i);
+  const isGiven = new Set(proof.determined.givenPublic);
+  const short = (wire: number) => explanation.name(wire).replace(/^main\./, "");
+  const certificate: Certificate = {
+    circuit: name,
+    r1cs: sha256(shippedFile),
+    constraints: proof.shipped.constraints,
+    wires: proof.shipped.wires,
+    given: publics.filter((wire) => isGiven.has(wire)).map(short),
+    results: publics.filter((wire) => !isGiven.has(wire)).map(short),
+    signs: count(proof.signs.map((wire) => short(wire).replace(/\[\d+\]$/, ""))),
+    unused: proof.unused.map(short),
+    rules: {
+      substitution: proof.normalized.substitutions.length,
+      ...count(proof.determined.steps.map(({ rule }) => rule)),
+    },
+    lemmas: count(proof.facts.steps.map(({ rule }) => rule)),
+    asserting: explanation.assertions(nameOf),
+  };
+  const findings = proof.free.length > 0 ? explanation.findings() : [];
+  return { proof, explanation, certificate, findings, missing: explanation.bridgeFailures(nameOf) };
+}
+
+/** Certifies one of the project's circuits as it is built. @throws CommandError R1CS_MISSING, CIRCOM_FAILED */
+export async function certifyCircuit(name: CircuitName): Promise<Result> {
+  const { r1cs } = artifactPaths(name);
+  if (!existsSync(r1cs))
+    throw new CommandError("R1CS_MISSING", `${relative(root, r1cs)} is missing: run npm run circuits:build`);
+  const source = join(circuitsFolder, `${name}.circom`);
+  const libraries = [circomLibraryFolder()];
+  const plain = await compilePlain(source, join(buildFolder, "certify"), libraries);
+  const result = certifyFiles(
+    name,
+    readFileSync(r1cs),
+    { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
+    placesOf(source, libraries),
+  );
+  checkInputs(name, result);
+  return result;
+}
+
+/** Names of an array's elements, "name[1][2]". */
+const elements = (name: string, shape: readonly number[]): string[] =>
+  shape.reduce(
+    (names, size) => names.flatMap((prefix) => Array.from({ length: size }, (_, i) => `${prefix}[${i}]`)),
+    [`main.${name}`],
+  );
+
+/** The theorem speaks of inputs, so these must be the inputs of circuits.json. */
+function checkInputs(name: CircuitName, { proof, explanation }: Result): void {
+  const entry = readCircuitTable()[name];
+  const expected = [
+    ...(entry?.publicSignals ?? []).flatMap(({ name: signal, size }) => elements(signal, size === 1 ? [] : [size])),
+    ...(entry?.privateInputs ?? []).flatMap(({ name: input, shape }) => elements(input, shape)),
+  ];
+  const { outputs, inputs } = proof.plain;
+  const actual = Array.from({ length: outputs + inputs }, (_, i) => explanation.name(1 + i));
+  if (outputs !== 0 || actual.join() !== expected.join())
+    proof.problems.push("the inputs differ from those of circuits.json");
+}
+
+/** The sources of a circuit, with file names below the folder of its main or of a library. */
+export function placesOf(source: string, libraries: readonly string[]): Places {
+  const folders = [dirname(source), ...libraries];
+  return new Places(sourceFiles(source, [...libraries]), (path) => {
+    const names = folders.map((folder) => relative(folder, path)).filter((name) => !name.startsWith(".."));
+    return names.sort((a, b) => a.length - b.length)[0] ?? path;
+  });
+}
+
+/** Lines that say why a circuit is not certified; empty if it is. */
+export function problemLines({ proof, findings, missing }: Result): string[] {
+  if (isProven(proof)) return [];
+  return [
+    ...proof.problems,
+    ...Object.entries(missing).map(([place, times]) => `  missing in the shipped file: ${place} (${times} times)`),
+    ...(proof.free.length > 0 ? [`${proof.free.length} wires are not shown to be determined; first of all:`] : []),
+    ...findings.flatMap(({ signal, place, why, fix }) => [
+      `  ${signal}${place === undefined ? "" : ` @ ${place}`}`,
+      `    why: ${why}`,
+      `    fix: ${fix}`,
+    ]),
+  ];
+}
+
+export const certificatePath = (name: CircuitName): string => join(certificatesFolder, `${name}.json`);
+/** The file's text. Lists that fit are on one line, as the formatter writes them. */
+export const certificateText = (certificate: Certificate): string =>
+  toJson(certificate).replace(/^( *"\w+": )\[\n([^{}]*?)\n *\]/gm, (whole, name: string, list: string) => {
+    const line = `${name}[${list.trim().replace(/,\s+/g, ", ")}]`;
+    return line.length < MAX_LINE ? line : whole;
+  });

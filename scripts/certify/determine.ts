@@ -1,0 +1,310 @@
+import type { Facts } from "./facts.ts";
+import { inverse, mod, P } from "./field.ts";
+import { combine, type Form, isZero, keyOf, lineOf, ratio } from "./form.ts";
+import { solve } from "./linear.ts";
+import type { Normalized } from "./normalize.ts";
+import type { Determination } from "./steps.ts";
+
+/** A constraint whose only undetermined wire has a factor that is not shown to be nonzero. */
+export interface Blocked {
+  readonly constraint: number;
+  readonly wire: number;
+  readonly factor: Form;
+}
+
+/**
+ * Determines wires: if two satisfying assignments agree on the given wires, they agree on every determined one. All
+ * wires here are roots of the normalized system.
+ */
+export class Determined {
+  readonly steps: Determination[] = [];
+  /** Public inputs that had to be given. The other public inputs are results: they come out determined. */
+  readonly givenPublic: number[] = [];
+  readonly #system: Normalized;
+  readonly #facts: Facts;
+  readonly #known: Uint8Array;
+  readonly #open: Uint32Array;
+  /** How many undetermined wires of a constraint are not shown to be 0 or 1. */
+  readonly #wide: Uint32Array;
+  readonly #blocked = new Map<number, Blocked>();
+  /** Constraints to visit: first those that compute their wire, then the others. */
+  readonly #queue: number[] = [];
+  readonly #later: number[] = [];
+
+  /** @param given wires (not only roots) on which the two assignments agree @param results wires to give if need be */
+  constructor(system: Normalized, facts: Facts, given: readonly number[], results: readonly number[]) {
+    this.#system = system;
+    this.#facts = facts;
+    const { wires, constraints } = system.system;
+    this.#known = new Uint8Array(wires);
+    this.#known[0] = 1;
+    this.#open = new Uint32Array(constraints);
+    this.#wide = new Uint32Array(constraints);
+    for (let root = 1; root < wires; root++)
+      for (const constraint of system.uses(root)) {
+        (this.#open[constraint] as number)++;
+        if (!facts.booleans.has(root)) (this.#wide[constraint] as number)++;
+      }
+    for (let constraint = 0; constraint < constraints; constraint++)
+      if (system.sides(constraint) !== undefined && (this.#open[constraint] === 1 || this.#wide[constraint] === 0))
+        this.#queue.push(constraint);
+    for (const wire of given) this.#mark(system.root(wire));
+    this.#propagate();
+    this.#giveResults(results);
+    if (this.#trySystem()) this.#propagate();
+  }
+
+  /**
+   * Gives public inputs that nothing determines. A public input from which nothing follows yet waits, because it may be
+   * a result.
+   */
+  #giveResults(results: readonly number[]): void {
+    const waiting = () => results.filter((wire) => !this.isDetermined(wire));
+    for (let left = waiting(); left.length > 0; left = waiting()) {
+      const useful = left.find((wire) => {
+        const root = this.#system.root(wire);
+        const steps = this.steps.length;
+        this.#mark(root);
+        this.#propagate();
+        if (this.steps.length > steps) return true;
+        this.#unmark(root);
+        return false;
+      });
+      const wire = useful ?? (left[0] as number);
+      this.givenPublic.push(wire);
+      this.#mark(this.#system.root(wire));
+      this.#propagate();
+    }
+  }
+
+  isDetermined(wire: number): boolean {
+    return this.#known[this.#system.root(wire)] === 1;
+  }
+
+  /** Where the argument stopped, in the order of the constraints. */
+  get blocked(): Blocked[] {
+    return [...this.#blocked.values()]
+      .filter(({ wire }) => this.#known[wire] === 0)
+      .sort((a, b) => a.constraint - b.constraint);
+  }
+
+  #mark(root: number): void {
+    if (this.#known[root] === 1) return;
+    this.#known[root] = 1;
+    const boolean = this.#facts.booleans.has(root);
+    for (const constraint of this.#system.uses(root)) {
+      const open = --(this.#open[constraint] as number);
+      if (!boolean) (this.#wide[constraint] as number)--;
+      if (open === 1 || (open > 1 && this.#wide[constraint] === 0)) this.#queue.push(constraint);
+    }
+  }
+
+  /** Undoes #mark, for a root from which nothing followed. */
+  #unmark(root: number): void {
+    this.#known[root] = 0;
+    const boolean = this.#facts.booleans.has(root);
+    for (const constraint of this.#system.uses(root)) {
+      (this.#open[constraint] as number)++;
+      if (!boolean) (this.#wide[constraint] as number)++;
+    }
+  }
+
+  #propagate(): void {
+    do for (let next = this.#next(); next !== undefined; next = this.#next()) this.#visit(next);
+    while (this.#tryBlocked() || this.#tryOneHot() || this.#giveSigns());
+  }
+
+  /**
+   * A constraint A B = C that computes C's only wire comes before the others, so that a comparison of two computed values
+   * is not taken as the definition of one.
+   */
+  #next(): number | undefined {
+    for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) {
+      const sides = this.#system.sides(next) as readonly Form[];
+      const result = sides[2];
+      if (result === undefined || (result.wires.length === 1 && this.#unknown(result).length === 1)) return next;
+      this.#later.push(next);
+    }
+    return this.#later.pop();
+  }
+
+  /** Takes wires shown to be v or -v as given, once v is determined and nothing else follows. */
+  #giveSigns(): boolean {
+    let changed = false;
+    for (const [wire, { of, by }] of this.#facts.signs) {
+      if (this.#known[wire] === 1 || this.#unknown(of).length > 0) continue;
+      this.steps.push({ rule: "sign", wire, by });
+      this.#mark(wire);
+      changed = true;
+    }
+    return changed;
+  }
+
+  #unknown(form: Form): number[] {
+    return form.wires.filter((wire) => this.#known[wire] === 0);
+  }
+
+  #visit(constraint: number): void {
+    const sides = this.#system.sides(constraint) as readonly Form[];
+    if (this.#open[constraint] === 1) this.#single(constraint, sides);
+    else if ((this.#open[constraint] as number) > 1) this.#bits(constraint, sides);
+  }
+
+  /** One undetermined wire whose coefficient is not 0 in any satisfying assignment. */
+  #single(by: number, sides: readonly Form[]): void {
+    const wire = sides.map((side) => this.#unknown(side)[0]).find((found) => found !== undefined) as number;
+    const parts = sides.map((side) => side.coefficients[side.wires.indexOf(wire)] ?? 0n);
+    let factor: Form;
+    if (sides.length === 1) factor = { constant: parts[0] as bigint, wires: [], coefficients: [] };
+    else {
+      const [a, b] = sides as [Form, Form, Form];
+      const [inA, inB, inC] = parts as [bigint, bigint, bigint];
+      if (inA !== 0n && inB !== 0n) return;
+      factor = combine([inA, b], [inB, a], [-inC, { constant: 1n, wires: [], coefficients: [] }]);
+    }
+    const nonzero = this.#facts.nonzero(factor);
+    if (nonzero === undefined) {
+      this.#blocked.set(by, { constraint: by, wire, factor });
+      return;
+    }
+    this.steps.push({ rule: "linear", by, wire, nonzero });
+    this.#mark(wire);
+  }
+
+  /** The undetermined wires with their constant coefficients, if they occur only in C. */
+  #sum(sides: readonly Form[]): [number, bigint][] | undefined {
+    const sum = sides.at(-1) as Form;
+    if (sides.length === 3 && sides.slice(0, 2).some((side) => this.#unknown(side).length > 0)) return undefined;
+    return sum.wires.flatMap((wire, i): [number, bigint][] =>
+      this.#known[wire] === 0 ? [[wire, sum.coefficients[i] as bigint]] : [],
+    );
+  }
+
+  /** A sum of bits whose 2^n values differ. */
+  #bits(by: number, sides: readonly Form[]): void {
+    const sum = this.#sum(sides);
+    if (sum === undefined || !sum.every(([wire]) => this.#facts.booleans.has(wire))) return;
+    if (
+      !sum.some(([, unit]) =>
+        sumsDiffer(
+          sum.map(([, value]) => value),
+          unit,
+        ),
+      )
+    )
+      return;
+    const wires = sum.map(([wire]) => wire);
+    this.steps.push({ rule: "bits", by, wires });
+    for (const wire of wires) this.#mark(wire);
+  }
+
+  /** F G = 0 and F Y = L determine a wire of G and L: if F is 0, then L is; otherwise G is. */
+  #tryBlocked(): boolean {
+    let changed = false;
+    for (const { constraint, wire } of this.#blocked.values()) {
+      if (this.#known[wire] === 1) {
+        this.#blocked.delete(constraint);
+        continue;
+      }
+      const other = this.#caseOther(constraint, wire);
+      if (other === undefined) continue;
+      this.steps.push({ rule: "case", zero: constraint, other, wire });
+      this.#mark(wire);
+      changed = true;
+    }
+    return changed;
+  }
+
+  #caseOther(constraint: number, wire: number): number | undefined {
+    const [a, b, c] = this.#system.sides(constraint) as readonly Form[];
+    if (a === undefined || b === undefined || c === undefined || !isZero(c)) return undefined;
+    const factor = a.wires.includes(wire) ? b : a;
+    return this.#system.uses(factor.wires[0] as number).find((other) => {
+      const [x, y, l] = this.#system.sides(other) as readonly Form[];
+      if (other === constraint || x === undefined || y === undefined || l === undefined) return false;
+      if (!l.wires.includes(wire) || this.#unknown(l).length !== 1) return false;
+      return [x, y].some((side) => ratio(side, factor) !== undefined);
+    });
+  }
+
+  /** A sum of flags f_i with f_i g_i = 0, where at most one g_i is 0. */
+  #tryOneHot(): boolean {
+    for (let by = 0; by < this.#system.system.constraints; by++) {
+      const sides = this.#system.sides(by);
+      if (sides === undefined || (this.#open[by] as number) < 2) continue;
+      const sum = this.#sum(sides);
+      if (sum === undefined || sum.length < 2) continue;
+      const seen = new Set<string>();
+      let line: string | undefined;
+      const flags = sum.map(([wire]) => {
+        const flag = this.#flagOf(wire);
+        if (flag === undefined) return undefined;
+        const { constant, ...direction } = flag.condition;
+        const scale = inverse(direction.coefficients[0] as bigint);
+        const named = lineOf({ constant: 0n, ...direction });
+        line ??= named;
+        const place = keyOf({ constant: mod(constant * scale), wires: [], coefficients: [] });
+        if (named !== line || seen.has(place)) return undefined;
+        seen.add(place);
+        return flag.by;
+      });
+      if (flags.some((flag) => flag === undefined)) continue;
+      const wires = sum.map(([wire]) => wire);
+      this.steps.push({ rule: "one_hot", by, wires, flags: flags as number[] });
+      for (const wire of wires) this.#mark(wire);
+      return true;
+    }
+    return false;
+  }
+
+  /** wire * condition = 0 for a determined condition. */
+  #flagOf(wire: number): { by: number; condition: Form } | undefined {
+    for (const by of this.#system.uses(wire)) {
+      const [a, b, c] = this.#system.sides(by) as readonly Form[];
+      if (a === undefined || b === undefined || c === undefined || !isZero(c)) continue;
+      for (const [flag, condition] of [
+        [a, b],
+        [b, a],
+      ] as const)
+        if (flag.wires.length === 1 && flag.wires[0] === wire && flag.constant === 0n)
+          if (this.#unknown(condition).length === 0) return { by, condition };
+    }
+    return undefined;
+  }
+
+  /** Linear equations with constant coefficients that determine a wire together. */
+  #trySystem(): boolean {
+    const rows: { by: number; terms: [number, bigint][] }[] = [];
+    for (let by = 0; by < this.#system.system.constraints; by++) {
+      const sides = this.#system.sides(by);
+      if (sides === undefined || (this.#open[by] as number) < 2) continue;
+      const terms = this.#sum(sides);
+      if (terms !== undefined && terms.length > 1) rows.push({ by, terms });
+    }
+    const solved = solve(rows);
+    for (const { wires, by } of solved) {
+      this.steps.push({ rule: "system", wires, by });
+      for (const wire of wires) this.#mark(wire);
+    }
+    return solved.length > 0;
+  }
+}
+
+/**
+ * Whether all sums of bits times coefficients differ. In multiples of `unit`, each coefficient exceeds the sum of all
+ * smaller ones, and all of them together stay below P.
+ */
+function sumsDiffer(coefficients: readonly bigint[], unit: bigint): boolean {
+  const factor = inverse(unit);
+  const sizes = coefficients.map((value) => {
+    const size = (value * factor) % P;
+    return size > P / 2n ? P - size : size;
+  });
+  sizes.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  let sum = 0n;
+  for (const size of sizes) {
+    if (size <= sum) return false;
+    sum += size;
+  }
+  return sum < P;
+}

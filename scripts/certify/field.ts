@@ -1,0 +1,31 @@
+/** The BN254 scalar field, over which circom's constraints are equations. */
+export const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+
+/** The representative of any integer in [0, P). */
+export const mod = (value: bigint): bigint => {
+  const rest = value % P;
+  return rest < 0n ? rest + P : rest;
+};
+
+export function power(base: bigint, exponent: bigint, modulus = P): bigint {
+  let result = 1n;
+  for (let square = base % modulus, rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}
+
+/** Throws RangeError at 0, which has no inverse. Extended Euclid. */
+export function inverse(value: bigint): bigint {
+  let [a, b, x, y] = [mod(value), P, 1n, 0n];
+  if (a === 0n) throw new RangeError("0 has no inverse");
+  while (a !== 1n) {
+    const quotient = b / a;
+    [a, b, x, y] = [b - quotient * a, a, y - quotient * x, x];
+  }
+  return mod(x);
+}
+
+/** Whether a number is a nonzero square. */
+export const isSquare = (value: bigint): boolean => power(mod(value), (P - 1n) / 2n) === 1n;

@@ -1,0 +1,80 @@
+import { inverse, P } from "./field.ts";
+
+/** A linear equation; only its unknowns matter here. */
+interface Equation {
+  readonly by: number;
+  readonly terms: readonly (readonly [wire: number, coefficient: bigint])[];
+}
+
+/** Gaussian elimination stops after so many products, and the rest stays undetermined. */
+const MAX_WORK = 4_000_000;
+
+/** Groups equations that share unknowns. */
+function blocks(equations: readonly Equation[]): Equation[][] {
+  const parent = new Map<number, number>();
+  const find = (wire: number): number => {
+    let root = wire;
+    for (let up = parent.get(root) ?? root; up !== root; up = parent.get(root) ?? root) root = up;
+    parent.set(wire, root);
+    return root;
+  };
+  for (const { terms } of equations)
+    for (const [wire] of terms) parent.set(find(wire), find((terms[0] as readonly [number, bigint])[0]));
+  const found = new Map<number, Equation[]>();
+  for (const equation of equations) {
+    const block = find((equation.terms[0] as readonly [number, bigint])[0]);
+    found.set(block, [...(found.get(block) ?? []), equation]);
+  }
+  return [...found.values()];
+}
+
+/** Finds unknowns that linear equations determine. `by` names the equations that determine `wires` together. */
+export function solve(equations: readonly Equation[]): { wires: number[]; by: number[] }[] {
+  return blocks(equations).flatMap((block) => {
+    const wires = eliminate(block);
+    return wires.length === 0 ? [] : [{ wires, by: block.map(({ by }) => by) }];
+  });
+}
+
+function eliminate(block: readonly Equation[]): number[] {
+  let work = 0;
+  const rows = block.map(({ terms }) => new Map(terms));
+  const uses = new Map<number, Set<number>>();
+  for (const [index, row] of rows.entries())
+    for (const wire of row.keys()) uses.set(wire, (uses.get(wire) ?? new Set()).add(index));
+  const left = new Set(rows.keys());
+  const pivots: [wire: number, row: number][] = [];
+  while (left.size > 0) {
+    let best: number | undefined;
+    for (const index of left) {
+      const size = (rows[index] as Map<number, bigint>).size;
+      if (size > 0 && (best === undefined || size < (rows[best] as Map<number, bigint>).size)) best = index;
+    }
+    if (best === undefined) break;
+    left.delete(best);
+    const row = rows[best] as Map<number, bigint>;
+    let wire: number | undefined;
+    for (const candidate of row.keys())
+      if (wire === undefined || (uses.get(candidate)?.size ?? 0) < (uses.get(wire)?.size ?? 0)) wire = candidate;
+    const pivot = inverse(row.get(wire as number) as bigint);
+    pivots.push([wire as number, best]);
+    for (const index of [...(uses.get(wire as number) ?? [])]) {
+      if (index === best) continue;
+      const other = rows[index] as Map<number, bigint>;
+      const scale = P - (((other.get(wire as number) as bigint) * pivot) % P);
+      for (const [column, value] of row) {
+        const sum = ((other.get(column) ?? 0n) + scale * value) % P;
+        if (sum === 0n) {
+          other.delete(column);
+          uses.get(column)?.delete(index);
+        } else {
+          other.set(column, sum);
+          uses.get(column)?.add(index);
+        }
+      }
+      work += row.size;
+      if (work > MAX_WORK) return [];
+    }
+  }
+  return pivots.filter(([, row]) => rows[row]?.size === 1).map(([wire]) => wire);
+}

@@ -1,0 +1,88 @@
+import type { Form } from "./form.ts";
+
+/** left * right = result follows from constraint `by`; from arithmetic alone if `by` is -1 (a factor is constant). */
+export interface Product {
+  readonly by: number;
+  readonly left: Form;
+  readonly right: Form;
+  readonly result: Form;
+}
+
+/**
+ * (u / w^2, v / w^3) is a point of the curve other than (0, 0) and the identity, for the w of step `scale`; w = 1 if
+ * `scale` is undefined.
+ */
+export interface Point {
+  readonly u: Form;
+  readonly v: Form;
+  readonly scale: number | undefined;
+}
+
+/** A fact about every satisfying assignment. Numbers that name facts are indices of earlier steps. */
+export type Fact =
+  | { rule: "boolean"; by: number; wire: number }
+  | { rule: "inverse"; by: number; forms: readonly Form[] }
+  | { rule: "curve"; u: Form; v: Form; square: Product; cubic: Product; root: Product }
+  | {
+      rule: "double";
+      point: number;
+      square: Product;
+      slope: Product;
+      /** Without `result`: the form that is not 0. */
+      form?: Form;
+      first?: Product;
+      second?: Product;
+      result?: Point;
+      unit?: string | undefined;
+    }
+  | { rule: "odd"; point: number; form: Form }
+  | { rule: "scale"; point: number; square: Product; cubes: readonly Product[] }
+  | { rule: "sign"; scale: number; wire: number; by: number }
+  | {
+      rule: "step";
+      sum: number;
+      unit: number;
+      sign: number;
+      slope: Product;
+      first: Product;
+      forms: readonly [Form, Form];
+    }
+  | { rule: "stepped"; step: number; line: Product; third: Product; last: Product; result: Point }
+  | {
+      rule: "window";
+      by: number;
+      other: number;
+      uWire: number;
+      vWire: number;
+      scale: number | undefined;
+      wires: readonly number[];
+      centre: bigint;
+      parts: readonly bigint[];
+    }
+  | { rule: "start"; point: Point; wires: readonly number[]; centre: bigint; parts: readonly bigint[] }
+  | { rule: "add"; sum: number; window: number; line: Product; form: Form }
+  | { rule: "added"; add: number; first: Product; second: Product; result: Point }
+  | { rule: "minus_one"; point: number; form: Form }
+  | { rule: "edwards"; point: number; x: Product; y: Product }
+  | { rule: "baby_check"; by: number; x: Product; y: Product }
+  | {
+      rule: "complete";
+      first: number;
+      second: number;
+      constant: readonly [Form, Form] | undefined;
+      beta: Product;
+      gamma: Product;
+      tau: Product;
+      forms: readonly [Form, Form];
+    }
+  | { rule: "completed"; complete: number; delta: Product; x: Product; y: Product };
+
+/** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
+export type Determination =
+  | { rule: "linear"; by: number; wire: number; nonzero: number }
+  | { rule: "bits"; by: number; wires: readonly number[] }
+  | { rule: "one_hot"; by: number; wires: readonly number[]; flags: readonly number[] }
+  | { rule: "case"; zero: number; other: number; wire: number }
+  | { rule: "system"; wires: readonly number[]; by: readonly number[] }
+  /** A wire shown to be w or -w that is taken as given, like an input. */
+  | { rule: "sign"; wire: number; by: number };

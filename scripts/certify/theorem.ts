@@ -1,0 +1,228 @@
+import { createHash } from "node:crypto";
+import { CommandError } from "../lib/command.ts";
+import { type Bridge, BridgeError, bridge } from "./bridge.ts";
+import { checkCurve } from "./curve.ts";
+import { Determined } from "./determine.ts";
+import { Facts } from "./facts.ts";
+import { Normalized } from "./normalize.ts";
+import { checkPrimes } from "./primes.ts";
+import { readSystem, type System } from "./r1cs.ts";
+import type { Determination, Fact } from "./steps.ts";
+
+/** What was found out about one shipped circuit. */
+export interface Proof {
+  readonly shipped: System;
+  readonly plain: System;
+  readonly normalized: Normalized;
+  readonly facts: Facts;
+  readonly determined: Determined;
+  readonly bridge: Bridge;
+  /** Wires of the shipped circuit that are not shown to be determined, as wires of the plain one. */
+  readonly free: number[];
+  /** Inputs in no constraint, as wires of the plain circuit. */
+  readonly unused: number[];
+  /** Wires of the plain circuit taken as given, because they are shown to be v or -v. */
+  readonly signs: number[];
+  /** Constraints of the plain circuit that determine nothing and that no step uses. */
+  readonly asserting: number[];
+  /** Other reasons why nothing is proven. */
+  readonly problems: string[];
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/**
+ * Tries to prove that two satisfying assignments of the shipped r1cs that agree on the inputs (and on `signs`) agree on
+ * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
+ * theorem is proven if `free`, `problems` and the bridge's failures are empty.
+ * @throws CommandError R1CS_DAMAGED
+ */
+export function prove(shippedFile: Buffer, plainFile: Buffer): Proof {
+  checkPrimes();
+  checkCurve();
+  const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
+  if (1 + plain.outputs + plain.inputs > plain.wires)
+    throw new CommandError("R1CS_DAMAGED", "the circuit compiled with --O0 lacks an input: compile it again");
+  const normalized = new Normalized(plain);
+  const facts = new Facts(normalized);
+  facts.scan();
+  const inputs = Array.from({ length: plain.inputs }, (_, i) => 1 + plain.outputs + i);
+  const [results, given] = [inputs.slice(0, plain.publicInputs), inputs.slice(plain.publicInputs)];
+  const determined = new Determined(normalized, facts, given, results);
+  const problems: string[] = [];
+  let bridged: Bridge;
+  try {
+    bridged = bridge(shipped, plain, `${sha256(shippedFile)} ${sha256(plainFile)}`);
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    bridged = { failures: [], chosen: [], map: new Uint32Array(shipped.wires), errorBits: 0 };
+    problems.push(error.message);
+  }
+  if (bridged.failures.length > 0)
+    problems.push(`${bridged.failures.length} constraints of the source do not follow from the shipped file`);
+  if (normalized.contradictions.length > 0) problems.push("no values satisfy the constraints");
+  if (shipped.outputs !== plain.outputs || shipped.publicInputs !== plain.publicInputs)
+    problems.push("the shipped file has other public signals than the source");
+  for (let wire = 0; wire <= plain.outputs + plain.publicInputs; wire++)
+    if (bridged.map[wire] !== wire && problems.length === 0)
+      problems.push(`public signal ${wire} is another one in the source`);
+  const unused = unusedInputs(normalized, inputs);
+  // An input that circom eliminated is a linear expression in the shipped wires.
+  const chosen = new Set(bridged.chosen);
+  if (inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
+    problems.push("the shipped file does not give an input of the source a value");
+  const images = new Set(bridged.map);
+  const shippedRoots = new Set([...images].map((wire) => normalized.root(wire)));
+  const signs = determined.steps.flatMap((step) => (step.rule === "sign" ? [step.wire] : []));
+  if (signs.some((wire) => !shippedRoots.has(wire))) problems.push("a sign is not a wire of the shipped file");
+  const constrained = usedWires(plain);
+  const free: number[] = [];
+  for (let wire = 1; wire < plain.wires; wire++) {
+    if (constrained[wire] === 0 && !images.has(wire)) continue;
+    if (!determined.isDetermined(wire) && !unused.includes(wire)) free.push(wire);
+  }
+  const asserting = findAsserting(normalized, facts, determined, [...given, ...determined.givenPublic, ...signs]);
+  return { shipped, plain, normalized, facts, determined, bridge: bridged, free, unused, signs, asserting, problems };
+}
+
+export const isProven = ({ free, problems }: Proof): boolean => free.length === 0 && problems.length === 0;
+
+/** Inputs in no constraint, apart from those that only rename them. */
+function unusedInputs(normalized: Normalized, inputs: readonly number[]): number[] {
+  const sharing = new Map<number, number>();
+  for (const wire of inputs) sharing.set(normalized.root(wire), (sharing.get(normalized.root(wire)) ?? 0) + 1);
+  return inputs.filter((wire) => {
+    const root = normalized.root(wire);
+    return root !== 0 && normalized.uses(root).length === 0 && sharing.get(root) === 1;
+  });
+}
+
+/** 1 for each wire with a term in a constraint. */
+function usedWires({ wires, terms }: System): Uint8Array {
+  const used = new Uint8Array(wires);
+  for (const wire of terms) used[wire] = 1;
+  return used;
+}
+
+/** The wires of a constraint, without the constant 1. */
+export function constraintWires({ start, terms }: System, constraint: number): number[] {
+  const found = new Set(terms.subarray(start[3 * constraint] as number, start[3 * constraint + 3] as number));
+  found.delete(0);
+  return [...found];
+}
+
+/** The constraints and facts that a fact rests on. */
+function premises(fact: Fact): { facts: number[]; constraints: number[] } {
+  switch (fact.rule) {
+    case "boolean":
+    case "inverse":
+      return { facts: [], constraints: [fact.by] };
+    case "curve":
+      return { facts: [], constraints: [fact.square.by, fact.cubic.by, fact.root.by] };
+    case "double":
+      return {
+        facts: [fact.point],
+        constraints: [fact.square.by, fact.slope.by, fact.first?.by ?? -1, fact.second?.by ?? -1],
+      };
+    case "odd":
+    case "minus_one":
+      return { facts: [fact.point], constraints: [] };
+    case "scale":
+      return { facts: [fact.point], constraints: [fact.square.by, ...fact.cubes.map(({ by }) => by)] };
+    case "sign":
+      return { facts: [fact.scale], constraints: [fact.by] };
+    case "step":
+      return { facts: [fact.sum, fact.unit], constraints: [fact.slope.by, fact.first.by] };
+    case "stepped":
+      return { facts: [fact.step], constraints: [fact.line.by, fact.third.by, fact.last.by] };
+    case "window":
+      return { facts: fact.scale === undefined ? [] : [fact.scale], constraints: [fact.by, fact.other] };
+    case "start":
+      return { facts: fact.point.scale === undefined ? [] : [fact.point.scale], constraints: [] };
+    case "add":
+      return { facts: [fact.sum, fact.window], constraints: [fact.line.by] };
+    case "added":
+      return { facts: [fact.add], constraints: [fact.first.by, fact.second.by] };
+    case "edwards":
+      return { facts: [fact.point], constraints: [fact.x.by, fact.y.by] };
+    case "baby_check":
+      return { facts: [], constraints: [fact.by, fact.x.by, fact.y.by] };
+    case "complete":
+      return {
+        facts: [fact.first, ...(fact.second < 0 ? [] : [fact.second])],
+        constraints: [fact.beta.by, fact.gamma.by, fact.tau.by],
+      };
+    case "completed":
+      return { facts: [fact.complete], constraints: [fact.delta.by, fact.x.by, fact.y.by] };
+  }
+}
+
+function wiresOf(fact: Fact): readonly number[] {
+  if (fact.rule === "window" || fact.rule === "start") return fact.wires;
+  return fact.rule === "step" ? [fact.sign] : [];
+}
+
+const constraintsOf = (step: Determination): readonly number[] => {
+  if (step.rule === "one_hot") return [step.by, ...step.flags];
+  if (step.rule === "case") return [step.zero, step.other];
+  return step.rule === "system" ? step.by : [step.by];
+};
+
+/** Constraints that no step rests on: they only refuse assignments. */
+function findAsserting(
+  normalized: Normalized,
+  facts: Facts,
+  determined: Determined,
+  given: readonly number[],
+): number[] {
+  const { system } = normalized;
+  const used = new Uint8Array(system.constraints);
+  const needed = new Uint8Array(facts.steps.length);
+  const choices = new Map<number, number>();
+  for (const [index, fact] of facts.steps.entries())
+    if (fact.rule === "boolean" || fact.rule === "sign") choices.set(fact.wire, index);
+  const need = (fact: number) => {
+    const queue = [fact];
+    for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+      if (at < 0 || needed[at] === 1) continue;
+      needed[at] = 1;
+      const { facts: others, constraints } = premises(facts.steps[at] as Fact);
+      for (const constraint of constraints) if (constraint >= 0) used[constraint] = 1;
+      queue.push(...others, ...wiresOf(facts.steps[at] as Fact).map((wire) => choices.get(wire) ?? -1));
+    }
+  };
+  const known = new Uint8Array(system.wires);
+  known[0] = 1;
+  for (const wire of given) known[wire] = 1;
+  for (const step of determined.steps) {
+    for (const constraint of constraintsOf(step)) used[constraint] = 1;
+    if (step.rule === "linear") need(step.nonzero);
+    const wires = "wires" in step ? step.wires : [step.wire];
+    if (step.rule === "bits") for (const wire of wires) need(choices.get(wire) as number);
+    if (step.rule === "sign") need(choices.get(step.wire) as number);
+    for (const wire of wires) known[wire] = 1;
+  }
+  // A substitution that reaches a new wire determines it. One between wires that are already known only compares them.
+  const substitutions = normalized.substitutions.map(({ constraint }) => constraint);
+  const open = new Map<number, Set<number>>();
+  const uses = new Map<number, number[]>();
+  const queue: number[] = [];
+  for (const constraint of substitutions) {
+    const left = new Set(constraintWires(system, constraint).filter((wire) => known[wire] === 0));
+    open.set(constraint, left);
+    for (const wire of left) uses.set(wire, [...(uses.get(wire) ?? []), constraint]);
+    if (left.size === 1) queue.push(constraint);
+  }
+  for (let constraint = queue.pop(); constraint !== undefined; constraint = queue.pop()) {
+    const [wire] = open.get(constraint) as Set<number>;
+    if (wire === undefined) continue;
+    used[constraint] = 1;
+    for (const use of uses.get(wire) ?? []) {
+      const left = open.get(use) as Set<number>;
+      left.delete(wire);
+      if (left.size === 1) queue.push(use);
+    }
+  }
+  for (const constraint of substitutions) if ((open.get(constraint) as Set<number>).size > 0) used[constraint] = 1;
+  return [...used.keys()].filter((constraint) => used[constraint] === 0);
+}
