@@ -1,5 +1,5 @@
-// `npm test [-- NAME...] [--affected]`: builds, has turbo run every suite and check whose inputs changed, two at a
-// time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only the suites
+// `npm test [-- NAME...] [--affected]`: builds, has turbo run every suite and check whose inputs changed, up to three
+// at a time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only the suites
 // and types of packages that differ from the branch main (uncommitted changes included) or that depend on one that
 // does. For everything that has not changed since it passed, turbo restores the results from its cache.
 import { type ChildProcess, spawn } from "node:child_process";
@@ -85,7 +85,8 @@ async function test(tasks: readonly Task[]): Promise<Outcome[]> {
     console.log(`... ${seconds((performance.now() - started) / 1000)}: ${progress(tasks)}`);
   }, HEARTBEAT_MS);
   rmSync(runs, { recursive: true, force: true });
-  const lanes = Math.min(2, availableParallelism());
+  // One more than the cores, because suites often wait for blocks or for a browser.
+  const lanes = Math.min(3, availableParallelism() + 1);
   const options = ["--continue=always", `--concurrency=${lanes}`, "--summarize", "--log-prefix=none", ...STREAM];
   await turbo([...tasks.map(({ id }) => id), ...options]);
   clearInterval(heartbeat);
