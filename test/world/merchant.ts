@@ -3,7 +3,7 @@ import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { bindingOf } from "./small-server.ts";
-import { openWallet, type World } from "./wallets.ts";
+import { openWallet, type WorldPlace } from "./wallets.ts";
 
 export interface Merchant {
   /** Its Ethereum account. */
@@ -16,7 +16,7 @@ export interface Merchant {
 }
 
 /** Creates a merchant whose shielded wallet is not on the server's machine. */
-export async function openMerchant(world: World): Promise<Merchant> {
+export async function openMerchant(world: WorldPlace): Promise<Merchant> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
   const account = Account.createRandom();

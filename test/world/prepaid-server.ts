@@ -11,7 +11,7 @@ import type { HDNodeWallet } from "ethers";
 import express from "express";
 import { createPrepaidKeys, type PrepaidFiles } from "../../scripts/lib/prepaid-keys.ts";
 import { type Merchant, openMerchant } from "./merchant.ts";
-import type { World } from "./wallets.ts";
+import type { WorldPlace } from "./wallets.ts";
 
 /** A request as it arrived. */
 export interface LoggedRequest {
@@ -33,6 +33,8 @@ export class PrepaidServer {
   readonly events: PaywallEvent[] = [];
   /** Called before a request is answered. Returns true if it destroyed the connection. */
   interfere: (request: LoggedRequest) => boolean = () => false;
+  /** Whether it answers every token with a 402 that refuses it for good. */
+  refusing = false;
   readonly #folder: string;
   readonly #server: Server;
   readonly #close: () => Promise<void>;
@@ -79,6 +81,8 @@ export class PrepaidServer {
         logged.status = response.statusCode;
       });
       if (prepaid.interfere(logged)) return void socket.destroy();
+      if (prepaid.refusing && request.headers["x-payment-token"] !== undefined)
+        return void response.status(402).json({ error: "refused" });
       next();
     });
     app.use(paywall);
@@ -117,7 +121,7 @@ export interface PrepaidMerchant {
   filesOf(origin: string): Promise<PrepaidFiles>;
 }
 
-export async function openPrepaidMerchant(world: World, value: bigint): Promise<PrepaidMerchant> {
+export async function openPrepaidMerchant(world: WorldPlace, value: bigint): Promise<PrepaidMerchant> {
   const { account, paywall, received } = await openMerchant(world);
   const files = new Map<string, Promise<PrepaidFiles>>();
   const pool = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}` };

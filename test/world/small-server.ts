@@ -38,7 +38,11 @@ export interface SmallServerOptions {
 }
 
 /** The binding that a merchant's wallet signs for its shielded address, with the signature. */
-export async function bindingOf({ chainId, pool }: World, owner: Wallet, account: HDNodeWallet) {
+export async function bindingOf(
+  { chainId, pool }: Pick<World, "chainId" | "pool">,
+  owner: Wallet,
+  account: HDNodeWallet,
+) {
   const binding: ShieldedAddressBinding = {
     phone: "",
     wallet: account.address.toLowerCase() as `0x${string}`,

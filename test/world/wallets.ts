@@ -108,7 +108,12 @@ export interface PayerOptions {
   clock?: () => number;
 }
 
-export async function openWallet(world: World, { prover = new TrapdoorProver(), ...options }: PayerOptions = {}) {
+/** Where wallets of a world are: its chain, pool and service. */
+export type WorldPlace = Pick<World, "chainId" | "pool" | "token" | "deploymentBlock" | "serviceUrl"> & {
+  readonly node: { readonly url: string };
+};
+
+export async function openWallet(world: WorldPlace, { prover = new TrapdoorProver(), ...options }: PayerOptions = {}) {
   const { chainId, pool, token, deploymentBlock, node } = world;
   return Wallet.open({
     chain: node.url,

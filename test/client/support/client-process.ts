@@ -3,12 +3,10 @@
 import { wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { SottoError } from "@sotto/protocol";
-import { openWallet, type World } from "../../world/wallets.ts";
+import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
 export interface ClientTask {
-  readonly world: Pick<World, "chainId" | "pool" | "token" | "deploymentBlock" | "serviceUrl"> & {
-    readonly node: { readonly url: string };
-  };
+  readonly world: WorldPlace;
   readonly seed: string;
   readonly store: string;
   readonly urls: readonly string[];
@@ -27,7 +25,7 @@ const die = () => process.kill(process.pid, "SIGKILL");
 process.once("message", async (task: ClientTask) => {
   const { world, urls, dieAt } = task;
   const store = new SqliteStore(task.store);
-  const wallet = await openWallet(world as World, { seed: Buffer.from(task.seed, "hex"), store });
+  const wallet = await openWallet(world, { seed: Buffer.from(task.seed, "hex"), store });
   const answers: string[] = [];
   for (const [index, url] of urls.entries()) {
     const last = index === urls.length - 1;
