@@ -17,7 +17,7 @@ import {
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
 } from "@sotto/protocol/prepaid";
-import type { HDNodeWallet, Wallet } from "ethers";
+import type { Wallet } from "ethers";
 
 const generateRsa = promisify(generateKeyPair);
 
@@ -31,6 +31,9 @@ async function newKey(): Promise<{ privateKey: string; key: PrepaidKey }> {
   };
 }
 
+/** An account that signs typed data. */
+export type TypedDataSigner = Pick<Wallet, "address" | "signTypedData">;
+
 /** What a resource server's option `prepaid` needs. */
 export interface PrepaidFiles {
   readonly keys: WirePrepaidKeyFile;
@@ -39,7 +42,7 @@ export interface PrepaidFiles {
 
 /** Generates the keys of this month and the following ones, and signs their schedule. @param epochs 1 to 12 months */
 export async function createPrepaidKeys(
-  account: HDNodeWallet | Wallet,
+  account: TypedDataSigner,
   terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
   epochs = 2,
 ): Promise<PrepaidFiles> {
@@ -63,7 +66,7 @@ export async function createPrepaidKeys(
  */
 export async function keptPrepaidKeys(
   file: string,
-  account: HDNodeWallet | Wallet,
+  account: TypedDataSigner,
   terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
 ): Promise<PrepaidFiles> {
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as PrepaidFiles) : undefined;

@@ -1,10 +1,12 @@
 // Prepaid tokens of the paying fetch against the real resource server, service and chain.
 import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
-import { PREPAID_HEADER, PREPAID_PATH } from "@sotto/protocol/prepaid";
+import { PREPAID_HEADER, PREPAID_PATH, type WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
+import { contractWallet } from "../world/contract-wallets.ts";
 import { openPrepaidMerchant, type PrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
@@ -115,6 +117,25 @@ describe("prepaid tokens of a real resource server", function () {
     expect((await listPrepaid(wallet))[0]?.unspent).to.equal(99n * VALUE);
   });
 
+  it("of a merchant with a contract wallet are bought if the wallet accepts the schedule's signature", async () => {
+    const wallet = await payerWith(world, [PACK]);
+    const other = await openPrepaidMerchant(world, VALUE, await contractAccount(world));
+    const selling = await PrepaidServer.open(other);
+    try {
+      const [{ schedule }] = (await other.filesOf(selling.url)).schedules as [WireSignedSchedule];
+      const { signature } = (await merchant.filesOf(server.url)).schedules[0]!;
+      const send: typeof fetch = async (input, init) =>
+        String(input).endsWith("/keys") ? Response.json({ schedules: [{ schedule, signature }] }) : fetch(input, init);
+      const wish = { origin: selling.url, value: VALUE };
+      const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
+      expect(error.code).to.equal("PREPAID_SCHEDULE_INVALID");
+      expect(await buyPrepaid(fetch, wallet, options(), wish)).to.include({ state: "ready", count: 100 });
+      expect((await wrapFetch(fetch, wallet, options())(`${selling.url}/contract`)).status).to.equal(200);
+    } finally {
+      await selling.close();
+    }
+  });
+
   it("of another merchant with the same key ids are refused before anything is paid", async () => {
     const wallet = await payerWith(world, [PACK]);
     const other = await PrepaidServer.open(await openPrepaidMerchant(world, VALUE));
@@ -134,6 +155,12 @@ describe("prepaid tokens of a real resource server", function () {
     }
   });
 });
+
+/** A contract wallet as an account that signs typed data. */
+async function contractAccount(world: World): Promise<TypedDataSigner> {
+  const { address, sign } = await contractWallet(world);
+  return { address, signTypedData: (domain, types, message) => sign({ domain, types, message } as never) };
+}
 
 const isTokenName = (text: string): boolean => text.toLowerCase() === PREPAID_HEADER.toLowerCase();
 const isProofName = (text: string): boolean => text.toLowerCase() === "x-payment-proof";

@@ -1,13 +1,14 @@
 // A merchant: what its paywall needs, and what it received by its viewing key.
 import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
-import { Wallet as Account, type HDNodeWallet } from "ethers";
+import { Wallet as Account } from "ethers";
+import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type WorldPlace } from "./wallets.ts";
 
 export interface Merchant {
   /** Its Ethereum account. */
-  readonly account: HDNodeWallet;
+  readonly account: TypedDataSigner;
   /** Options of its paywall. */
   readonly paywall: { readonly recipient: PaywallRecipient; readonly service: string; readonly chain: PaywallChain };
   readonly keys: ReturnType<Wallet["exportViewingKey"]>;
@@ -16,10 +17,12 @@ export interface Merchant {
 }
 
 /** Creates a merchant whose shielded wallet is not on the server's machine. */
-export async function openMerchant(world: WorldPlace): Promise<Merchant> {
+export async function openMerchant(
+  world: WorldPlace,
+  account: TypedDataSigner = Account.createRandom(),
+): Promise<Merchant> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
-  const account = Account.createRandom();
   const { binding, signature } = await bindingOf(world, owner, account);
   const keys = owner.exportViewingKey();
   const viewing = await ViewingWallet.open({

@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
-import type { HDNodeWallet } from "ethers";
 import express from "express";
-import { createPrepaidKeys, type PrepaidFiles } from "../../scripts/lib/prepaid-keys.ts";
+import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import { type Merchant, openMerchant } from "./merchant.ts";
 import type { WorldPlace } from "./wallets.ts";
 
@@ -113,7 +112,7 @@ export class PrepaidServer {
 
 /** The merchant of these servers. Its keys are the same for all servers of one origin. */
 export interface PrepaidMerchant {
-  readonly account: HDNodeWallet;
+  readonly account: TypedDataSigner;
   readonly paywall: Merchant["paywall"];
   /** Price of every request, base units. */
   readonly value: bigint;
@@ -121,8 +120,12 @@ export interface PrepaidMerchant {
   filesOf(origin: string): Promise<PrepaidFiles>;
 }
 
-export async function openPrepaidMerchant(world: WorldPlace, value: bigint): Promise<PrepaidMerchant> {
-  const { account, paywall, received } = await openMerchant(world);
+export async function openPrepaidMerchant(
+  world: WorldPlace,
+  value: bigint,
+  signer?: TypedDataSigner,
+): Promise<PrepaidMerchant> {
+  const { account, paywall, received } = await openMerchant(world, signer);
   const files = new Map<string, Promise<PrepaidFiles>>();
   const pool = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}` };
   return {

@@ -15,6 +15,7 @@ import {
   signalsDigest,
 } from "@sotto/protocol";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
+import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import type { World } from "./wallets.ts";
 
 export interface Sale {
@@ -41,7 +42,7 @@ export interface SmallServerOptions {
 export async function bindingOf(
   { chainId, pool }: Pick<World, "chainId" | "pool">,
   owner: Wallet,
-  account: HDNodeWallet,
+  account: TypedDataSigner,
 ) {
   const binding: ShieldedAddressBinding = {
     phone: "",
