@@ -24,6 +24,10 @@ describe("properties of the contracts", function () {
     writeFixture();
     writeSources();
     results = await runSolidityTests("properties", SIZE);
+  });
+
+  // A hook of its own: each may take as long as a slow test.
+  before(async () => {
     seeded = await runSolidityTests("seeded bugs", SEEDED_SIZE);
     writeResults(results, seeded);
   });
