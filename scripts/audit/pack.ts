@@ -113,7 +113,11 @@ function parts(): Part[] {
       text: `# Known issues\n\n${section(protocol, "What is not protected")}\n\n${section(read("docs/properties.md"), "What they do not say")}\n`,
     },
     { title: "specification", command: "docs/protocol.md", files: ["docs/protocol.md", "docs/circuits.md"] },
-    { title: "certificate of the circuits", command: "npm run certify", files: certificates },
+    {
+      title: "certificate of the circuits",
+      command: "npm run certify",
+      files: [...present("docs/certificate.md"), ...certificates],
+    },
     { title: "results of the tests", command: "npm test", text: testResults() },
     { title: "results of the fuzzer", command: "npm test fuzz", text: fuzzResults() },
     { title: "results of the mutation tests", command: "npm run test:mutation", files: ["docs/mutation.md"] },
@@ -138,8 +142,9 @@ export function writePack(folder = join(root, ".audit")): { folder: string; miss
   const missing: Missing[] = [];
   const rows = parts().map(({ title, command, files = [], text }) => {
     const names = files.map((path) => {
-      copyFileSync(join(root, path), join(folder, basename(path)));
-      return basename(path);
+      const name = path.startsWith("circuits/certificates/") ? `certificate-${basename(path)}` : basename(path);
+      copyFileSync(join(root, path), join(folder, name));
+      return name;
     });
     if (text !== undefined) {
       const name = `${title.replaceAll(" ", "-")}.md`;
