@@ -123,7 +123,7 @@ function parts(): Part[] {
     { title: "results of the mutation tests", command: "npm run test:mutation", files: ["docs/mutation.md"] },
     {
       title: "coverage of the contracts",
-      command: "npm run hardhat -- test mocha --coverage",
+      command: "npm run hardhat -- --coverage test mocha",
       files: present(coverage),
     },
     { title: "gas", command: "npm test contracts", files: ["test/contracts/gas.snapshot.json"] },
