@@ -16,6 +16,7 @@ export function run(print: Print): void {
       if (problems.length > 0) throw new Error(problems.join("\\n"));
       console.log(name, (performance.now() - start) / 1000);
     }
+    console.log("cpu", process.resourceUsage().userCPUTime / 1e6);
     console.log("memory", process.resourceUsage().maxRSS * 1024);
   `;
   const start = performance.now();
@@ -29,6 +30,7 @@ export function run(print: Print): void {
   for (const line of stdout.trim().split("\n")) {
     const [name = "", value] = line.split(" ");
     if (name === "memory") print("certify.memory", Number(value) / 1e6, "MB");
+    else if (name === "cpu") print("certify.cpu", Number(value), "s");
     else print(`certify.${name}.seconds`, Number(value), "s");
   }
 }

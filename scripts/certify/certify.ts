@@ -106,15 +106,24 @@ const count = <Key extends string>(keys: Iterable<Key>): Record<string, number> 
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Proves what can be proven about a shipped r1cs whose source is `source`. */
+/**
+ * Proves what can be proven about a shipped r1cs.
+ * @param results names of public signals that must come out determined
+ */
 export function certifyFiles(
   name: string,
   shippedFile: Buffer,
   plain: { r1cs: Buffer; sym: string },
   places: Places,
+  results: readonly string[] = [],
 ): Result {
-  const proof = prove(shippedFile, plain.r1cs);
-  const explanation = new Explanation(proof, readNames(plain.sym), places);
+  const names = readNames(plain.sym);
+  // Wire i of a circuit compiled with --O0 has the label i.
+  const withheld = [...names]
+    .filter(([, signal]) => results.includes(signal.replace(/^main\./, "")))
+    .map(([wire]) => wire);
+  const proof = prove(shippedFile, plain.r1cs, withheld);
+  const explanation = new Explanation(proof, names, places);
   const nameOf = placeNames();
   const publics = Array.from({ length: proof.plain.publicInputs }, (_, i) => 1 + proof.plain.outputs + i);
   const isGiven = new Set(proof.determined.givenPublic);
@@ -139,8 +148,17 @@ export function certifyFiles(
   return { proof, explanation, certificate, findings, missing: explanation.bridgeFailures(nameOf) };
 }
 
-/** Certifies one of the project's circuits as it is built. @throws CommandError R1CS_MISSING, CIRCOM_FAILED */
-export async function certifyCircuit(name: CircuitName): Promise<Result> {
+/** Public signals that the committed certificate says are determined by the other inputs. */
+export function committedResults(name: CircuitName): string[] {
+  const path = certificatePath(name);
+  return existsSync(path) ? ((JSON.parse(readFileSync(path, "utf8")) as Partial<Certificate>).results ?? []) : [];
+}
+
+/**
+ * Certifies one of the project's circuits as it is built.
+ * @param results public signals that must come out determined @throws CommandError R1CS_MISSING, CIRCOM_FAILED
+ */
+export async function certifyCircuit(name: CircuitName, results = committedResults(name)): Promise<Result> {
   const { r1cs } = artifactPaths(name);
   if (!existsSync(r1cs))
     throw new CommandError("R1CS_MISSING", `${relative(root, r1cs)} is missing: run npm run circuits:build`);
@@ -152,6 +170,7 @@ export async function certifyCircuit(name: CircuitName): Promise<Result> {
     readFileSync(r1cs),
     { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
     placesOf(source, libraries),
+    results,
   );
   checkInputs(name, result);
   return result;

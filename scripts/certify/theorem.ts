@@ -35,9 +35,10 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
  * Tries to prove that two satisfying assignments of the shipped r1cs that agree on the inputs (and on `signs`) agree on
  * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
  * theorem is proven if `free`, `problems` and the bridge's failures are empty.
+ * @param withheld public inputs (wires) that must come out determined and are never given
  * @throws CommandError R1CS_DAMAGED
  */
-export function prove(shippedFile: Buffer, plainFile: Buffer): Proof {
+export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly number[] = []): Proof {
   checkPrimes();
   checkCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
@@ -48,7 +49,12 @@ export function prove(shippedFile: Buffer, plainFile: Buffer): Proof {
   facts.scan();
   const inputs = Array.from({ length: plain.inputs }, (_, i) => 1 + plain.outputs + i);
   const [results, given] = [inputs.slice(0, plain.publicInputs), inputs.slice(plain.publicInputs)];
-  const determined = new Determined(normalized, facts, given, results);
+  const determined = new Determined(
+    normalized,
+    facts,
+    given,
+    results.filter((wire) => !withheld.includes(wire)),
+  );
   const problems: string[] = [];
   let bridged: Bridge;
   try {
