@@ -13,7 +13,7 @@ import { replay } from "./replay.ts";
 
 const LONG = process.env["SOTTO_LONG"] === "1";
 /** Single constraints removed per circuit. */
-const DROPS = LONG ? 25 : 3;
+const DROPS = LONG ? 25 : 2;
 
 const shrink = (name: string, find: string, replace: string): Edit => ({
   file: `${name}.circom`,
@@ -73,7 +73,7 @@ function difference(
 describe("the certificate sees every removed constraint", function () {
   slow(this, "circuits are compiled and proven");
   const affected = (Object.keys(MAINS) as Name[]).filter((name) => isAffected(sources, `${name}.circom`));
-  const chosen = LONG ? affected : affected.filter((name) => name === "note_append");
+  const chosen = LONG ? affected : affected.filter((name) => name === "withdrawal");
 
   for (const name of chosen)
     it(`${name}: of the source, at random`, async () => {
