@@ -1,12 +1,25 @@
 import { describe, fail } from "./errors.ts";
 
-const DIGITS = "0123456789abcdef";
+/** The two digits of each byte. */
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** The value of each lower-case digit, by character code. */
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
+  Math.max(0, "0123456789abcdef".indexOf(String.fromCharCode(code))),
+);
+
+/** The bytes of lower-case digits that are checked already, from the position `start`. */
+function decodeDigits(hex: string, start: number, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let i = 0, j = start; i < size; i++, j += 2)
+    bytes[i] = (NIBBLES[hex.charCodeAt(j)]! << 4) | NIBBLES[hex.charCodeAt(j + 1)]!;
+  return bytes;
+}
 
 /** Lower-case hex with 0x. */
 export function bytesToHex(bytes: Uint8Array): string {
   if (!(bytes instanceof Uint8Array)) fail("INVALID_ARGUMENT", `a Uint8Array was expected, got ${describe(bytes)}`);
   let hex = "0x";
-  for (const byte of bytes) hex += DIGITS[byte >> 4]! + DIGITS[byte & 15]!;
+  for (let i = 0; i < bytes.length; i++) hex += PAIRS[bytes[i]!]!;
   return hex;
 }
 
@@ -22,9 +35,7 @@ export function hexToBytes(hex: unknown, size: number, name = "value"): Uint8Arr
       size,
     });
   }
-  const bytes = new Uint8Array(size);
-  for (let i = 0; i < size; i++) bytes[i] = Number.parseInt(hex.slice(2 + 2 * i, 4 + 2 * i), 16);
-  return bytes;
+  return decodeDigits(hex, 2, size);
 }
 
 /** Big-endian integer of the bytes. */
@@ -36,9 +47,7 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
 export function bigIntToBytes(value: bigint, size: number): Uint8Array {
   const hex = value.toString(16).padStart(2 * size, "0");
   if (value < 0n || hex.length > 2 * size) fail("INVALID_INTEGER", `a value does not fit into ${size} bytes`, { size });
-  const bytes = new Uint8Array(size);
-  for (let i = 0; i < size; i++) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
-  return bytes;
+  return decodeDigits(hex, 0, size);
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {

@@ -1,5 +1,13 @@
 // Prepaid tokens at a paywall: what is offered, what is accepted, once, and what is returned, in both databases.
-import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from "node:crypto";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +16,8 @@ import { setImmediate } from "node:timers/promises";
 import {
   encodePrepaidHeader,
   PREPAID_PATH,
+  type PrepaidToken,
+  prepaidTokenInput,
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
 } from "@sotto/protocol/prepaid";
@@ -112,6 +122,21 @@ for (const [name, address] of Object.entries(BACKENDS))
       ]);
       // The control: nothing of this has spent the token.
       expect(told(await show(server, token))).to.equal("paid");
+    });
+
+    it("are refused if their key signed them with another hash, salt or padding", async () => {
+      const { id: keyId, privateKey } = server.prepaid.keyring.offered(PRICE, NOW)!;
+      const key = createPrivateKey({ key: privateKey!, format: "der", type: "pkcs8" });
+      const [{ challengeDigest }] = (await tokensOf(server, 1)) as [PrepaidToken];
+      const answer = async (hash: string, saltLength: number, padding = constants.RSA_PKCS1_PSS_PADDING) => {
+        const token = { nonce: `0x${randomBytes(32).toString("hex")}`, challengeDigest, keyId };
+        const signature = new Uint8Array(sign(hash, prepaidTokenInput(token), { key, padding, saltLength }));
+        return told(await show(server, { ...token, signature }));
+      };
+      for (const salt of [0, 32, 47, 49, 64]) expect(await answer("sha384", salt)).to.equal("402");
+      expect(await answer("sha256", 48)).to.equal("402");
+      expect(await answer("sha384", 48, constants.RSA_PKCS1_PADDING)).to.equal("402");
+      expect(await answer("sha384", 48)).to.equal("paid");
     });
 
     it("are accepted in the key's epoch and the next one, and never again, even if the clock goes back", async () => {

@@ -63,7 +63,12 @@ export function nodeRequest(request: IncomingMessage, target: string): PaywallRe
   // Not `headers`: Node joins repeated headers with ", ", which would combine two halves into one proof.
   const values = (name: string): string[] => {
     const { rawHeaders } = request;
-    return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+    const found: string[] = [];
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const other = rawHeaders[i]!;
+      if (other.length === name.length && other.toLowerCase() === name) found.push(rawHeaders[i + 1]!);
+    }
+    return found;
   };
   const header = (name: string) => values(name.toLowerCase());
   return { method: request.method ?? "GET", target, header, body: (maxBytes) => readBody(request, maxBytes) };

@@ -1,7 +1,7 @@
 // The keys of the signed schedules, and the private keys of this server.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import {
-  encodeRsaKey,
+  encodePrepaidKey,
   epochOf,
   laterEpoch,
   type PrepaidKeyFile,
@@ -20,6 +20,7 @@ export interface Key {
   /** Base units. */
   readonly value: bigint;
   readonly epoch: string;
+  /** Of the type rsa-pss: it verifies RSASSA-PSS with SHA-384, MGF1 with SHA-384 and a salt of 48 bytes, and nothing else. */
   readonly publicKey: KeyObject;
   /** The modulus, 256 bytes, big-endian. */
   readonly modulus: Buffer;
@@ -70,7 +71,8 @@ export class Keyring {
           `prepaid.schedules use the key ${key.id} for ${slot} and for ${before.value} in ${before.epoch}`,
         );
       slots.set(slot, key.id);
-      const publicKey = createPublicKey({ key: Buffer.from(encodeRsaKey(key.modulus)), format: "der", type: "spki" });
+      const spki = Buffer.from(encodePrepaidKey(key.modulus));
+      const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
       const modulus = Buffer.from(key.modulus.toString(16).padStart(2 * MODULUS_BYTES, "0"), "hex");
       this.#byId.set(key.id, { id: key.id, value, epoch, publicKey, modulus, privateKey: undefined });
     }
