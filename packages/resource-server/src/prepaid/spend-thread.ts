@@ -8,11 +8,11 @@ export interface SpendOrder {
 }
 
 export type SpendAnswer =
-  | { readonly id: number; readonly rows: readonly { key_id: string; nonce: string }[] }
+  | { readonly id: number; readonly spent: readonly string[] }
   | { readonly id: number; readonly error: string };
 
 interface Pending {
-  settle(rows: readonly { key_id: string; nonce: string }[]): void;
+  settle(spent: readonly string[]): void;
   fail(error: Error): void;
 }
 
@@ -28,13 +28,11 @@ export class SpendThread {
     this.#path = path;
   }
 
-  /** @returns the tokens that were spent by this call. @throws Error if the statement fails or the thread ends */
-  spend(tokens: string, holder: string): Promise<readonly { key_id: string; nonce: string }[]> {
+  /** @returns the ids (`spendId`) of the tokens that this call spent. @throws Error if statement or thread fails */
+  spend(tokens: string, holder: string): Promise<readonly string[]> {
     this.#worker ??= this.#start();
     const id = ++this.#orders;
-    const spent = new Promise<readonly { key_id: string; nonce: string }[]>((settle, fail) =>
-      this.#pending.set(id, { settle, fail }),
-    );
+    const spent = new Promise<readonly string[]>((settle, fail) => this.#pending.set(id, { settle, fail }));
     this.#worker.ref();
     this.#worker.postMessage({ id, holder, tokens } satisfies SpendOrder);
     return spent;
@@ -49,7 +47,7 @@ export class SpendThread {
       const pending = this.#pending.get(answer.id);
       this.#pending.delete(answer.id);
       if (this.#pending.size === 0) worker.unref();
-      if ("rows" in answer) pending?.settle(answer.rows);
+      if ("spent" in answer) pending?.settle(answer.spent);
       else pending?.fail(new Error(answer.error));
     });
     worker.on("error", (error) => {

@@ -1,5 +1,5 @@
 // Spent tokens and sold packs. A token is spent by one durable insert before its handler runs.
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { hash, randomBytes, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
 import { type RawBuilder, sql } from "kysely";
 import { invalidOption } from "../errors.ts";
@@ -23,8 +23,7 @@ export interface Spend {
 }
 
 /** What a token opens if it is returned: this method and target only. */
-export const openingOf = (method: string, target: string): string =>
-  createHash("sha256").update(`${method} ${target}`).digest("base64url");
+export const openingOf = (method: string, target: string): string => hash("sha256", `${method} ${target}`, "base64url");
 
 export const spendId = ({ keyId, nonce }: Pick<Spend, "keyId" | "nonce">): string => `${keyId}:${nonce}`;
 
@@ -108,21 +107,21 @@ export class PrepaidStore {
   async spend(spends: readonly Spend[], holder: string = randomBytes(12).toString("base64url")): Promise<Set<string>> {
     const tokens = spends.map(({ keyId, nonce }) => [keyId, nonce]);
     this.#onQuery?.("insert into prepaid_token");
-    const rows =
+    const spent =
       this.#thread === undefined
         ? await this.#insert(tokens, holder)
         : await this.#thread.spend(JSON.stringify(tokens), holder);
-    return new Set(rows.map(({ key_id: keyId, nonce }) => spendId({ keyId, nonce })));
+    return new Set(spent);
   }
 
   /** The statement of spend-worker.ts, for PostgreSQL. */
-  async #insert(tokens: readonly (readonly string[])[], holder: string) {
-    const { rows } = await sql<{ key_id: string; nonce: string }>`
+  async #insert(tokens: readonly (readonly string[])[], holder: string): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
       insert into prepaid_token (key_id, nonce, holder, returns)
       select value ->> 0, value ->> 1, ${sql.val(holder)}, 0 from ${this.#elements(tokens)}
       where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
-      on conflict do nothing returning key_id, nonce`.execute(this.#database.db);
-    return rows;
+      on conflict do nothing returning key_id || ':' || nonce as id`.execute(this.#database.db);
+    return rows.map((row) => row.id);
   }
 
   /**
