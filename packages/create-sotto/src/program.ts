@@ -56,7 +56,7 @@ function nextSteps({ template, folder }: NewProject): string {
   const near = relative(whereUserIs, folder) || ".";
   const path = near.length < folder.length ? near : folder;
   return [
-    `Created ${path}. Next:`,
+    `Created ${path}, which needs Node 22.18 or newer. Next:`,
     "  npm run release   in the checkout, in its own terminal: serves the packages",
     "  npm run dev       in the checkout, in another one: a chain, servers to pay",
     `  cd ${path} && ${template.commands.join(" && ")}`,

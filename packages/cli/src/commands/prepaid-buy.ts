@@ -1,13 +1,14 @@
 import { buyPrepaid, type PrepaidOptions, quotePayment, restorePrepaid } from "@sotto/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
-import { amountFields, money } from "../format.ts";
+import { money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";
 import { CliError } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
 import { type Config, readConfig } from "../home/config.ts";
 import { PAYING, parseLimits, payOptions } from "../paying.ts";
 import { serviceOf, withWallet } from "../session.ts";
+import { packFields } from "./prepaid-list.ts";
 
 const MIRRORS = {
   mirror: {
@@ -58,7 +59,7 @@ export const prepaidBuy: Command = {
       context.output.progress(`buying tokens of ${money(value, config)} at ${printable(origin)}`);
       const pack = await buyPrepaid(fetch, wallet, options, { origin, value, signal });
       return {
-        json: { ...pack, value: amountFields(value, config), begun: new Date(pack.created).toISOString() },
+        json: { origin, ...packFields(pack, config) },
         text: [`${pack.left} tokens of ${money(value, config)} at ${printable(origin)}`],
       };
     });
@@ -82,7 +83,7 @@ export const prepaidRestore: Command = {
       const options = { services: [serviceOf(config).url], maxPerRequest: MAX_AMOUNT, prepaid };
       const packs = await restorePrepaid(fetch, wallet, options, origin, signal);
       return {
-        json: packs.map((pack) => ({ ...pack, value: amountFields(pack.value, config) })),
+        json: packs.map((pack) => ({ origin, ...packFields(pack, config) })),
         text: [`found ${packs.length} packs`],
       };
     });

@@ -1,4 +1,4 @@
-import { listPrepaid, type PrepaidOrigin } from "@sotto/client";
+import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "@sotto/client";
 import type { Command } from "../command.ts";
 import { amountFields, listed, money } from "../format.ts";
 import { printable } from "../frame/output.ts";
@@ -24,20 +24,18 @@ export const prepaidList: Command = {
   },
 };
 
+/** A pack in the output of `--json`. */
+export const packFields = (pack: PrepaidPackInfo, config: Config) => {
+  const { id, state, value, epoch, count, left, restored, created } = pack;
+  const begun = new Date(created).toISOString();
+  return { id, state, value: amountFields(value, config), epoch, count, left, restored, begun };
+};
+
 const jsonOf = ({ origin, unspent, stopped, packs }: PrepaidOrigin, config: Config) => ({
   origin,
   unspent: amountFields(unspent, config),
   stopped: stopped === undefined ? null : { ...stopped, at: new Date(stopped.at).toISOString() },
-  packs: packs.map(({ id, value, epoch, count, left, state, created, restored }) => ({
-    id,
-    state,
-    value: amountFields(value, config),
-    epoch,
-    count,
-    left,
-    restored,
-    begun: new Date(created).toISOString(),
-  })),
+  packs: packs.map((pack) => packFields(pack, config)),
 });
 
 function textOf(found: readonly PrepaidOrigin[], config: Config): string[] {
