@@ -42,7 +42,9 @@ describe("boundaries", () => {
       const visit = (file: string) => {
         if (files.has(file)) return;
         files.add(file);
-        for (const [, target] of readFileSync(file, "utf8").matchAll(/(?:from|import) "([^"]+)"/g))
+        // Imports of types are erased.
+        const text = readFileSync(file, "utf8").replace(/^import type [^;]*;$/gm, "");
+        for (const [, target] of text.matchAll(/(?:from|import) "([^"]+)"/g))
           if (target!.startsWith(".")) visit(join(dirname(file), target!));
           else packages.add(target!);
       };
@@ -53,7 +55,7 @@ describe("boundaries", () => {
     expect(main.files.size).to.be.greaterThan(25);
     for (const { packages } of [main, reached("store/indexeddb.ts")])
       expect([...packages].filter((name) => name.startsWith("node:"))).to.deep.equal([]);
-    expect([...reached("store/sqlite.ts").packages]).to.include("node:sqlite");
+    expect([...reached("store/sqlite.ts").packages]).to.include("node:fs");
   });
 
   it("detects two wallets on one store without damage to either", async () => {
