@@ -100,7 +100,7 @@ describe("docs/cli.md", function () {
       ACCOUNT: `0x${"79".repeat(20)}`,
       NOTHING: "0".repeat(32),
       // The weather server of `npm run dev` sells prepaid tokens.
-      SELLER: `http://127.0.0.1:${world.port + 3}`,
+      WEATHER: `http://127.0.0.1:${world.port + 3}`,
     });
   });
   after(async () => {

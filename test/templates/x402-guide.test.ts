@@ -38,7 +38,7 @@ describe("x402", function () {
         expect(await guide.run("x402-pay.ts")).to.equal("200 the report\n");
       }));
 
-    it("offers the scheme from a facilitator, and remembers payments", async () => {
+    it("adds the scheme to a facilitator, and remembers payments", async () => {
       expect(await guide.run("facilitator.ts")).to.equal("eip155:31337\n");
       expect(await guide.run("uses.js")).to.equal("claimed, then busy\nfunction\n");
       expect(guide.unused()).to.deep.equal([]);

@@ -52,7 +52,7 @@ describe("the questions of `npm run new`", () => {
     expect(shown).to.not.include("Template");
   });
 
-  it("asks again after a typing error, and for a folder that is not empty", async () => {
+  it("asks again after a typo, and for a folder that is not empty", async () => {
     mkdirSync(join(folder, "full"));
     writeFileSync(join(folder, "full", "file"), "");
     const { result, shown } = await type(["clinet\r", "7\r", "client\r", "full\r", "free\r"]);

@@ -18,7 +18,7 @@ export const PAYWALL_ERRORS = {
   },
   KEY_NOT_PINNED: {
     means: "The service's verification key is not the pinned one.",
-    cause: "The service changed its key, the URL leads to another service, or the pinned key has a typing error.",
+    cause: "The service changed its key, the URL leads to another service, or the pinned key has a typo.",
   },
   PREPAID_SCHEDULE_NOT_SIGNED: {
     means: "The recipient's wallet did not sign a schedule of prepaid keys.",

@@ -140,7 +140,7 @@ export class PrepaidEndpoints {
       const { purchase, batch, header } = parseRecovery(await readBody(request.body, MAX_RECOVERY_BYTES, 2));
       const key = this.#signingKey(purchase.key);
       if (!prepaid.keyring.redeems(key, clock()))
-        refuse("PREPAID_KEY_ENDED", `the key is of ${key.epoch}, and its tokens are no longer accepted`);
+        refuse("PREPAID_KEY_ENDED", `the key is for ${key.epoch}, and its tokens are no longer accepted`);
       checkBatch(batch, key, purchase);
       if (header === undefined) return await this.#recoverStored(purchase);
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
