@@ -51,7 +51,7 @@ export interface Sale {
 
 const sell = (goods: string, payment: Payment | undefined): Sale => ({
   goods,
-  paid: String(payment?.kind === "prepaid" ? payment.value : payment?.amount),
+  paid: String(payment?.amount),
 });
 
 /** The part of Node's HTTP server that ends keep-alive connections and stops listening. */

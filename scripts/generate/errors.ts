@@ -7,6 +7,7 @@ import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
 import {
   FETCH_ERRORS,
   PHONE_PAYMENT_ERRORS,
+  PREPAID_ERRORS,
   PURCHASE_ERRORS,
   RECEIPT_ERRORS,
   SERVICE_CLIENT_ERRORS,
@@ -39,6 +40,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "FetchError", folder: "client", errors: FETCH_ERRORS },
   { name: "PurchaseError", folder: "client", errors: PURCHASE_ERRORS },
   { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
+  { name: "PrepaidError", folder: "client", errors: PREPAID_ERRORS },
   { name: "ReceiptError", folder: "client", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "client", errors: SERVICE_CLIENT_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },

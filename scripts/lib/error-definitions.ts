@@ -130,7 +130,7 @@ export const SCRIPT_ERRORS = {
   },
   SIGNALS_INVALID: {
     means: "The public signals of the proof to forge have the wrong number, or are not field elements.",
-    cause: "The signals are those of another circuit.",
+    cause: "The caller passed signals that belong to another circuit.",
   },
   SOURCE_MISSING: {
     means: "There is no circuit at this path.",

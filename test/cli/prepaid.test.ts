@@ -65,7 +65,7 @@ describe("sotto prepaid: keys, sign and push", function () {
     const push = ["prepaid", "push", "--schedule", `${folder}/schedule.signed.json`, "--json"];
     const { code, stderr } = await merchant.run(push);
     expect([code, JSON.parse(stderr).error.code]).to.deep.equal([3, "SERVICE_REFUSED"]);
-    expect(JSON.parse(stderr).error.details).to.include({ reason: "PREPAID_KEY_CONFLICT" });
+    expect(JSON.parse(stderr).error.details).to.include({ reason: "PREPAID_SCHEDULE_CONFLICT" });
     expect(await mirrored(merchant.account)).to.deep.equal([read(signed)]);
   });
 

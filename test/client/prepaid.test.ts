@@ -128,7 +128,7 @@ describe("prepaid tokens of a real resource server", function () {
         String(input).endsWith("/keys") ? Response.json({ schedules: [{ schedule, signature }] }) : fetch(input, init);
       const wish = { origin: selling.url, value: VALUE };
       const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
-      expect(error.code).to.equal("PREPAID_SCHEDULE_INVALID");
+      expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
       expect(await buyPrepaid(fetch, wallet, options(), wish)).to.include({ state: "ready", count: 100 });
       expect((await wrapFetch(fetch, wallet, options())(`${selling.url}/contract`)).status).to.equal(200);
     } finally {
@@ -146,7 +146,7 @@ describe("prepaid tokens of a real resource server", function () {
         String(input) === `${other.url}${PREPAID_PATH}/keys` ? Response.json({ schedules }) : fetch(input, init);
       const wish = { origin: other.url, value: VALUE };
       const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
-      expect(error.code).to.equal("PREPAID_SCHEDULE_INVALID");
+      expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
       await wallet.scan();
       expect(wallet.balance().total).to.equal(PACK);
       expect(await buyPrepaid(fetch, wallet, options(), wish), "the control").to.include({ state: "ready" });

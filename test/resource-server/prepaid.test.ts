@@ -84,7 +84,7 @@ describe("prepaid tokens", function () {
       const bought = await fetch(`${server.url}/paid/a`, { headers: first! });
       expect([bought.status, await bought.text()]).to.deep.equal([200, "the goods"]);
       expect(bought.headers.get("vary")?.toLowerCase()).to.include("x-payment-token");
-      expect(sales[0]?.payment).to.include({ kind: "prepaid", value: PRICE, resource: `${ORIGIN}/paid/a` });
+      expect(sales[0]?.payment).to.include({ kind: "prepaid", amount: PRICE, resource: `${ORIGIN}/paid/a` });
       expect(sales[0]?.token || undefined, "the handler sees no token").to.equal(undefined);
       const again = await fetch(`${server.url}/paid/a`, { headers: first! });
       expect([again.status, again.headers.get("retry-after")]).to.deep.equal([402, null]);

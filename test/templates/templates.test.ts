@@ -1,13 +1,17 @@
 // Every template as users use it: created outside the checkout, installed from a registry, type-checked, started and
 // tested against `npm run dev`.
+import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { createProject } from "create-sotto";
 import { findChromium } from "../web/support/chromium.ts";
 import { ALONE, install, npm, openWorld, TOGETHER, type World } from "./world.ts";
+
+const runProgram = promisify(execFile);
 
 describe("templates", function () {
   slow(this, "packages are packed and installed, and payments proved");
@@ -36,7 +40,7 @@ await opened.close();
     it("says in two lines what to do if the merchant has another wallet than before", async () => {
       const variables = { ...world.environment, DATA: join(folder(), "pinned") };
       writeFileSync(join(folder(), "pin.ts"), PIN_ANOTHER);
-      await npm(folder(), ["exec", "--", "node", "pin.ts"], variables);
+      await runProgram(process.execPath, ["pin.ts"], { cwd: folder(), env: { ...process.env, ...variables } });
       const args = ["run", "-s", "start", "--", world.environment["SOTTO_URL"]!];
       const error = await anyRejection(npm(folder(), args, variables));
       expect(error.message).to.match(

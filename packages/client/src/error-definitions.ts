@@ -374,7 +374,7 @@ export const PREPAID_ERRORS = {
     cause: "The server or the mirror is down, is slow, or sends endless data.",
     exit: "network",
   },
-  PREPAID_SCHEDULE_INVALID: {
+  PREPAID_SCHEDULE_REFUSED: {
     means:
       "The server's schedule of keys is malformed, not signed by its wallet, or for another chain, pool, origin or " +
       "wallet. Nothing was paid.",
@@ -397,7 +397,7 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_LIMIT_EXCEEDED: {
     means: "A pack would exceed the limit of unspent tokens at the host. Details: `price`, `unspent`, `limit`.",
-    cause: "`prepaid.maxPerHost` is less than the unspent tokens plus one more pack.",
+    cause: "The option `prepaid.maxPerHost` is less than the unspent tokens plus one more pack.",
     exit: "refused",
   },
   PREPAID_STOPPED: {

@@ -102,7 +102,7 @@ describe("a prepaid attack", () => {
       for (const [title, key] of Object.entries(keys)) {
         const tampered = { ...honest, schedule: { ...honest.schedule, keys: [[key], honest.schedule.keys[1]!] } };
         scene.merchant.schedules = [tampered];
-        expect(await refused(), title).to.equal("PREPAID_SCHEDULE_INVALID");
+        expect(await refused(), title).to.equal("PREPAID_SCHEDULE_REFUSED");
       }
       scene.merchant.schedules = [honest];
       expect(await scene.buy(), "the control").to.include({ state: "ready" });
@@ -121,7 +121,7 @@ describe("a prepaid attack", () => {
       const honest = scene.merchant.schedules;
       for (const [title, schedules] of Object.entries(wrong)) {
         scene.merchant.schedules = schedules as WireSignedSchedule[];
-        expect(await refused(), title).to.equal("PREPAID_SCHEDULE_INVALID");
+        expect(await refused(), title).to.equal("PREPAID_SCHEDULE_REFUSED");
       }
       // A schedule of another wallet is well signed, but the pack's payment would go to the merchant of the 402.
       scene.merchant.schedules = [await schedule({}, stranger)];
@@ -162,7 +162,7 @@ describe("a prepaid attack", () => {
           pushed.push(base);
           const signed = JSON.parse(String(init.body)) as WireSignedSchedule;
           const taken = kept[base].some(({ schedule: { keys } }) => keys[0]![0] !== signed.schedule.keys[0]![0]);
-          if (taken) return Response.json({ code: "PREPAID_KEY_CONFLICT" }, { status: 409 });
+          if (taken) return Response.json({ code: "PREPAID_SCHEDULE_CONFLICT" }, { status: 409 });
           kept[base].push(signed);
           return Response.json({ accepted: 2, known: 0 }, { status: 201 });
         }

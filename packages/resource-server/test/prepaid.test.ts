@@ -78,9 +78,9 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(decisions.map(told)).to.deep.equal(["paid", "paid", "paid"]);
       const [first] = decisions;
       if (first?.kind !== "paid" || first.payment.kind !== "prepaid") throw new Error("not paid by a token");
-      const { id, value, key, resource } = first.payment;
-      expect({ value, key, resource }).to.deep.equal({
-        value: PRICE,
+      const { id, amount, key, resource } = first.payment;
+      expect({ amount, key, resource }).to.deep.equal({
+        amount: PRICE,
         key: tokens[0]!.keyId,
         resource: "https://data.example/paid",
       });

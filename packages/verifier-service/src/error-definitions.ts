@@ -110,7 +110,7 @@ export const SERVICE_ERRORS = {
     cause: "Another account signed, or the schedule was changed after it was signed.",
     http: 401,
   },
-  PREPAID_KEY_CONFLICT: {
+  PREPAID_SCHEDULE_CONFLICT: {
     means: "The service keeps another prepaid key of this wallet and origin for a value and epoch. Nothing was kept.",
     cause: "The merchant made new keys instead of an addition, or shows payers different keys.",
     http: 409,

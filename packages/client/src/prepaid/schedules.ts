@@ -29,7 +29,7 @@ export interface Merchant {
 }
 
 const invalid = (message: string, cause?: unknown) =>
-  new PrepaidError("PREPAID_SCHEDULE_INVALID", message, {}, { cause });
+  new PrepaidError("PREPAID_SCHEDULE_REFUSED", message, {}, { cause });
 
 /** Parses a list of signed schedules, before any signature is checked. */
 function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
@@ -68,7 +68,7 @@ function differingField({ schedule }: SignedSchedule, wallet: Wallet, merchant: 
  * Fetches the merchant's schedules and checks chain, pool, origin, wallet and signature of each.
  *
  * @param send a fetch with a connection of its own
- * @throws PrepaidError PREPAID_NOT_OFFERED, PREPAID_SCHEDULE_INVALID, PREPAID_UNREACHABLE; SottoError BINDING_UNCHECKED
+ * @throws PrepaidError PREPAID_NOT_OFFERED, PREPAID_SCHEDULE_REFUSED, PREPAID_UNREACHABLE; SottoError BINDING_UNCHECKED
  */
 export async function merchantSchedules(
   send: typeof fetch,

@@ -161,7 +161,7 @@ export class SottoService {
 
   /**
    * Pushes a signed schedule of prepaid keys to the service's mirror, which keeps the first key for each value and epoch.
-   * @throws ServiceClientError SERVICE_REFUSED (details.reason PREPAID_KEY_CONFLICT if it keeps another key)
+   * @throws ServiceClientError SERVICE_REFUSED (details.reason PREPAID_SCHEDULE_CONFLICT if it keeps another key)
    */
   async pushSchedule(signed: WireSignedSchedule, { signal }: CallOptions = {}): Promise<PushedSchedule> {
     return parsePushedSchedule(await this.#post("prepaid/schedules", signed, signal));

@@ -179,7 +179,7 @@ export class CorePaywall implements Paywall {
       const { id, key, finish } = await prepaid.redemption.redeem(shown, { method, target, price });
       report({ event: "redeemed", key: key.id, value: price, ms: clock() - began });
       const { wallet } = config.binding;
-      return this.#paid({ kind: "prepaid", id, value: price, key: key.id, resource, wallet }, finish);
+      return this.#paid({ kind: "prepaid", id, amount: price, key: key.id, resource, wallet }, finish);
     } catch (error) {
       const retryAfter = this.#reportRefusal(error);
       const answer = await this.#challenge(request, challenged);

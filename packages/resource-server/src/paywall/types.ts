@@ -14,8 +14,8 @@ export interface PaidToken {
   readonly kind: "prepaid";
   /** Identifies the token: make side effects idempotent by it. */
   readonly id: string;
-  /** The price, base units. */
-  readonly value: bigint;
+  /** The token's value, which is the price, base units. */
+  readonly amount: bigint;
   /** Id of the key that signed the token, hex with 0x. */
   readonly key: string;
   /** The URL that was paid for, on the configured origin. */

@@ -46,7 +46,7 @@ export class PrepaidMirror {
    * Keeps a signed schedule, all of it or nothing.
    * @param client the id under which quotas count the client
    * @throws ServiceError QUOTA_EXCEEDED, PREPAID_SCHEDULE_INVALID, WRONG_DEPLOYMENT, PREPAID_SIGNATURE_INVALID,
-   *   PREPAID_KEY_CONFLICT, PREPAID_SCHEDULES_FULL; PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE
+   *   PREPAID_SCHEDULE_CONFLICT, PREPAID_SCHEDULES_FULL; PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE
    */
   async push(body: unknown, client: string): Promise<PushResult> {
     const { metrics } = this.#parts;
@@ -94,7 +94,7 @@ export class PrepaidMirror {
       );
     if (kept.kind === "conflict")
       throw new ServiceError(
-        "PREPAID_KEY_CONFLICT",
+        "PREPAID_SCHEDULE_CONFLICT",
         `this service keeps another key for the value ${kept.key.value} in ${kept.key.epoch}, or this key for another value or epoch; nothing of the schedule was kept`,
       );
     return { accepted: kept.accepted, known: kept.known };

@@ -31,7 +31,7 @@ export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): vo
             ...BODY_CODES,
             "PREPAID_SCHEDULE_INVALID",
             "PREPAID_SIGNATURE_INVALID",
-            "PREPAID_KEY_CONFLICT",
+            "PREPAID_SCHEDULE_CONFLICT",
             "PREPAID_SCHEDULES_FULL",
             "WRONG_DEPLOYMENT",
             "QUOTA_EXCEEDED",

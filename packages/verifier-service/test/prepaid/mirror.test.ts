@@ -142,7 +142,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
       merchant.schedule({ firstEpoch: "2027-01", keys: [[replaced]] }),
     ];
     for (const schedule of conflicts) {
-      expect(codeOf(await push(await merchant.sign(schedule)))).to.deep.equal([409, "PREPAID_KEY_CONFLICT"]);
+      expect(codeOf(await push(await merchant.sign(schedule)))).to.deep.equal([409, "PREPAID_SCHEDULE_CONFLICT"]);
       expect(await kept()).to.have.length(1);
     }
     // Nothing of the refused schedules was kept: their other keys are still free.
@@ -194,7 +194,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     app = await replica();
     expect(await kept()).to.deep.equal([{ ...signed, receivedAt: NOW / 1000 }]);
     const second = await merchant.sign({ ...schedule, keys: newKeys(1, 1) });
-    expect(codeOf(await push(second))).to.deep.equal([409, "PREPAID_KEY_CONFLICT"]);
+    expect(codeOf(await push(second))).to.deep.equal([409, "PREPAID_SCHEDULE_CONFLICT"]);
     for (const store of stores) await store.sweep();
     now += 4000 * DAY_MS;
     for (const store of stores) await store.sweep();
