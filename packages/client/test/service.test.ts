@@ -72,7 +72,10 @@ describe("SottoService", () => {
 
   it("pushes a signed schedule of prepaid keys, and validates the numbers of keys in the response", async () => {
     const signed = { schedule: { origin: "https://a.example" }, signature: "0x12" } as unknown as WireSignedSchedule;
-    answers.push([201, { accepted: 144, known: 0 }], [409, { code: "PREPAID_SCHEDULE_CONFLICT", message: "another key" }]);
+    answers.push(
+      [201, { accepted: 144, known: 0 }],
+      [409, { code: "PREPAID_SCHEDULE_CONFLICT", message: "another key" }],
+    );
     expect(await service.pushSchedule(signed)).to.deep.equal({ accepted: 144, known: 0 });
     expect(asked).to.deep.equal([`POST /zk/prepaid/schedules ${JSON.stringify(signed)}`]);
     const conflict = await rejection(service.pushSchedule(signed));
