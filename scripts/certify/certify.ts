@@ -128,13 +128,16 @@ export function certifyFiles(
   const publics = Array.from({ length: proof.plain.publicInputs }, (_, i) => 1 + proof.plain.outputs + i);
   const isGiven = new Set(proof.determined.givenPublic);
   const short = (wire: number) => explanation.name(wire).replace(/^main\./, "");
+  const unused = new Set(proof.unused);
+  for (const wire of withheld.filter((one) => unused.has(one)))
+    proof.problems.push(`${short(wire)} was determined by the other inputs, and is in no constraint now`);
   const certificate: Certificate = {
     circuit: name,
     r1cs: sha256(shippedFile),
     constraints: proof.shipped.constraints,
     wires: proof.shipped.wires,
     given: publics.filter((wire) => isGiven.has(wire)).map(short),
-    results: publics.filter((wire) => !isGiven.has(wire)).map(short),
+    results: publics.filter((wire) => !isGiven.has(wire) && !unused.has(wire)).map(short),
     signs: count(proof.signs.map((wire) => short(wire).replace(/\[\d+\]$/, ""))),
     unused: proof.unused.map(short),
     rules: {

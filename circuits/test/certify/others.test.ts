@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { certifyFiles, problemLines } from "../../../scripts/certify/certify.ts";
+import { Places } from "../../../scripts/certify/locate.ts";
 import { prove } from "../../../scripts/certify/theorem.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
@@ -109,4 +111,34 @@ describe("certificates of other circuits", function () {
       expect(await freeWires(circuit(false))).to.be.above(0);
       expect(await freeWires(circuit(true))).to.equal(0);
     });
+});
+
+describe("certificates: a public signal that is a result", () => {
+  const square = (checked: boolean) => `${HEAD}
+template Square() {
+    signal input result;
+    signal input side;
+    signal area <== side * side;
+    ${checked ? "area === result;" : ""}
+}
+component main {public [result]} = Square();`;
+
+  const certify = async (checked: boolean) => {
+    const { files } = await compile(sources, square(checked), "plain", "constraints");
+    const r1cs = readFileSync(files.r1cs);
+    const plain = { r1cs, sym: readFileSync(files.sym, "utf8") };
+    return certifyFiles("square", r1cs, plain, new Places([], String), ["result"]);
+  };
+
+  it("must follow from the other inputs", async () => {
+    expect(problemLines(await certify(true))).to.deep.equal([]);
+  });
+
+  it("is refused in no constraint", async () => {
+    const result = await certify(false);
+    expect(problemLines(result)).to.deep.equal([
+      "result was determined by the other inputs, and is in no constraint now",
+    ]);
+    expect(result.certificate).to.deep.include({ results: [], unused: ["result"] });
+  });
 });
