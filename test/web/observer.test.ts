@@ -314,7 +314,7 @@ describe("the observer page", function () {
     during(async () => {
       replacement = await startDeployedNode();
       node.target = replacement.url;
-      await page.getByText("The chain was restarted").waitFor();
+      await page.getByText("The chain was restarted at").waitFor();
       await page.getByText("you can start fresh on the new one").waitFor();
       await party("payer").getByText("the wallet of this browser belongs to the old one").waitFor();
       await page.getByText("No payment yet.").waitFor();

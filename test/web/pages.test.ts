@@ -413,7 +413,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       await figure("Notes", "4", pool).waitFor();
       replacement = await startDeployedNode();
       node.target = replacement.url;
-      for (const tab of [page, pool]) await tab.getByText("The chain was restarted").waitFor();
+      for (const tab of [page, pool]) await tab.getByText("The chain was restarted at").waitFor();
       await figure("Confirmed, all time", "0.00").waitFor();
       await figure("Notes", "0", pool).waitFor();
       await pool.getByText("Nothing happened in the last 24 hours.").waitFor();
