@@ -145,6 +145,13 @@ describe("a shielded address binding", () => {
     expect(read).to.deep.equal({ ...binding, wallet: wallet.toLowerCase() });
     for (const junk of [null, undefined, "", 5, []]) expectCode("BINDING_INVALID", () => assertBinding(junk));
   });
+
+  it("is checked once: the checked binding cannot change, and a copy of it is checked again", () => {
+    const read = assertBinding(binding);
+    expect(assertBinding(read)).to.equal(read);
+    expect(() => Object.assign(read, { issuedAt: 1 })).to.throw(TypeError);
+    expectCode("BINDING_INVALID", () => assertBinding({ ...read, issuedAt: 1 }));
+  });
 });
 
 describe("the age of a binding", () => {

@@ -90,16 +90,21 @@ function parseForm(value: unknown): ShieldedAddressBinding {
   };
 }
 
+/** Bindings that `assertBinding` returned. They are frozen, so they stay valid. */
+const checked = new WeakSet<object>();
+
 /**
  * Checks that every field of a binding is well-formed and that its key is a valid shielded address. Returns the binding
- * with addresses in lower case. Does not check its signature or its age.
+ * with addresses in lower case, frozen; checking that object again costs nothing. Does not check its signature or its age.
  *
  * @throws SottoError BINDING_INVALID; the message names the field and never contains the number
  */
 export function assertBinding(value: unknown): ShieldedAddressBinding {
   return recode("BINDING_INVALID", "not a binding", () => {
-    const binding = parseForm(value);
+    if (checked.has(value as object)) return value as ShieldedAddressBinding;
+    const binding = Object.freeze(parseForm(value));
     decodeShieldedAddress(binding.key);
+    checked.add(binding);
     return binding;
   });
 }

@@ -5,7 +5,7 @@ import { recode } from "../errors.ts";
 import { parseHttpUrl } from "../fields.ts";
 import { assertObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
-import { parseInstructions } from "./parse-instructions.ts";
+import { checkInstructions } from "./parse-instructions.ts";
 import { priceNumber } from "./price.ts";
 import { MAX_PROOF_HEADER_LENGTH } from "./proof-header.ts";
 
@@ -33,10 +33,11 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
   return recode("INSTRUCTIONS_INVALID", "cannot build payment instructions", () => {
     assertObject(options, "the options");
     const { signature, price, asset, decimals, resource, now, prepaidKeyId } = options;
-    const { phone, wallet, key, chainId, pool, service, issuedAt } = assertBinding(options.binding);
+    const binding = assertBinding(options.binding);
+    const { phone, wallet, key, chainId, pool, service, issuedAt } = binding;
     const base = parseHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
     const encryptedMapping = options.encryptedMapping ?? phone !== "";
-    return parseInstructions({
+    const body = {
       status: 402,
       message: "Payment Required",
       protocol: "x402",
@@ -64,6 +65,7 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
         ...(prepaidKeyId === undefined ? {} : { prepaid: { tokenKeyId: prepaidKeyId, value: String(price) } }),
       },
       metadata: { requestId: requestId(now), timestamp: now, resource },
-    });
+    };
+    return checkInstructions(body, binding);
   });
 }

@@ -27,16 +27,20 @@ function parsePrice(payment: Fields) {
   return { amount, amountBaseUnits: String(baseUnits), decimals };
 }
 
-function parseRecipient(recipient: Fields, chainId: bigint, pool: string): InstructionsRecipient {
-  const { phone, wallet, key, issuedAt, service } = assertBinding({
-    phone: recipient("phone"),
-    wallet: recipient("wallet"),
-    key: recipient("shieldedAddress"),
-    chainId,
-    pool,
-    service: recipient("service"),
-    issuedAt: recipient("issuedAt"),
-  });
+type Binding = ShieldedAddressBinding | undefined;
+
+function parseRecipient(recipient: Fields, chainId: bigint, pool: string, known: Binding): InstructionsRecipient {
+  const { phone, wallet, key, issuedAt, service } =
+    known ??
+    assertBinding({
+      phone: recipient("phone"),
+      wallet: recipient("wallet"),
+      key: recipient("shieldedAddress"),
+      chainId,
+      pool,
+      service: recipient("service"),
+      issuedAt: recipient("issuedAt"),
+    });
   const encryptedMapping = parseBoolean(recipient("encryptedMapping"), "encryptedMapping");
   const signature = normalizeSignature(recipient("signature"));
   return { phone, wallet, encryptedMapping, shieldedAddress: key, signature, issuedAt, service };
@@ -66,14 +70,14 @@ function parsePrepaid(prepaid: Fields, price: string): PrepaidOffer {
   return { tokenKeyId, value: parseConstant(prepaid("value"), price, "prepaid.value") };
 }
 
-function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
+function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions["payment"] {
   const chainId = parseChainId(payment("chainId"));
   const pool = parseAddress(payment("pool"), "pool");
   const privacy = inside(payment, "privacy");
   const price = parsePrice(payment);
   return {
     method: parseConstant(payment("method"), "service-zk", "method"),
-    recipient: parseRecipient(inside(payment, "recipient"), chainId, pool),
+    recipient: parseRecipient(inside(payment, "recipient"), chainId, pool, known),
     ...price,
     currency: parseConstant(payment("currency"), "USDC", "currency"),
     asset: parseAddress(payment("asset"), "asset"),
@@ -101,7 +105,15 @@ function parsePaymentTerms(payment: Fields): PaymentInstructions["payment"] {
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID; the message names the field
  */
-export function parseInstructions(json: unknown): PaymentInstructions {
+export const parseInstructions = (json: unknown): PaymentInstructions => checkInstructions(json, undefined);
+
+/**
+ * `parseInstructions` for a body that was built here.
+ *
+ * @param known the binding in the body, if it was checked already: decoding its key takes longer than everything else
+ * @throws SottoError INSTRUCTIONS_INVALID
+ */
+export function checkInstructions(json: unknown, known: ShieldedAddressBinding | undefined): PaymentInstructions {
   const body = fieldsOf(json, "payment instructions", CODE);
   return recode(CODE, "not payment instructions", () => {
     const metadata = inside(body, "metadata");
@@ -111,7 +123,7 @@ export function parseInstructions(json: unknown): PaymentInstructions {
       message: parseText(body("message"), MESSAGE, "message", "1 to 256 characters without control characters"),
       protocol: parseConstant(body("protocol"), "x402", "protocol"),
       privacy: parseConstant(body("privacy"), "zero-knowledge", "privacy"),
-      payment: parsePaymentTerms(inside(body, "payment")),
+      payment: parsePaymentTerms(inside(body, "payment"), known),
       metadata: {
         requestId: parseText(metadata("requestId"), REQUEST_ID, "requestId", idForm),
         timestamp: assertTimestamp(metadata("timestamp")),
