@@ -190,8 +190,8 @@ for (const [name, address] of Object.entries(BACKENDS))
       await setImmediate();
       const before = server.queries.filter((query) => WRITES.test(query)).length;
       const statuses = new Map<string, number>();
-      for (let i = 0; i < fuzzSize(500, 10_000); i++) {
-        const header = mutate(headers[i % headers.length]!, i);
+      for (let i = 0; i < fuzzSize(5_000, 100_000); i++) {
+        const header = mutate(headers[i % headers.length]!, `${name} ${i}`);
         const answer = told(await ask(server, { headers: { "x-payment-token": [header] } }));
         statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
       }
@@ -488,13 +488,15 @@ async function totals({ paywall }: PrepaidServer) {
 }
 
 /** Changes one character, or cuts, repeats or moves a part. */
-function mutate(header: string, seed: number): string {
-  const hash = createHash("sha256").update(String(seed)).digest();
+function mutate(header: string, seed: string): string {
+  const hash = createHash("sha256").update(seed).digest();
   const at = hash.readUInt16BE(0) % header.length;
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const other = alphabet[(alphabet.indexOf(header[at]!) + 1 + (hash[2]! % 63)) % 64]!;
   if (hash[3]! < 200) return header.slice(0, at) + other + header.slice(at + 1);
-  if (hash[3]! < 220) return header.slice(at) + header.slice(0, at);
+  // A header that is cut before its first character would stay the same.
+  const cut = Math.max(1, at);
+  if (hash[3]! < 220) return header.slice(cut) + header.slice(0, cut);
   if (hash[3]! < 235) return header.slice(0, at);
   return header.slice(0, at) + "=+/ "[hash[4]! % 4] + header.slice(at + 1);
 }
