@@ -9,6 +9,8 @@ export interface SignalEntry {
   size: number;
   /** Names of an array's elements, for code that reads single elements. */
   elements?: string[] | undefined;
+  /** Whether it occurs in the constraint of its own square only, so that proofs can be prepared without its value. */
+  free?: true | undefined;
   description: string;
 }
 
@@ -41,12 +43,15 @@ const isName = (value: unknown): value is string => typeof value === "string" &&
 
 function parseSignal(where: string, value: unknown): SignalEntry {
   if (!isRecord(value) || typeof value["name"] !== "string") return fail(`${where} needs a name`);
-  const size = value["size"];
+  const { name, size, free } = value as { name: string; size: unknown; free: unknown };
   if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return fail(`${where}.size must be 1 or more`);
   const elements = value["elements"];
   if (elements !== undefined && !(Array.isArray(elements) && elements.length === size && elements.every(isName)))
     return fail(`${where}.elements must be ${size} names`);
-  return { name: value["name"], size, ...(elements && { elements }), description: String(value["description"] ?? "") };
+  if (free !== undefined && !(free === true && size === 1))
+    return fail(`${where}.free must be true, of a signal of size 1`);
+  const description = String(value["description"] ?? "");
+  return { name, size, ...(elements && { elements }), ...(free && { free }), description };
 }
 
 function parsePrivateInput(where: string, value: unknown): PrivateInputEntry {

@@ -11,7 +11,7 @@ const arrayOf = (shape: readonly number[]): string =>
 /** The witness input of a circuit: public signals first, in wire order, then private inputs. */
 function inputType(circuit: CircuitEntry): string {
   const fields = [
-    ...circuit.publicSignals.map(({ size, elements: _, ...signal }) => ({
+    ...circuit.publicSignals.map(({ size, elements: _, free: __, ...signal }) => ({
       ...signal,
       shape: size === 1 ? [] : [size],
     })),

@@ -159,6 +159,11 @@ export const SCRIPT_ERRORS = {
     cause: "A `<--` lacks its `===`, or a premise of a lemma is not in the constraints.",
     remedy: "follow the message; docs/certificate.md explains the rules",
   },
+  FREE_SIGNAL_USED: {
+    means: "A signal that circuits.json declares free does not occur in its own square only; the message says why.",
+    cause: "A change of the circuit uses the signal elsewhere, or drops its constraint.",
+    remedy: "undo the change; without it, prepared payments are impossible",
+  },
   VERIFIER_STALE: {
     means: "A Solidity verifier is missing or is for another key.",
     cause: "The keys were made again, and the verifier was not exported.",

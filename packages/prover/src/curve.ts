@@ -35,6 +35,8 @@ export interface Curve {
   /** The product of the pairs' Miller loops. */
   millerLoop(pairs: readonly (readonly [g1: Prepared, g2: Prepared])[]): Prepared;
   finalExponentiation(value: Prepared): Prepared;
+  /** Zeroes the working memory, in which operands and results of the last calls are left. */
+  wipe(): void;
 }
 
 const FIELD_BYTES = 32;
@@ -147,6 +149,9 @@ function createCurve(module: WebAssembly.Module): Curve {
     finalExponentiation(value) {
       call("bn128_finalExponentiation")(put(left, value), result);
       return take(result, TARGET_BYTES);
+    },
+    wipe() {
+      bytes.fill(0, left);
     },
   };
 }

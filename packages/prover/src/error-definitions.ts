@@ -88,6 +88,19 @@ export const PROVER_ERRORS = {
     means: "The new proof does not verify: the files belong to different circuits, or the machine made an error.",
     cause: "Files of two builds are mixed, or the memory or processor is faulty.",
   },
+  SIGNAL_NOT_FREE: {
+    means: "Proofs cannot be prepared for this signal: it is not a public signal that occurs only in its own square.",
+    cause: "The name has a typo, or a changed circuit uses the signal elsewhere.",
+    exit: "usage",
+  },
+  PREPARE_UNSUPPORTED: {
+    means: "The proof engine cannot prepare proofs; it makes complete ones. Details: `engine`.",
+    cause: "The machine or browser lacks relaxed SIMD, so snarkjs proves.",
+  },
+  PREPARED_PROOF_GONE: {
+    means: "A prepared proof was already finished, discarded, or wiped after its idle time.",
+    cause: "It was finished twice, or 15 minutes passed before its use.",
+  },
   ENGINE_FAILED: {
     means: "The proof engine or one of its threads failed.",
     cause: "The process ran out of memory, or a thread was ended from outside.",

@@ -15,6 +15,7 @@ export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engin
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
 export { PROVER_ERRORS } from "./error-definitions.ts";
 export { ProverError, type ProverErrorCode } from "./errors.ts";
+export { MAX_PREPARED_MS, type PreparedProof } from "./prepared/prepared-proof.ts";
 export {
   decodeProof,
   decodeProofOnCurves,
@@ -26,6 +27,7 @@ export {
 export { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 export {
   createProver,
+  type PrepareOptions,
   type Proof,
   type ProveOptions,
   type Prover,

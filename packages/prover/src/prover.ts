@@ -3,6 +3,10 @@ import { ARTIFACT_KINDS } from "./artifacts/lock.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
 import { defaultEngine } from "./engine/fast-engine.ts";
 import { proverError, throwIfAborted, unlessAborted } from "./errors.ts";
+import { type FreeConstants, freeConstants } from "./prepared/constants.ts";
+import { COMPARED_VALUE, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
+import { createPreparedProof, MAX_PREPARED_MS, type PreparedProof } from "./prepared/prepared-proof.ts";
+import { prepareState, stateHolds, wipeState } from "./prepared/state.ts";
 import { encodeProof } from "./proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
 import type { CircuitInput } from "./witness/input.ts";
@@ -16,6 +20,12 @@ export interface ProveOptions {
   signal?: AbortSignal | undefined;
   /** Called at the start of each stage, and with `done` at the end. */
   onProgress?: ((stage: ProveStage, circuit: string) => void) | undefined;
+}
+
+/** Options of preparing one proof. */
+export interface PrepareOptions extends ProveOptions {
+  /** Milliseconds after which the prepared proof is wiped. Default and maximum: 900,000. */
+  idleMs?: number | undefined;
 }
 
 /** A proof in the wire's form: decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
@@ -45,6 +55,14 @@ export interface Prover {
    *   PROOF_SELF_CHECK_FAILED, ABORTED
    */
   prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
+  /**
+   * Makes everything of a proof that does not depend on one public signal, and checks it. The result is finished for a
+   * value of that signal in a few milliseconds. docs/protocol.md ("Prepared payments") has the argument.
+   * @param input every input signal of the circuit; the free signal may be missing, its value is not used
+   * @param free the name of a signal that circuits.json declares free: resourceUrl or changeHint of a payment
+   * @throws SottoError the errors of `prove`, SIGNAL_NOT_FREE, PREPARE_UNSUPPORTED
+   */
+  prepare(circuit: string, input: CircuitInput, free: string, options?: PrepareOptions): Promise<PreparedProof>;
   /** Reads and prepares everything for this circuit, so that the first proof is as fast as later ones. */
   warm(circuit: string): Promise<void>;
   /** Empties the caches, including the artifacts'. The prover remains usable. */
@@ -71,9 +89,72 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
     return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array, key: await artifacts.verificationKey(circuit) };
   };
+  /** By proving key and free signal. */
+  let constants = new WeakMap<Uint8Array, Map<string, Promise<FreeConstants>>>();
+  const constantsOf = (zkey: Uint8Array, free: string, compute: () => Promise<FreeConstants>) => {
+    const known = constants.get(zkey) ?? new Map<string, Promise<FreeConstants>>();
+    constants.set(zkey, known);
+    let promise = known.get(free);
+    if (promise === undefined) {
+      promise = compute();
+      known.set(free, promise);
+      promise.catch(() => known.delete(free));
+    }
+    return promise;
+  };
   return {
     artifacts,
     engine,
+    async prepare(circuit, input, free, { signal, onProgress, idleMs = MAX_PREPARED_MS } = {}) {
+      const sums = engine.sums?.bind(engine);
+      if (sums === undefined) {
+        const message = `The engine ${engine.name} cannot prepare proofs, because it does not give access to their parts.`;
+        throw proverError("PREPARE_UNSUPPORTED", message, { engine: engine.name });
+      }
+      if (!Number.isSafeInteger(idleMs) || idleMs < 1 || idleMs > MAX_PREPARED_MS) {
+        const message = `idleMs is ${idleMs}, expected an integer from 1 to ${MAX_PREPARED_MS}.`;
+        throw proverError("INPUT_INVALID", message, { idleMs });
+      }
+      const begin = (stage: ProveStage): void => {
+        throwIfAborted(signal);
+        onProgress?.(stage, circuit);
+      };
+      begin("artifacts");
+      const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
+      begin("witness");
+      const calculator = await calculatorOf(circuit, wasm);
+      // The contract recomputes the signal as a hash, so a proof for 0 pays nobody.
+      const witness = await calculator.calculate({ ...input, [free]: 0n });
+      try {
+        const compute = async (): Promise<FreeConstants> => {
+          const other = await calculator.calculate({ ...input, [free]: COMPARED_VALUE });
+          try {
+            const found = findFreeSignal(circuit, free, witness, other, key.nPublic);
+            return await freeConstants(circuit, { sums }, zkey, key, found);
+          } finally {
+            other.fill(0);
+          }
+        };
+        const own = await constantsOf(zkey, free, compute);
+        begin("proof");
+        const state = await prepareState({ sums }, zkey, own, witness);
+        const signals = publicSignalsOf(witness, key.nPublic);
+        try {
+          begin("check");
+          if (!(await stateHolds(own, key, state, signals))) {
+            const message = `The proof just prepared for circuit ${circuit} would not verify, so it is not kept.`;
+            throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
+          }
+          begin("done");
+        } catch (error) {
+          wipeState(own, state);
+          throw error;
+        }
+        return createPreparedProof(circuit, own, state, signals, idleMs);
+      } finally {
+        witness.fill(0);
+      }
+    },
     async prove(circuit, input, { signal, onProgress } = {}) {
       const begin = (stage: ProveStage): void => {
         throwIfAborted(signal);
@@ -103,17 +184,13 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     },
     async close() {
       calculators = new WeakMap();
+      constants = new WeakMap();
       artifacts.clear();
     },
   };
 }
 
-/** Reads elements 1 to `count` of the witness, 32 bytes each, little-endian. */
+/** Reads elements 1 to `count` of the witness. */
 function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
-  const view = new DataView(witness.buffer, witness.byteOffset, witness.byteLength);
-  return Array.from({ length: count }, (_, index) => {
-    let value = 0n;
-    for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(32 * (index + 1) + 8 * word, true);
-    return value;
-  });
+  return Array.from({ length: count }, (_, index) => elementAt(witness, index + 1));
 }

@@ -2,6 +2,7 @@
 // shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
 import { certifyChanged } from "../../certify/changed.ts";
+import { checkFree } from "../../certify/free.ts";
 import { generateCircuits } from "../../generate/circuits.ts";
 import { generate } from "../../generate/generated-file.ts";
 import { CommandError, errorLine, runCommand } from "../../lib/command.ts";
@@ -37,12 +38,13 @@ async function turn(): Promise<void> {
     console.error(`circuits: after npm test has passed, commit these files together: ${rest.join(", ")}`);
 }
 
-/** Compiles the circuits, updates their counts, certifies them, makes keys, and exports verifiers and types. */
+/** Compiles the circuits, updates their counts, checks the free signals, certifies the circuits, makes keys, and exports verifiers and types. */
 async function build(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
   checkTable(compiled);
+  checkFree(circuitNames);
   // Before the keys, because a circuit that leaves a signal free needs no keys.
   await certifyChanged(circuitNames);
   // The setup below reads these files.

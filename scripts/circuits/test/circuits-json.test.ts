@@ -42,6 +42,8 @@ describe("circuits.json", function () {
     const toy = read({ circuits: { toy: CIRCUIT } })["toy"];
     expect(toy).to.deep.equal(CIRCUIT);
     expect(publicSignalCount(toy!)).to.equal(2);
+    const bound = { ...CIRCUIT, publicSignals: [{ name: "a", size: 1, free: true, description: "bound" }] };
+    expect(read({ circuits: { toy: bound } })["toy"]).to.deep.equal(bound);
   });
 
   for (const [what, document] of [
@@ -50,6 +52,14 @@ describe("circuits.json", function () {
     ["a circuit without a template", { circuits: { toy: { ...CIRCUIT, template: 1 } } }],
     ["no public signals", { circuits: { toy: { ...CIRCUIT, publicSignals: [] } } }],
     ["a signal of size 0", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 0 }] } } }],
+    [
+      "a free signal that is an array",
+      { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 2, free: true }] } } },
+    ],
+    [
+      "a signal whose `free` is not true",
+      { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 1, free: false }] } } },
+    ],
     ["a signal without a name", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ size: 1 }] } } }],
     ["an invalid shape", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
     ["no constraint count", { circuits: { toy: { ...CIRCUIT, constraints: "4" } } }],

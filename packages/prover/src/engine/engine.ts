@@ -1,3 +1,5 @@
+import type { Sums } from "../fast/prove.ts";
+import type { Part } from "../fast/proving-key.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
 import type { Witness } from "../witness/calculator.ts";
@@ -17,6 +19,12 @@ export interface ProvingEngine {
    * @throws SottoError PROVING_KEY_INVALID, ENGINE_FAILED
    */
   prove(zkey: Uint8Array, witness: Witness): Promise<ProofPoints>;
+  /**
+   * The sums of a key's bases times a witness, of which a proof without blinding consists. Only engines that have this
+   * method can prepare proofs.
+   * @param parts the sums to compute
+   */
+  sums?(zkey: Uint8Array, witness: Witness, parts: readonly Part[]): Promise<Sums>;
   /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
   /**

@@ -3,7 +3,7 @@
  * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise the prover uses snarkjs.
  */
 
-import { sharedCurve } from "../curve.ts";
+import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import { addUp, assembleProof, type PartialSums, type Sums, sumParts } from "../fast/prove.ts";
 import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
@@ -48,29 +48,35 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     }
     return key;
   };
+  const sumsOf = async (file: Uint8Array, witness: Witness, parts: readonly Part[]): Promise<[Zkey, Curve, Sums]> => {
+    const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
+    const expected = zkey.variables * 32;
+    if (witness.byteLength !== expected) {
+      const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
+      throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
+    }
+    // Start the second thread first, so that both work at the same time.
+    const asked = partialSumsOf(there, witness, parts).catch((error: unknown) => {
+      keys.delete(file);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
+    });
+    // If this thread fails first, the other's failure must not be an unhandled rejection.
+    asked.catch(() => undefined);
+    const own = addUp(curve, sumParts(here, witness, parts));
+    return [zkey, curve, { ...own, ...addUp(curve, await asked) }];
+  };
   return {
     name: "sotto-fast",
     async warm(file) {
       await Promise.all([keyOf(file), sharedCurve()]);
     },
     async prove(file, witness) {
-      const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
-      const expected = zkey.variables * 32;
-      if (witness.byteLength !== expected) {
-        const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
-        throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
-      }
-      // Start the second thread first, so that both work at the same time.
-      const asked = partialSumsOf(there, witness).catch((error: unknown) => {
-        keys.delete(file);
-        const reason = error instanceof Error ? error.message : String(error);
-        throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
-      });
-      // If this thread fails first, the other's failure must not be an unhandled rejection.
-      asked.catch(() => undefined);
-      const own = addUp(curve, sumParts(here, witness));
-      const sums = { ...own, ...addUp(curve, await asked) };
+      const [zkey, curve, sums] = await sumsOf(file, witness, [...HERE, ...THERE]);
       return assembleProof(zkey, curve, sums as Required<Sums>);
+    },
+    async sums(file, witness, parts) {
+      return (await sumsOf(file, witness, parts))[2];
     },
     verify: pairingHolds,
   };
@@ -89,8 +95,12 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
   return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
 }
 
-async function partialSumsOf(key: RemoteKey | ProvingKey, witness: Witness): Promise<PartialSums> {
-  return "sum" in key ? key.sum(witness) : sumParts(key, witness);
+async function partialSumsOf(
+  key: RemoteKey | ProvingKey,
+  witness: Witness,
+  parts: readonly Part[],
+): Promise<PartialSums> {
+  return "sum" in key ? key.sum(witness, parts) : sumParts(key, witness, parts);
 }
 
 /** The fast engine if the machine supports it, else snarkjs. */

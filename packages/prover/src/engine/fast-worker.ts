@@ -26,11 +26,11 @@ async function answer(request: Request): Promise<PartialSums | undefined> {
     keys.delete(request.drop);
     return undefined;
   }
-  const { key, witness } = request.sum;
+  const { key, witness, parts } = request.sum;
   const prepared = keys.get(key);
   if (prepared === undefined) throw new Error("this key was not prepared");
   try {
-    return sumParts(prepared, witness);
+    return sumParts(prepared, witness, parts);
   } finally {
     witness.fill(0);
   }

@@ -12,7 +12,10 @@ export type Request =
       readonly id: number;
       readonly prepare: { readonly key: number; readonly zkey: Uint8Array; readonly parts: readonly Part[] };
     }
-  | { readonly id: number; readonly sum: { readonly key: number; readonly witness: Witness } }
+  | {
+      readonly id: number;
+      readonly sum: { readonly key: number; readonly witness: Witness; readonly parts?: readonly Part[] | undefined };
+    }
   | { readonly id: number; readonly drop: number };
 
 export interface Reply {
@@ -108,7 +111,8 @@ const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home,
 
 /** A key's share on the second thread. */
 export interface RemoteKey {
-  sum(witness: Witness): Promise<PartialSums>;
+  /** @param parts only these parts; default: all for which the key was prepared */
+  sum(witness: Witness, parts?: readonly Part[]): Promise<PartialSums>;
 }
 
 /** @throws Error if the runtime has no worker threads, or the worker failed */
@@ -119,8 +123,8 @@ export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]):
   const [home, key] = [thread, nextKey++];
   await home.ask({ prepare: { key, zkey, parts } });
   const remote: RemoteKey = {
-    async sum(witness) {
-      const { partialSums } = await home.ask({ sum: { key, witness } });
+    async sum(witness, parts) {
+      const { partialSums } = await home.ask({ sum: { key, witness, parts } });
       if (partialSums === undefined) throw new Error("the worker returned no partialSums");
       return partialSums;
     },

@@ -19,12 +19,15 @@ export type Sums = { readonly [part in Part]?: Point };
 
 /**
  * The sums of the parts for which the key was prepared. Synchronous, so that two proofs with one key cannot interfere.
+ *
+ * @param parts only these parts; default: all
  */
-export function sumParts(key: ProvingKey, witness: Witness): PartialSums {
+export function sumParts(key: ProvingKey, witness: Witness, parts?: readonly Part[]): PartialSums {
   const kernel = key.curve;
   const mark = kernel.mark();
   const digits = toDigits(new Uint32Array(witness.slice().buffer));
-  const tasks = Object.entries(key.bases).map(([part, { points, indices }]) => {
+  const bases = Object.entries(key.bases).filter(([part]) => parts?.includes(part as Part) ?? true);
+  const tasks = bases.map(([part, { points, indices }]) => {
     const own = part === "h" && key.quotient !== undefined ? toDigits(quotientScalars(key.quotient, witness)) : digits;
     return { part: part as Part, task: { points, indices, digits: own } };
   });
@@ -63,9 +66,13 @@ export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }
   const minusRs = SCALAR_FIELD_ORDER - ((r * s) % SCALAR_FIELD_ORDER);
   const blinding = [G1.multiply(proofA, s), G1.multiply(proofB1, r), G1.multiply(delta1, minusRs)];
   const proofC = blinding.reduce((sum, term) => G1.add(sum, term), G1.add(c, h));
-  const [ax, ay] = G1.toCoordinates(proofA) as [bigint, bigint];
-  const [bx0, bx1, by0, by1] = G2.toCoordinates(proofB) as [bigint, bigint, bigint, bigint];
-  const [cx, cy] = G1.toCoordinates(proofC) as [bigint, bigint];
+  return toProofPoints({ G1, G2 }, proofA, proofB, proofC);
+}
+
+export function toProofPoints({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b: Point, c: Point): ProofPoints {
+  const [ax, ay] = G1.toCoordinates(a) as [bigint, bigint];
+  const [bx0, bx1, by0, by1] = G2.toCoordinates(b) as [bigint, bigint, bigint, bigint];
+  const [cx, cy] = G1.toCoordinates(c) as [bigint, bigint];
   return {
     a: [ax, ay],
     b: [
@@ -91,7 +98,7 @@ function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<PartialS
 }
 
 /** Uniform below r up to 2^-258: 64 random bytes. */
-function randomScalar(): bigint {
+export function randomScalar(): bigint {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(64));
   return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) % SCALAR_FIELD_ORDER;
 }
