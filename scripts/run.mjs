@@ -3,6 +3,7 @@
 // same versions of these tools.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exclusively } from "./launcher/exclusive.mjs";
 import { ensureDependencies, ensureToolchain } from "./launcher/install.mjs";
 import { LauncherError, run } from "./launcher/process.mjs";
 import { tasks } from "./tasks.mjs";
@@ -15,12 +16,14 @@ async function main([name, ...rest]) {
   const steps = Object.hasOwn(tasks, name ?? "") ? tasks[name] : undefined;
   if (!steps)
     throw new LauncherError("UNKNOWN_TASK", `unknown task "${name ?? ""}"; one of: ${Object.keys(tasks).join(", ")}`);
-  const env = await ensureToolchain(root);
-  await ensureDependencies(root, env);
+  const typed = `npm run ${name}`;
+  const env = await ensureToolchain(root, typed);
+  await ensureDependencies(root, env, typed);
   // Arguments after the task's name go to its last command.
-  for (const [index, { command, args, variables, quiet }] of steps.entries()) {
+  for (const [index, { command, args, variables, quiet, builds }] of steps.entries()) {
     const all = index === steps.length - 1 ? [...args, ...rest] : args;
-    const status = await run(command, all, { cwd: root, env: { ...env, ...variables }, quiet });
+    const start = () => run(command, all, { cwd: root, env: { ...env, ...variables }, quiet });
+    const status = await (builds ? exclusively(root, typed, start) : start());
     if (status !== 0) return status;
   }
   return 0;

@@ -6,7 +6,10 @@ const command = (line, variables = {}) => {
 };
 
 // Builds only what has changed. turbo prints the output of each build, or one line for a cached result.
-const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
+const turbo = (what) => ({
+  ...command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`),
+  builds: true,
+});
 const build = turbo("build contracts:build");
 const quietly = (step) => ({ ...step, quiet: true });
 // The command line suggests commands in the form in which the user started it. For that it needs variables that the

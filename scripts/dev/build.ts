@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { root } from "../circuits/paths.ts";
+import { exclusively } from "../launcher/exclusive.mjs";
 import { elapsed, lastDuration, type Progress, recordDuration } from "../launcher/progress.mjs";
 import { CommandError } from "../lib/command.ts";
 
@@ -88,10 +89,14 @@ const TASK_LINE = /^(@sotto\/([\w-]+)|\/\/):[\w:]+: (.*)$/;
 const BUILDS = /^cache (miss|bypass)/;
 
 /**
+ * @param command that needs the build, as the user typed it
  * @param signal ends the build
  * @throws CommandError BUILD_FAILED after showing the build's output, INTERRUPTED
  */
-export async function buildAll(progress: Progress, signal: AbortSignal): Promise<void> {
+export const buildAll = (command: string, progress: Progress, signal: AbortSignal): Promise<void> =>
+  exclusively(root, command, () => buildStages(progress, signal), { signal, progress });
+
+async function buildStages(progress: Progress, signal: AbortSignal): Promise<void> {
   const steps = new Steps(progress);
   progress.show(() => steps.text());
   try {

@@ -230,7 +230,7 @@ async function dev(): Promise<void> {
   const state = State.open(options.state);
   await assertFree(options.ports);
   if (options.fresh) state.clear();
-  if (options.build) await buildAll(progress, lifetime.signal);
+  if (options.build) await buildAll("npm run dev", progress, lifetime.signal);
   const started = await startAll(options, state);
   const start = performance.now();
   const stopWatching = watchAndRestart(started.parts);

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { exclusively } from "./exclusive.mjs";
 import { cleanEnvironment, LauncherError, run } from "./process.mjs";
 import { elapsed, lastDuration, Progress, recordDuration } from "./progress.mjs";
 
@@ -46,9 +47,9 @@ async function install(root, name, what, command, args, { cwd, env }, detailOf =
 /** The last progress line of pnpm's output. */
 function packagesDone(output) {
   const [line] = output.match(/Progress: resolved \d+, reused \d+, downloaded \d+, added \d+/g)?.slice(-1) ?? [];
-  if (line === undefined) return "";
+  if (line === undefined) return " the locked dependencies";
   const [resolved, , , added] = line.match(/\d+/g);
-  return `: ${added} of ${resolved} packages`;
+  return ` ${added} of ${resolved} locked dependencies`;
 }
 
 const isStamped = (stamp, content) => existsSync(stamp) && readFileSync(stamp, "utf8") === content;
@@ -77,7 +78,8 @@ async function fetchToolchain(root, toolchain, packages) {
     writeFileSync(join(staging, "package.json"), '{ "private": true }\n');
     const env = cleanEnvironment(process.env, process.env.PATH);
     const args = ["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"];
-    const what = `fetching ${packages.join(" and ")} into .toolchain/`;
+    // Short enough for a terminal of 80 columns with its times.
+    const what = `fetching ${packages.join(" and ")}`;
     const status = await install(root, "toolchain", what, "npm", [...args, ...packages], { cwd: staging, env });
     if (status === 130 || status === 143)
       throw new LauncherError("INTERRUPTED", "interrupted while installing; run the same command again");
@@ -95,11 +97,18 @@ async function fetchToolchain(root, toolchain, packages) {
   }
 }
 
-/** @returns the environment in which `node` is the pinned one and the tools of node_modules/.bin are found */
-export async function ensureToolchain(root) {
+/**
+ * @param command as the user typed it
+ * @returns the environment in which `node` is the pinned one and the tools of node_modules/.bin are found
+ */
+export async function ensureToolchain(root, command) {
   const toolchain = join(root, ".toolchain");
   const packages = toolchainPackages(root);
-  if (!isStamped(join(toolchain, "stamp"), packages.join(" "))) await fetchToolchain(root, toolchain, packages);
+  const isInstalled = () => isStamped(join(toolchain, "stamp"), packages.join(" "));
+  if (!isInstalled())
+    await exclusively(root, command, async () => {
+      if (!isInstalled()) await fetchToolchain(root, toolchain, packages);
+    });
   const path = [join(toolchain, "node_modules", ".bin"), join(root, "node_modules", ".bin"), process.env.PATH];
   return cleanEnvironment(process.env, path.join(delimiter));
 }
@@ -126,10 +135,17 @@ function storeArguments(root) {
   return store !== undefined && existsSync(store) ? [`--store-dir=${store}`] : [];
 }
 
-export async function ensureDependencies(root, env) {
+/** @param command as the user typed it */
+export async function ensureDependencies(root, env, command) {
   const stamp = join(root, "node_modules", ".sotto-stamp");
   const content = dependencyHash(root);
   if (isStamped(stamp, content)) return;
+  await exclusively(root, command, async () => {
+    if (!isStamped(stamp, content)) await installDependencies(root, env, stamp, content);
+  });
+}
+
+async function installDependencies(root, env, stamp, content) {
   rmSync(stamp, { force: true });
   const version = { cwd: root, env, stdio: "ignore" };
   if ((await run("node", [join("scripts", "launcher", "check-node.mjs")], version)) !== 0)
@@ -140,7 +156,7 @@ export async function ensureDependencies(root, env) {
   // Answers in advance the only question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
   args.push(...storeArguments(root));
-  const what = "installing the locked dependencies";
+  const what = "installing";
   const status = await install(root, "dependencies", what, "pnpm", args, { cwd: root, env }, packagesDone);
   if (status === 130 || status === 143)
     throw new LauncherError("INTERRUPTED", "interrupted: run the same command again to resume");

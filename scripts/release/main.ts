@@ -71,7 +71,7 @@ async function release(): Promise<void> {
   if (options.help) return void process.stdout.write(USAGE);
   if (options.version) return void console.log(`all public packages are ${applyChangesets()} now: review and commit`);
   if (!options.once) await assertFree({ registry: options.port });
-  if (options.build) await buildAll(progress, lifetime.signal);
+  if (options.build) await buildAll("npm run release", progress, lifetime.signal);
   // Removes the tarballs of earlier versions.
   const tarballs = join(folder, "packages");
   rmSync(tarballs, { recursive: true, force: true });

@@ -93,7 +93,9 @@ describe("the launcher", function () {
     putNpm(`${line(12)}; sleep 3; ${line(40)}`);
     const lines = run("contracts:build", "--help").stderr.match(/^sotto: installing .*$/gm) ?? [];
     expect(lines[0]).to.match(/installing the locked dependencies \(\d+ s of about \d+ s\)$/);
-    expect(lines[1]).to.match(/: 12 of 40 packages \(\d+ s of about \d+ s\)$/);
+    expect(lines[1]).to.match(/installing 12 of 40 locked dependencies \(\d+ s of about \d+ s\)$/);
+    // A terminal of 80 columns cuts longer lines, and the times are at the end.
+    for (const line of lines) expect(line).to.have.lengthOf.at.most(79);
   });
 
   it("reports an unreachable registry, and leaves no partial files", () => {
@@ -147,6 +149,61 @@ describe("the launcher", function () {
     it("forwards the variables that show how it was started, so that hints name the right command", () => {
       const started = { npm_lifecycle_event: "sotto", npm_config_user_agent: "pnpm/12.21.0 node/v24" };
       expect(sotto("exit 0", started).stdout).to.equal('["sotto","pnpm/12.21.0 node/v24"]\n');
+    });
+  });
+
+  describe("in two terminals", () => {
+    /** Starts a task without waiting for its end. */
+    const start = (...args: string[]) => {
+      const child = spawn(process.execPath, [join(folder, "scripts", "run.mjs"), ...args], { cwd: folder, env });
+      let stderr = "";
+      child.stderr.setEncoding("utf8").on("data", (text) => {
+        stderr += text;
+      });
+      const ended = new Promise<string>((resolve) => child.once("close", () => resolve(stderr)));
+      return { child, ended, stderr: () => stderr };
+    };
+    const until = async (condition: () => boolean) => {
+      while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    /** A command that logs when it starts, runs until the test lets it end, and logs when it ends. */
+    const putHeld = (name: string) =>
+      put(
+        name,
+        `echo start >> "${folder}/log"; while [ ! -e "${folder}/go" ]; do sleep 0.1; done; echo end >> "${folder}/log"`,
+      );
+    const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8").split("\n") : []);
+
+    it("installs once, and the second command says for which it waits", async () => {
+      putHeld("pnpm-held");
+      putNpm(`exec "${folder}/fake/pnpm-held"`);
+      put("hardhat", "exit 0");
+      const first = start("contracts:build");
+      await until(() => log().includes("start"));
+      const second = start("contracts:build");
+      await until(() => second.stderr().includes("waiting"));
+      writeFileSync(join(folder, "go"), "");
+      await Promise.all([first.ended, second.ended]);
+      expect(log()).to.deep.equal(["start", "end", ""]);
+      expect(second.stderr()).to.match(/^waiting for npm run contracts:build \(process \d+\) to build \(\d+ s\)$/m);
+      expect([first.child.exitCode, second.child.exitCode]).to.deep.equal([0, 0]);
+    });
+
+    it("builds in one after the other, also after the first was killed", async () => {
+      putNpm("exit 0");
+      putHeld("turbo");
+      run("contracts:build", "--help");
+      const first = start("build");
+      await until(() => log().includes("start"));
+      const second = start("build");
+      await until(() => second.stderr().includes("waiting for npm run build"));
+      expect(log()).to.deep.equal(["start", ""]);
+      first.child.kill("SIGKILL");
+      await until(() => log().filter((line) => line === "start").length === 2);
+      writeFileSync(join(folder, "go"), "");
+      await second.ended;
+      expect(second.child.exitCode).to.equal(0);
+      expect(existsSync(join(folder, ".dev", "build.lock"))).to.equal(false);
     });
   });
 
