@@ -27,7 +27,10 @@ import { fuzzSize } from "../../../test/kit/fuzz-size.ts";
 import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import type { PrepaidOptions } from "../src/index.ts";
+import { CheckUnavailable } from "../src/outcome.ts";
 import { parseConfig } from "../src/paywall/config.ts";
+import { Keyring } from "../src/prepaid/keyring.ts";
+import { Verifier } from "../src/prepaid/verifier.ts";
 import { BACKENDS } from "./support/claim-servers.ts";
 import { DEPLOYMENT } from "./support/payment.ts";
 import {
@@ -122,6 +125,22 @@ for (const [name, address] of Object.entries(BACKENDS))
       ]);
       // The control: nothing of this has spent the token.
       expect(told(await show(server, token))).to.equal("paid");
+    });
+
+    it("are verified one by one, however many are shown at the same time", async () => {
+      const [token] = await tokensOf(server, 1);
+      const wrong = (i: number) => ({ ...token!, nonce: `0x${i.toString(16).padStart(64, "0")}` });
+      const shown = Array.from({ length: 250 }, (_, i) => (i === 170 ? token! : wrong(i)));
+      const decisions = await Promise.all(shown.map((one) => show(server, one)));
+      expect(decisions.flatMap((decision, i) => (told(decision) === "paid" ? [i] : []))).to.deep.equal([170]);
+      expect(reasons()).to.deep.equal(Array.from({ length: 249 }, () => "PREPAID_SIGNATURE"));
+    });
+
+    it("are not refused for good because a token with the same nonce has a wrong signature", async () => {
+      const [token] = await tokensOf(server, 1);
+      const forged = { ...token!, signature: token!.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
+      const decisions = await Promise.all([forged, token!, forged].map((one) => show(server, one)));
+      expect(decisions.map(told)).to.deep.equal(["402", "paid", "402"]);
     });
 
     it("are refused if their key signed them with another hash, salt or padding", async () => {
@@ -237,6 +256,45 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(told(await show(server, token!))).to.equal("paid");
     });
   });
+
+describe("the signatures of prepaid tokens", function () {
+  slow(this, "verifies 10,000 of them");
+  const keys = new Keyring([merchant.schedule], undefined).all;
+  const tokenOf = (i: number) => {
+    const token = {
+      nonce: `0x${i.toString(16).padStart(64, "0")}`,
+      challengeDigest: `0x${"00".repeat(32)}`,
+      keyId: keys[0]!.id,
+      signature: new Uint8Array(256),
+    };
+    return { ...token, header: encodePrepaidHeader(token) };
+  };
+  let verifier: Verifier;
+  beforeEach(() => {
+    verifier = new Verifier(keys);
+  });
+  afterEach(() => verifier.close());
+
+  it("wait in a queue that has a limit", async () => {
+    const answers = Array.from({ length: 10_000 }, (_, i) => verifier.isSigned(tokenOf(i)));
+    await expectUnavailable("OVERLOADED", verifier.isSigned(tokenOf(10_000)));
+    expect(new Set(await Promise.all(answers))).to.deep.equal(new Set([false]));
+    expect(await verifier.isSigned(tokenOf(10_000))).to.equal(false);
+  });
+
+  it("can be checked again later if the thread fails", async () => {
+    const unknown = { ...tokenOf(1), keyId: `0x${"00".repeat(32)}` };
+    await expectUnavailable("VERIFIER_FAILED", verifier.isSigned(unknown));
+    expect(await verifier.isSigned(tokenOf(1))).to.equal(false);
+    await verifier.close();
+    await expectUnavailable("VERIFIER_FAILED", verifier.isSigned(tokenOf(1)));
+  });
+});
+
+async function expectUnavailable(code: string, action: Promise<unknown>): Promise<void> {
+  const error = await action.catch((cause: unknown) => cause);
+  expect(error).to.be.instanceOf(CheckUnavailable).and.have.property("code", code);
+}
 
 describe("the option prepaid", function () {
   slow(this, "generates keys");

@@ -13,7 +13,7 @@ function prices(options: Partial<PaywallOptions>): Prices {
 /** Base units. */
 async function costOf(made: Prices, target: string, method?: string): Promise<bigint | "free"> {
   const price = await made.of(...ask(target, method));
-  return price === "free" ? price : parsePrice(price, DECIMALS);
+  return price === "free" ? price : made.amount(price, DECIMALS);
 }
 
 const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof parseTarget>>] => [

@@ -11,11 +11,12 @@ import {
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
-import { decodePrepaidHeader, type PrepaidToken } from "@sotto/protocol/prepaid";
+import { decodePrepaidHeader } from "@sotto/protocol/prepaid";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Prepaid, PrepaidTotals } from "../prepaid/prepaid.ts";
+import type { ShownToken } from "../prepaid/verifier.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import { type Prices, parsePrice, pricedRequest } from "../routes/prices.ts";
+import { type Prices, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";
 import type { Checks, PaidTerms } from "./checks.ts";
 import type { Config } from "./config.ts";
@@ -136,7 +137,7 @@ export class CorePaywall implements Paywall {
     }
     const token = await opening.token();
     if (token === undefined) return this.#notOpen();
-    const price = parsePrice(quoted, token.decimals);
+    const price = prices.amount(quoted, token.decimals);
     const resource = config.origin + target.target;
     const values = request.header(responses.PROOF_HEADER);
     if (values.length === 0) return this.#redeemOrChallenge(request, { target, price, resource, token });
@@ -338,10 +339,11 @@ interface ChallengedRequest {
 type Passed = Awaited<ReturnType<Checks["pass"]>>;
 
 /** @returns the token, or the reason why it is none */
-function parseToken(values: readonly string[]): PrepaidToken | string {
+function parseToken(values: readonly string[]): ShownToken | string {
+  const [header = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;
   try {
-    return decodePrepaidHeader(values[0]);
+    return { ...decodePrepaidHeader(header), header };
   } catch (error) {
     if (error instanceof SottoError) return error.message;
     throw error;

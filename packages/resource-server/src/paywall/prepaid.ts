@@ -110,12 +110,14 @@ export class PrepaidEndpoints {
     }
   }
 
-  /** Runs after the cheap checks of a proof: reads the batch. */
+  /** Runs after the cheap checks of a proof: reads the batch, and starts the threads that will sign it. */
   async readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Promise<Uint8Array> {
+    const { signer } = this.#parts.prepaid;
     const bytes = purchase.count * PREPAID_KEY_BYTES;
-    this.#parts.prepaid.signer.assertCapacity(purchase.count);
+    signer.assertCapacity(purchase.count);
     const batch = await readBody(body, bytes);
     checkBatch(batch, key, purchase);
+    signer.start();
     return batch;
   }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CheckUnavailable } from "../outcome.ts";
+import { Batches } from "./batches.ts";
 import { type PrepaidStore, type Spend, spendId } from "./store.ts";
 
 /** Tokens in one statement. */
@@ -22,11 +23,10 @@ interface Waiting {
 export class GroupCommit {
   readonly #store: PrepaidStore;
   readonly #onError: (error: unknown) => void;
-  readonly #waiting: Waiting[] = [];
+  readonly #batches = new Batches<Waiting>(MAX_BATCH, (batch) => this.#commit(batch));
   /** Tokens that wait or are being spent, by id. */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   readonly #restoring = new Set<Promise<unknown>>();
-  #running: Promise<void> | undefined;
   #closed = false;
 
   constructor(store: PrepaidStore, onError: (error: unknown) => void) {
@@ -45,35 +45,22 @@ export class GroupCommit {
     const before = this.#pending.get(id);
     // The statement could not contain a token twice. If the first fails, this one may be shown again as well.
     if (before !== undefined) return before.then(() => undefined);
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new CheckUnavailable("OVERLOADED", 2));
-    const spent = new Promise<string | undefined>((settle, fail) => this.#waiting.push({ spend, settle, fail }));
+    if (this.#batches.waiting >= MAX_WAITING) return Promise.reject(new CheckUnavailable("OVERLOADED", 2));
+    const spent = new Promise<string | undefined>((settle, fail) => this.#batches.add({ spend, settle, fail }));
     // A token whose statement failed stays pending until it is restored.
     spent.then(
       () => this.#pending.delete(id),
       () => undefined,
     );
     this.#pending.set(id, spent);
-    this.#running ??= this.#run();
     return spent;
   }
 
   /** Resolves once every token that waits is spent or restored. */
   async end(): Promise<void> {
-    await this.#running;
+    await this.#batches.end();
     this.#closed = true;
     await Promise.all(this.#restoring);
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#waiting.length > 0) {
-        // All requests of this turn of the event loop share a statement.
-        await new Promise((resolve) => setImmediate(resolve));
-        await this.#commit(this.#waiting.splice(0, MAX_BATCH));
-      }
-    } finally {
-      this.#running = undefined;
-    }
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {

@@ -1,10 +1,9 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
-import { verify } from "node:crypto";
-import { type PrepaidToken, prepaidTokenInput } from "@sotto/protocol/prepaid";
 import { CheckFailed } from "../outcome.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Key, Keyring } from "./keyring.ts";
-import { openingOf, type PrepaidStore, type Spend, spendId } from "./store.ts";
+import { type PrepaidStore, type Spend, spendId } from "./store.ts";
+import { type ShownToken, Verifier } from "./verifier.ts";
 
 /** The method and target that a token pays for. */
 export interface TokenUse {
@@ -33,15 +32,9 @@ export interface RedemptionParts {
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Rejects also a signature that is not below the modulus. The key itself names padding and salt: Node takes about as long
- * to read them from an object with options as to verify.
- */
-const isSigned = (token: PrepaidToken, { publicKey }: Key): boolean =>
-  verify("sha384", prepaidTokenInput(token), publicKey, token.signature);
-
 export class Redemption {
   readonly #parts: RedemptionParts;
+  readonly #verifier: Verifier;
   readonly #commits: GroupCommit;
   /** What the tokens open whose handlers run in this process, or whose return is being stored. */
   readonly #running = new Map<string, string>();
@@ -50,6 +43,7 @@ export class Redemption {
 
   constructor(parts: RedemptionParts) {
     this.#parts = parts;
+    this.#verifier = new Verifier(parts.keyring.all);
     this.#commits = new GroupCommit(parts.store, parts.onError);
   }
 
@@ -59,15 +53,15 @@ export class Redemption {
    * @throws CheckFailed PREPAID_KEY, PREPAID_VALUE, PREPAID_CHALLENGE, PREPAID_SIGNATURE, PREPAID_SPENT, PREPAID_BUSY;
    *   CheckUnavailable
    */
-  async redeem(token: PrepaidToken, { method, target, price }: TokenUse): Promise<SpentToken> {
+  async redeem(token: ShownToken, { method, target, price }: TokenUse): Promise<SpentToken> {
     const { keyring, challengeDigest, clock } = this.#parts;
     const key = keyring.find(token.keyId);
     if (key === undefined || !keyring.redeems(key, clock())) throw new CheckFailed("PREPAID_KEY");
     if (key.value !== price) throw new CheckFailed("PREPAID_VALUE");
     if (token.challengeDigest !== challengeDigest) throw new CheckFailed("PREPAID_CHALLENGE");
-    if (!isSigned(token, key)) throw new CheckFailed("PREPAID_SIGNATURE");
+    if (!(await this.#verifier.isSigned(token))) throw new CheckFailed("PREPAID_SIGNATURE");
     const nonce = Buffer.from(token.nonce.slice(2), "hex").toString("base64url");
-    const spend = { keyId: key.id, nonce, opens: openingOf(method, target) };
+    const spend = { keyId: key.id, nonce, opens: `${method} ${target}` };
     const id = spendId(spend);
     // Its handler may still fail, and then the token opens the same request again.
     if (this.#running.get(id) === spend.opens) throw new CheckFailed("PREPAID_BUSY", 2);
@@ -94,7 +88,9 @@ export class Redemption {
     };
   }
 
-  end(): Promise<void> {
-    return this.#commits.end();
+  /** Resolves once every token that waits is spent or refused. */
+  async end(): Promise<void> {
+    await this.#verifier.close();
+    await this.#commits.end();
   }
 }

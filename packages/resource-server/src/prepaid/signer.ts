@@ -55,6 +55,11 @@ export class Signer {
     if (this.#messages + count > MAX_MESSAGES) throw new CheckUnavailable("OVERLOADED", 5);
   }
 
+  /** Starts all threads early: they load while a payment is checked. */
+  start(): void {
+    while (!this.#closed && this.#threads.size < this.#size) this.#start();
+  }
+
   /**
    * Raw RSA over blinded messages; every signature is checked.
    *
@@ -122,6 +127,8 @@ export class Signer {
       thread.job?.fail(failed());
       if (!this.#closed) this.#dispatch();
     });
+    // A thread without a job does not keep the process running.
+    thread.worker.unref();
     this.#threads.add(thread);
     return thread;
   }

@@ -1,7 +1,13 @@
 // Code of the thread that spends tokens in SQLite: each commit waits for the disk, which would block every request.
 import { DatabaseSync } from "node:sqlite";
-import { parentPort, workerData } from "node:worker_threads";
-import type { SpendAnswer, SpendOrder } from "./spend-thread.ts";
+import { workerData } from "node:worker_threads";
+import { carryOut } from "./thread.ts";
+
+export interface SpendOrder {
+  readonly holder: string;
+  /** JSON: a list of pairs of key id and nonce. */
+  readonly tokens: string;
+}
 
 const database = new DatabaseSync(workerData as string);
 // FULL: a committed token survives a power cut. Another connection may hold the lock for a while.
@@ -12,14 +18,8 @@ const insert = database.prepare(`
   where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
   on conflict do nothing returning key_id || ':' || nonce as id`);
 
-parentPort?.on("message", ({ id, holder, tokens }: SpendOrder) => {
-  let answer: SpendAnswer;
-  try {
-    const rows = insert.all(holder, tokens) as { id: string }[];
-    // A list of texts is cheaper to copy to the other thread than a list of objects.
-    answer = { id, spent: rows.map((row) => row.id) };
-  } catch (error) {
-    answer = { id, error: error instanceof Error ? error.message : String(error) };
-  }
-  parentPort?.postMessage(answer);
+carryOut(({ holder, tokens }: SpendOrder): string[] => {
+  const rows = insert.all(holder, tokens) as { id: string }[];
+  // A list of texts is cheaper to copy to the other thread than a list of objects.
+  return rows.map((row) => row.id);
 });

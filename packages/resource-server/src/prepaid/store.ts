@@ -4,7 +4,8 @@ import { type Database, openDatabase } from "@sotto/database";
 import { type RawBuilder, sql } from "kysely";
 import { invalidOption } from "../errors.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
-import { SpendThread } from "./spend-thread.ts";
+import type { SpendOrder } from "./spend-worker.ts";
+import { Thread } from "./thread.ts";
 
 /** How often a token may be returned after a failed handler. */
 const MAX_RETURNS = 2;
@@ -18,12 +19,12 @@ export interface Spend {
   readonly keyId: string;
   /** base64url, 43 characters. */
   readonly nonce: string;
-  /** Digest of the method and target, see `openingOf`. */
+  /** Method and target: what the token opens, and opens again if it is returned. */
   readonly opens: string;
 }
 
-/** What a token opens if it is returned: this method and target only. */
-export const openingOf = (method: string, target: string): string => hash("sha256", `${method} ${target}`, "base64url");
+/** What is stored of a returned token's method and target. */
+const openingOf = ({ opens }: Spend): string => hash("sha256", opens, "base64url");
 
 export const spendId = ({ keyId, nonce }: Pick<Spend, "keyId" | "nonce">): string => `${keyId}:${nonce}`;
 
@@ -52,12 +53,12 @@ export interface PrepaidStoreOptions {
 export class PrepaidStore {
   readonly #database: Database<PrepaidSchema>;
   /** For SQLite, whose commits would block this thread. */
-  readonly #thread: SpendThread | undefined;
+  readonly #thread: Thread<SpendOrder, string[]> | undefined;
   readonly #onQuery: PrepaidStoreOptions["onQuery"];
 
   private constructor(database: Database<PrepaidSchema>, { url, onQuery }: PrepaidStoreOptions) {
     this.#database = database;
-    this.#thread = database.kind === "sqlite" ? new SpendThread(url.slice("sqlite:".length)) : undefined;
+    this.#thread = database.kind === "sqlite" ? new Thread("spend-worker", url.slice("sqlite:".length)) : undefined;
     this.#onQuery = onQuery;
   }
 
@@ -110,7 +111,7 @@ export class PrepaidStore {
     const spent =
       this.#thread === undefined
         ? await this.#insert(tokens, holder)
-        : await this.#thread.spend(JSON.stringify(tokens), holder);
+        : await this.#thread.run({ holder, tokens: JSON.stringify(tokens) });
     return new Set(spent);
   }
 
@@ -132,7 +133,7 @@ export class PrepaidStore {
    */
   async spendReturned(spends: readonly Spend[], holder: string): Promise<Set<string>> {
     if (spends.length === 0) return new Set();
-    const rows = this.#elements(spends.map(({ keyId, nonce, opens }) => [keyId, nonce, opens]));
+    const rows = this.#elements(spends.map((spend) => [spend.keyId, spend.nonce, openingOf(spend)]));
     const returned = await sql<{ key_id: string; nonce: string }>`
       select key_id, nonce from ${rows}
       join prepaid_token on key_id = value ->> 0 and nonce = value ->> 1
@@ -150,12 +151,12 @@ export class PrepaidStore {
   }
 
   /** Returns a token whose handler failed or did not start, at most twice. @returns whether it was returned */
-  async restore({ keyId, nonce, opens }: Spend, holder: string): Promise<boolean> {
+  async restore(spend: Spend, holder: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.db
       .updateTable("prepaid_token")
-      .set((row) => ({ returned_for: opens, returns: row("returns", "+", 1) }))
-      .where("key_id", "=", keyId)
-      .where("nonce", "=", nonce)
+      .set((row) => ({ returned_for: openingOf(spend), returns: row("returns", "+", 1) }))
+      .where("key_id", "=", spend.keyId)
+      .where("nonce", "=", spend.nonce)
       .where("holder", "=", holder)
       .where("returned_for", "is", null)
       .where("returns", "<", MAX_RETURNS)

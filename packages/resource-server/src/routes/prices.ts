@@ -38,6 +38,8 @@ export class Prices {
   readonly #free: readonly Pattern[];
   readonly #routes: readonly PricedPattern[];
   readonly #defaultPrice: Price | PriceOf;
+  /** Base units of the fixed prices, parsed once. */
+  readonly #amounts = new Map<Price, bigint>();
 
   /** @throws PaywallError INVALID_OPTION */
   constructor({ price, routes = [], free = HEALTH_ROUTES }: PriceOptions) {
@@ -50,7 +52,7 @@ export class Prices {
   }
 
   /**
-   * Checks the fixed prices, once the token's decimals are known.
+   * Checks and parses the fixed prices, once the token's decimals are known.
    *
    * @throws PaywallError INVALID_OPTION
    */
@@ -58,7 +60,7 @@ export class Prices {
     for (const { name, price } of [{ name: "price", price: this.#defaultPrice }, ...this.#routes])
       if (typeof price !== "function")
         try {
-          parsePrice(price, decimals);
+          this.#amounts.set(price, parsePrice(price, decimals));
         } catch (cause) {
           throw invalidOption(`${name} is not a price: ${(cause as Error).message}`, cause);
         }
@@ -73,6 +75,11 @@ export class Prices {
     const route = this.#routes.find(({ pattern }) => matchesLoosely(pattern, request.method, target));
     const price = route?.price ?? this.#defaultPrice;
     return typeof price === "function" ? price(pricedRequest(request, target)) : price;
+  }
+
+  /** Base units of a price from `of`. @throws SottoError INVALID_AMOUNT; PaywallError INVALID_OPTION */
+  amount(price: Price, decimals: number): bigint {
+    return this.#amounts.get(price) ?? parsePrice(price, decimals);
   }
 }
 
