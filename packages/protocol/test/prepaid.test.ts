@@ -101,6 +101,8 @@ describe("a pack of prepaid tokens", () => {
       expectCode("INVALID_KEY", () => preparePrepaidPack(new Uint8Array(size), signer.key, ORIGIN, 1));
     for (const count of [0, 1001, 1.5, Number.NaN])
       expectCode("INVALID_INTEGER", () => preparePrepaidPack(SECRET, signer.key, ORIGIN, count));
+    for (const first of [-1, 0.5, 1000, Number.NaN])
+      expectCode("INVALID_INTEGER", () => preparePrepaidPack(SECRET, signer.key, ORIGIN, 1, first));
     for (const origin of ["", "data.example", "https://data.example/", "https://DATA.example", "ftp://data.example"])
       expectCode("INVALID_STRING", () => preparePrepaidPack(SECRET, signer.key, origin, 1));
   });

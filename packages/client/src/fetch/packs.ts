@@ -5,7 +5,6 @@ import {
   PREPAID_KEY_BYTES,
   PREPAID_PACK_SIZES,
   PREPAID_RECOVER_PATH,
-  type PrepaidPack,
   prepaidPurchaseTarget,
   redeemsAt,
   signsAt,
@@ -18,6 +17,7 @@ import type { PackRecord } from "../prepaid/records.ts";
 import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prepaid/schedules.ts";
 import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
+import type { UnsignedPack } from "../wallet/prepaid-pack.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import type { PrepaidSettings } from "./prepaid-options.ts";
@@ -60,7 +60,7 @@ const PASSING = [409, 425, 429, 500, 502, 503, 504];
 /** A pack with its unsigned tokens. */
 interface Prepared {
   readonly record: PackRecord;
-  readonly pack: PrepaidPack;
+  readonly pack: UnsignedPack;
 }
 
 /** Buys packs and collects their signatures, and resumes after a crash at any step. */
@@ -95,7 +95,7 @@ export class Packs {
     const open = this.#book.packs(origin).find((pack) => pack.value === String(value) && this.#isOpen(pack));
     if (open !== undefined) return this.#finish(open, signal);
     const key = await this.#checkedKey(wish);
-    const prepared = this.#prepareNext(key, await this.#chooseCount(key));
+    const prepared = await this.#prepareNext(key, await this.#chooseCount(key));
     const known = await this.#findBoughtBefore(prepared, signal);
     if (known !== undefined) return known;
     // Journaled before anything is paid: from here on the pack is never forgotten.
@@ -113,7 +113,7 @@ export class Packs {
       for (const key of this.#book.keys(origin).filter(({ epoch }) => redeemsAt(epoch, now)))
         for (const count of PREPAID_PACK_SIZES)
           for (;;) {
-            const pack = await this.#findBoughtBefore(this.#prepareNext(key, count), signal);
+            const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count), signal);
             if (pack === undefined) break;
             found.push(pack);
           }
@@ -164,15 +164,15 @@ export class Packs {
   }
 
   /** The tokens of a stored pack, unsigned. */
-  #prepare(record: PackRecord): Prepared {
+  async #prepare(record: PackRecord): Promise<Prepared> {
     const { origin, number, count } = record;
-    return { record, pack: this.#wallet.prepaidPack({ origin, key: keyOfPack(record), number, count }) };
+    return { record, pack: await this.#wallet.prepaidPack({ origin, key: keyOfPack(record), number, count }) };
   }
 
   /** The next pack of a key, not stored yet. */
-  #prepareNext({ origin, wallet, value, epoch, key }: MerchantKey, count: number): Prepared {
+  async #prepareNext({ origin, wallet, value, epoch, key }: MerchantKey, count: number): Promise<Prepared> {
     const number = this.#book.nextNumber(origin, key.id, count);
-    const pack = this.#wallet.prepaidPack({ origin, key, number, count });
+    const pack = await this.#wallet.prepaidPack({ origin, key, number, count });
     const record: PackRecord = {
       id: packId(origin, key.id, number),
       origin,
@@ -227,7 +227,7 @@ export class Packs {
   }
 
   async #finish(record: PackRecord, signal: AbortSignal | undefined, known?: Prepared): Promise<PackRecord> {
-    const prepared = known ?? this.#prepare(record);
+    const prepared = known ?? (await this.#prepare(record));
     if (record.state === "paid") return this.#collect(record, prepared, signal);
     const paid = await this.#purchase(record, prepared, signal);
     const answer = await this.#present(paid, prepared, signal);
@@ -319,10 +319,10 @@ export class Packs {
       throw new PrepaidError("PREPAID_PACK_PENDING", message, { origin, reason: "wrong length", id });
     }
     try {
-      pack.finish(body);
+      await pack.finish(body);
     } catch (cause) {
       if (!(cause instanceof SottoError) || cause.code !== "INVALID_SIGNATURE") throw cause;
-      const message = `${origin} returned a wrong signature, so the whole pack is void: ${cause.message}`;
+      const message = `${origin} returned a wrong signature, so the whole pack is void`;
       const stop = { code: "PREPAID_SIGNATURES_INVALID", message, at: this.#wallet.now(), evidence: [] } as const;
       const error = await this.#book.stop(origin, { ...stop, evidence: [] });
       await this.#book.putPack({ ...record, state: "void" });

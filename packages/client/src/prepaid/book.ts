@@ -6,7 +6,6 @@ import {
   PREPAID_KEY_BYTES,
   PREPAID_PACK_SIZES,
   type PrepaidKey,
-  type PrepaidPack,
   type PrepaidToken,
   prepaidKey,
   redeemsAt,
@@ -17,6 +16,7 @@ import {
 import { hashText } from "../purchase/hash.ts";
 import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 import { Lock } from "../wallet/lock.ts";
+import type { UnsignedPack } from "../wallet/prepaid-pack.ts";
 import { PrepaidError } from "./errors.ts";
 import type { DemandRecord, OriginRecord, PackRecord, ShownRecord, Stop } from "./records.ts";
 import { type Conflict, findConflict, keysOf, type MerchantKey } from "./schedules.ts";
@@ -345,10 +345,10 @@ export class PrepaidBook {
   }
 
   /** The tokens of a pack, derived once in this process. */
-  tokens(pack: PackRecord, prepare: () => PrepaidPack): Promise<readonly PrepaidToken[]> {
+  tokens(pack: PackRecord, prepare: () => Promise<UnsignedPack>): Promise<readonly PrepaidToken[]> {
     let tokens = this.#tokens.get(pack.id);
     if (tokens === undefined) {
-      tokens = this.signatures(pack).then((signatures) => prepare().finish(signatures));
+      tokens = this.signatures(pack).then(async (signatures) => (await prepare()).finish(signatures));
       tokens.catch(() => this.#tokens.delete(pack.id));
       this.#tokens.set(pack.id, tokens);
     }

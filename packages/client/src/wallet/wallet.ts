@@ -1,7 +1,7 @@
 import type { ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
-import { type PrepaidKey, type PrepaidPack, preparePrepaidPack } from "@sotto/protocol/prepaid";
+import type { PrepaidKey } from "@sotto/protocol/prepaid";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
@@ -35,6 +35,7 @@ import { type PayOptions, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
+import { preparePack, type UnsignedPack } from "./prepaid-pack.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
 import { isUnseen } from "./shown.ts";
 import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
@@ -286,8 +287,8 @@ export class Wallet {
    *
    * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
    */
-  prepaidPack({ origin, key, number, count }: PrepaidPackTerms): PrepaidPack {
-    return preparePrepaidPack(this.#core.options.keys.prepaidSecret(origin, key.id, number), key, origin, count);
+  prepaidPack({ origin, key, number, count }: PrepaidPackTerms): Promise<UnsignedPack> {
+    return preparePack(this.#core.options.keys.prepaidSecret(origin, key.id, number), key, origin, count);
   }
 
   /** Status of a payment, withdrawal or merge as of the last scan. @throws WalletError UNKNOWN_PAYMENT */

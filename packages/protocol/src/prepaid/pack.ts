@@ -10,6 +10,7 @@ import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaid
 /** The sizes of a pack. There are few, so that a size reveals little about the payer. */
 export const PREPAID_PACK_SIZES = [100, 1000] as const;
 
+const MAX_TOKENS = 1000;
 /** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
 const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
 
@@ -34,16 +35,24 @@ export interface PrepaidPack {
  * @param key the merchant's key for the value and the epoch
  * @param origin at which the tokens are spent, such as "https://data.example"
  * @param count how many tokens, 1 to 1000
+ * @param first index of the first token, to prepare a pack in parts: it is their concatenation
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
  */
-export function preparePrepaidPack(secret: Uint8Array, key: PrepaidKey, origin: string, count: number): PrepaidPack {
+export function preparePrepaidPack(
+  secret: Uint8Array,
+  key: PrepaidKey,
+  origin: string,
+  count: number,
+  first = 0,
+): PrepaidPack {
   if (!(secret instanceof Uint8Array) || secret.length !== 32)
     fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
-  assertInteger(count, 1, 1000, "count");
+  assertInteger(count, 1, MAX_TOKENS, "count");
+  assertInteger(first, 0, MAX_TOKENS - count, "first");
   const challengeDigest = prepaidChallengeDigest(origin);
   const tokens: Omit<PrepaidToken, "signature">[] = [];
   const inputs: BlindInput[] = [];
-  for (let i = 0; i < count; i++) {
+  for (let i = first; i < first + count; i++) {
     const bytes = expand(
       sha256,
       secret,
