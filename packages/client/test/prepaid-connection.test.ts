@@ -1,7 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import { checkPrepaidOptions } from "../src/fetch/prepaid-options.ts";
 import { ask } from "../src/prepaid/ask.ts";
 import { separateFetch } from "../src/prepaid/connection.ts";
 
@@ -77,5 +78,39 @@ describe("a connection for prepaid packs", () => {
       "the server did not answer in 50 ms",
     ]);
     expect((await ask(send, url, {}, limits)).status, "the control").to.equal(200);
+  });
+
+  describe("and a dispatcher of the program", () => {
+    const GLOBAL = Symbol.for("undici.globalDispatcher.1");
+    const shared = globalThis as { [GLOBAL]?: object | undefined };
+    class ProxyAgent {}
+    const settings = (options: object = {}, given = fetch) =>
+      checkPrepaidOptions({ maxPerHost: 1n, mirrors: [], ...options }, given, 31_337n);
+    let before: object | undefined;
+    beforeEach(async () => {
+      // Node sets its own with the first request.
+      await (await fetch(url)).text();
+      before = shared[GLOBAL];
+    });
+    afterEach(() => {
+      shared[GLOBAL] = before;
+    });
+
+    it("exclude each other, because the connection would bypass the dispatcher", () => {
+      const { assertNoDispatcher } = settings();
+      assertNoDispatcher();
+      assertNoDispatcher({ method: "GET" });
+      expectCode("FETCH_OPTION_INVALID", () => assertNoDispatcher({ dispatcher: new ProxyAgent() }), /ProxyAgent/);
+      shared[GLOBAL] = new ProxyAgent();
+      expectCode("FETCH_OPTION_INVALID", () => assertNoDispatcher(), /ProxyAgent.*set prepaid\.fetch/);
+      expectCode("FETCH_OPTION_INVALID", () => settings(), /ProxyAgent/);
+    });
+
+    it("are both possible if packs are bought with a fetch that the program chose", () => {
+      shared[GLOBAL] = new ProxyAgent();
+      const wrapped: typeof fetch = (input, init) => fetch(input, init);
+      for (const { assertNoDispatcher } of [settings({ fetch: wrapped }), settings({}, wrapped)])
+        assertNoDispatcher({ dispatcher: new ProxyAgent() });
+    });
   });
 });

@@ -82,7 +82,7 @@ export class Packs {
   /**
    * Buys a pack, or finishes one that was begun. One purchase at a time runs for an origin, so that its cap counts all.
    *
-   * @throws PrepaidError; the errors of a payment
+   * @throws PrepaidError; FetchError FETCH_OPTION_INVALID for a dispatcher; the errors of a payment
    */
   buy(wish: PackWish): Promise<PackRecord> {
     return this.#book.exclusively(wish.origin, () => this.#buy(wish));
@@ -90,6 +90,7 @@ export class Packs {
 
   async #buy(wish: PackWish): Promise<PackRecord> {
     const { origin, value, signal } = wish;
+    this.#settings.assertNoDispatcher();
     this.#assertNotStopped(origin);
     await this.#book.prune(this.#wallet.now());
     const open = this.#book.packs(origin).find((pack) => pack.value === String(value) && this.#isOpen(pack));
@@ -106,6 +107,7 @@ export class Packs {
   /** Finds packs of an origin that this wallet bought before it was restored. @returns them */
   restore(origin: string, signal?: AbortSignal): Promise<PackRecord[]> {
     return this.#book.exclusively(origin, async () => {
+      this.#settings.assertNoDispatcher();
       this.#assertNotStopped(origin);
       await this.#pinnedSchedules(origin, signal);
       const now = this.#wallet.now();

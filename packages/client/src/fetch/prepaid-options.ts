@@ -1,5 +1,5 @@
 import { assertAmount } from "@sotto/protocol";
-import { separateFetch } from "../prepaid/connection.ts";
+import { dispatcherOf, separateFetch } from "../prepaid/connection.ts";
 import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
 import { assertSecure } from "./secure.ts";
@@ -33,7 +33,7 @@ export interface PrepaidOptions {
   /**
    * The fetch for schedules, mirrors and packs; it must not share connections or cookies with other requests. Default:
    * in Node, if the wrapped fetch is the global one, a new connection for each request; otherwise the wrapped fetch
-   * without cookies. Pass one if your program uses a proxy.
+   * without cookies. Needed if your program sets a dispatcher for fetch, such as a proxy.
    */
   fetch?: typeof fetch | undefined;
   /** Called after each purchase in the background. */
@@ -50,6 +50,13 @@ export interface PrepaidSettings {
   readonly buyAfter: number;
   readonly maxDelayMs: number;
   readonly send: typeof fetch;
+  /**
+   * Refuses the dispatcher of a request or of the process, such as a proxy, if `send` would bypass it: the merchant would
+   * see the address that it hides.
+   *
+   * @throws FetchError FETCH_OPTION_INVALID
+   */
+  readonly assertNoDispatcher: (init?: object) => void;
   readonly onPack: (event: PackEvent) => void;
   readonly random: () => number;
 }
@@ -65,6 +72,16 @@ function count(value: unknown, name: string, min: number): number {
 
 const fraction = (): number => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
 
+function assertNoDispatcher(init: object = {}): void {
+  const name = dispatcherOf(init);
+  if (name === undefined) return;
+  throw new FetchError(
+    "FETCH_OPTION_INVALID",
+    `fetch uses a dispatcher of this program (${name}), but packs of prepaid tokens are bought on connections of their ` +
+      "own, which would bypass it; set prepaid.fetch to a fetch that uses it, or remove the option prepaid",
+  );
+}
+
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
 export function checkPrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
   const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack } = Object(options) as PrepaidOptions;
@@ -72,7 +89,8 @@ export function checkPrepaidOptions(options: PrepaidOptions, send: typeof fetch,
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
   const urls = mirrors.map(normalizeServiceUrl);
   for (const url of urls) assertSecure(new URL(url), chainId);
-  const own = send === globalThis.fetch ? separateFetch() : undefined;
+  const own = options.fetch === undefined && send === globalThis.fetch ? separateFetch() : undefined;
+  if (own !== undefined) assertNoDispatcher();
   return {
     maxPerHost: assertAmount(maxPerHost, "prepaid.maxPerHost"),
     mirrors: urls,
@@ -80,6 +98,7 @@ export function checkPrepaidOptions(options: PrepaidOptions, send: typeof fetch,
     buyAfter: count(buyAfter ?? BUY_AFTER, "buyAfter", 0),
     maxDelayMs: count(maxDelayMs ?? MAX_DELAY_MS, "maxDelayMs", 0),
     send: options.fetch ?? own ?? ((input, init) => send(input, init)),
+    assertNoDispatcher: own === undefined ? () => undefined : assertNoDispatcher,
     onPack: onPack ?? (() => undefined),
     random: random ?? fraction,
   };

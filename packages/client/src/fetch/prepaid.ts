@@ -40,6 +40,11 @@ export class PrepaidSpender {
     this.#context = context;
   }
 
+  /** For a request that may need packs. @throws FetchError FETCH_OPTION_INVALID */
+  assertNoDispatcher(init: RequestInit): void {
+    this.#context.settings.assertNoDispatcher(init);
+  }
+
   /** Opens the wallet's tokens and, the first time, resumes packs that a crash left unfinished. */
   open(): Promise<{ book: PrepaidBook; packs: Packs }> {
     this.#opened ??= this.#open();

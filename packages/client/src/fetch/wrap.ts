@@ -123,6 +123,7 @@ class Payer {
   }
 
   async fetch(input: string | URL | Request, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
+    this.#prepaid?.assertNoDispatcher(init);
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
     // A request with its own proof or token is already paid for.
     if (call.carriesPayment) return call.send();

@@ -18,6 +18,22 @@ export function separateFetch(): typeof fetch | undefined {
   };
 }
 
+/** Where Node and the package undici keep the dispatcher of the process, which every fetch uses. */
+const GLOBAL_DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+
+/**
+ * The dispatcher that a program set for fetch, which a connection of its own would bypass. Node's own is an `Agent`.
+ *
+ * @param init of one request, which may have its own
+ * @returns the name of its class; undefined if there is none
+ */
+export function dispatcherOf(init: object): string | undefined {
+  const { dispatcher } = init as { readonly dispatcher?: object };
+  if (dispatcher != null) return dispatcher.constructor.name;
+  const { [GLOBAL_DISPATCHER]: shared } = globalThis as { readonly [GLOBAL_DISPATCHER]?: object };
+  return shared === undefined || shared.constructor.name === "Agent" ? undefined : shared.constructor.name;
+}
+
 function sendOnce({ request }: Requests, url: URL, init: RequestInit): Promise<Response> {
   const { method = "GET", body = null } = init;
   const signal = init.signal ?? undefined;
