@@ -209,11 +209,13 @@ for (const [name, address] of Object.entries(BACKENDS))
       await setImmediate();
       const before = server.queries.filter((query) => WRITES.test(query)).length;
       const statuses = new Map<string, number>();
-      for (let i = 0; i < fuzzSize(5_000, 100_000); i++) {
+      const showMutated = async (i: number) => {
         const header = mutate(headers[i % headers.length]!, `${name} ${i}`);
         const answer = told(await ask(server, { headers: { "x-payment-token": [header] } }));
         statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
-      }
+      };
+      for (let i = 0; i < fuzzSize(5_000, 100_000); i += 100)
+        await Promise.all(Array.from({ length: 100 }, (_, j) => showMutated(i + j)));
       expect([...statuses.keys()].sort()).to.deep.equal(["400", "402"]);
       expect(server.queries.filter((query) => WRITES.test(query)).length).to.equal(before);
       for (const token of tokens) expect(told(await show(server, token))).to.equal("paid");
