@@ -1,14 +1,25 @@
 // Prepaid tokens of the paying fetch against the real resource server, service and chain.
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
-import { PREPAID_HEADER, PREPAID_PATH, type WireSignedSchedule } from "@sotto/protocol/prepaid";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import { contractWallet } from "../world/contract-wallets.ts";
-import { openPrepaidMerchant, type PrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
+import {
+  type LoggedRequest,
+  openPrepaidMerchant,
+  type PrepaidMerchant,
+  PrepaidServer,
+} from "../world/prepaid-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
+import type { PrepaidReport, PrepaidTask } from "./support/prepaid-process.ts";
 
 const VALUE = 1_000n;
 const PACK = 100n * VALUE;
@@ -117,6 +128,49 @@ describe("prepaid tokens of a real resource server", function () {
     expect((await listPrepaid(wallet))[0]?.unspent).to.equal(99n * VALUE);
   });
 
+  it("are paid once and all of them work if the client is killed while it buys them", async () => {
+    const seed = new Uint8Array(32).map((_, i) => 9 * i + 2);
+    const folder = mkdtempSync(join(tmpdir(), "sotto-killed-"));
+    const store = join(folder, "wallet.sqlite");
+    try {
+      await payerWith(world, [PACK, PACK, PACK], { seed, store: new SqliteStore(store) });
+      const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
+      const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
+      const task = { world: place, seed: Buffer.from(seed).toString("hex"), store, origin: server.url };
+      const limits = { value: String(VALUE), maxPerHost: String(4n * PACK) };
+      const run = (packs: number, kill?: Kill, paths: string[] = []) =>
+        runClient({ ...task, ...limits, packs, paths }, server, kill);
+      const [received, from, before] = [await merchant.received(), server.requests.length, server.events.length];
+      const kills: [number, Kill][] = [
+        [1, { at: isPurchase, when: "arrived" }],
+        [1, { at: isPaid, when: "arrived" }],
+        [1, { at: isRecovery, when: "arrived" }],
+        [1, { at: isRecovery, when: "half answered" }],
+        // From here on, each process first finishes the pack that the previous one left.
+        [2, { at: isPaid, when: "answered" }],
+        [3, { at: isPaid, when: "half answered" }],
+      ];
+      for (const [packs, kill] of kills)
+        expect(await run(packs, kill), `${kill.at.name} ${kill.when}`).to.equal("SIGKILL");
+      expect((await merchant.received()) - received).to.equal(3n * PACK);
+      const paths = Array.from({ length: 300 }, (_, i) => `/killed/${i}`);
+      expect(await run(3, undefined, paths)).to.deep.equal({
+        left: [100, 100, 100],
+        answers: paths.map((path) => `sold ${path}`),
+      });
+
+      expect((await merchant.received()) - received).to.equal(3n * PACK);
+      const shown = server.requests.slice(from).filter(({ headers }) => headers.some(isTokenName));
+      expect(shown.every(({ status }) => status === 200)).to.equal(true);
+      const tokens = shown.map(({ headers }) => headers[headers.findIndex(isTokenName) + 1]);
+      expect([tokens.length, new Set(tokens).size]).to.deep.equal([300, 300]);
+      const redeemed = server.events.slice(before).filter(({ event }) => event === "redeemed");
+      expect(redeemed).to.have.length(300);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it("of a merchant with a contract wallet are bought if the wallet accepts the schedule's signature", async () => {
     const wallet = await payerWith(world, [PACK]);
     const other = await openPrepaidMerchant(world, VALUE, await contractAccount(world));
@@ -161,6 +215,51 @@ async function contractAccount(world: World): Promise<TypedDataSigner> {
   const { address, sign } = await contractWallet(world);
   return { address, signTypedData: (domain, types, message) => sign({ domain, types, message } as never) };
 }
+
+/** The request at which the client is killed. */
+interface Kill {
+  readonly at: (request: LoggedRequest) => boolean;
+  /** "arrived": the server does not process it. "answered": it does, and the client gets nothing, or half of the answer. */
+  readonly when: "arrived" | "answered" | "half answered";
+}
+
+/**
+ * Runs a client in a process of its own.
+ *
+ * @returns its report, or what ended it
+ */
+function runClient(task: PrepaidTask, server: PrepaidServer, kill?: Kill): Promise<PrepaidReport | string | null> {
+  const child = fork(join(import.meta.dirname, "support", "prepaid-process.ts"), [], { stdio: "inherit" });
+  let report: PrepaidReport | undefined;
+  child.once("message", (message: PrepaidReport) => {
+    report = message;
+  });
+  const die = () => child.kill("SIGKILL");
+  server.interfere = (request, response) => {
+    if (!kill?.at(request)) return false;
+    if (kill.when === "arrived") return die();
+    const end = response.end.bind(response) as () => void;
+    response.end = ((body: Uint8Array) => {
+      if (kill.when === "answered") die();
+      else response.write(body.subarray(0, body.length / 2), die);
+      // Ends the server's part of the connection, whose client no longer exists.
+      child.once("exit", end);
+      return response;
+    }) as typeof response.end;
+    return false;
+  };
+  child.send(task);
+  return new Promise((resolve) =>
+    child.once("exit", (_, signal) => {
+      server.interfere = () => false;
+      resolve(report ?? signal);
+    }),
+  );
+}
+
+const isPurchase = ({ target }: LoggedRequest): boolean => target.startsWith(`${PREPAID_PATH}?`);
+const isPaid = (request: LoggedRequest): boolean => isPurchase(request) && request.headers.some(isProofName);
+const isRecovery = ({ target }: LoggedRequest): boolean => target === PREPAID_RECOVER_PATH;
 
 const isTokenName = (text: string): boolean => text.toLowerCase() === PREPAID_HEADER.toLowerCase();
 const isProofName = (text: string): boolean => text.toLowerCase() === "x-payment-proof";

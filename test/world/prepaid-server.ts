@@ -1,11 +1,11 @@
 // A merchant that sells prepaid tokens: the real paywall on Node's HTTP server, with everything that it sees and stores.
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { PaywallEvent } from "@sotto/resource-server";
+import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import express from "express";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
@@ -30,8 +30,8 @@ export class PrepaidServer {
   readonly url: string;
   readonly requests: LoggedRequest[] = [];
   readonly events: PaywallEvent[] = [];
-  /** Called before a request is answered. Returns true if it destroyed the connection. */
-  interfere: (request: LoggedRequest) => boolean = () => false;
+  /** Called before a request is answered. If it returns true, the connection is destroyed without an answer. */
+  interfere: (request: LoggedRequest, response: ServerResponse) => boolean = () => false;
   /** Whether it answers every token with a 402 that refuses it for good. */
   refusing = false;
   readonly #folder: string;
@@ -45,8 +45,12 @@ export class PrepaidServer {
     this.#close = close;
   }
 
-  /** @param port 0 for a free one */
-  static async open(merchant: PrepaidMerchant, port = 0): Promise<PrepaidServer> {
+  /** @param port 0 for a free one @param cors which pages may pay the server; default: none */
+  static async open(
+    merchant: PrepaidMerchant,
+    port = 0,
+    cors?: NonNullable<PaywallOptions["cors"]>,
+  ): Promise<PrepaidServer> {
     const app = express();
     const server = createServer(app);
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -60,6 +64,7 @@ export class PrepaidServer {
       store: `sqlite:${join(folder, "payments.sqlite")}`,
       prepaid: { ...files, store: `sqlite:${join(folder, "prepaid.sqlite")}` },
       onEvent: (event) => prepaid.events.push(event),
+      ...(cors && { cors }),
     });
     const prepaid = new PrepaidServer(url, folder, server, () => paywall.close());
     await paywall.ready;
@@ -79,7 +84,7 @@ export class PrepaidServer {
       response.once("finish", () => {
         logged.status = response.statusCode;
       });
-      if (prepaid.interfere(logged)) return void socket.destroy();
+      if (prepaid.interfere(logged, response)) return void socket.destroy();
       if (prepaid.refusing && request.headers["x-payment-token"] !== undefined)
         return void response.status(402).json({ error: "refused" });
       next();
