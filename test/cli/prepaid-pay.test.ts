@@ -1,10 +1,12 @@
-// `sotto prepaid buy` and the commands that spend, list and give up the tokens, against a real merchant.
+// `sotto prepaid buy` and the commands that spend, list, restore and give up the tokens, against a real merchant.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
-import type { Cli } from "./support/cli.ts";
-import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
+import { Cli } from "./support/cli.ts";
+import { type CliWorld, initArguments, openCli, openCliWorld } from "./support/world.ts";
 
 /** Base units: 0.001 tokens. */
 const VALUE = 1_000n;
@@ -16,7 +18,7 @@ interface Listed {
   packs: { state: string; left: number; count: number; restored: boolean }[];
 }
 
-describe("sotto prepaid: buy, spend, list and drop", function () {
+describe("sotto prepaid: buy, spend, list, restore and drop", function () {
   slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   let payer: Cli & { account: string };
@@ -63,6 +65,40 @@ describe("sotto prepaid: buy, spend, list and drop", function () {
     expect(await payer.refused([...buy, "1", "--max-unspent", "0.1"], 3)).to.equal("PREPAID_LIMIT_EXCEEDED");
     expect(await payer.refused([...buy, "1", "--mirror", "http://127.0.0.1:9/zk"], 6)).to.equal("PREPAID_UNREACHABLE");
     expect(await spent()).to.equal(100n * VALUE);
+  });
+
+  it("restores packs from a backup as they were, and from words as packs whose spent tokens are unknown", async () => {
+    const [backup, words] = [new Cli(), new Cli()];
+    try {
+      const secret = { env: { SOTTO_PASSPHRASE: "correct horse battery staple" } };
+      await payer.json(["export", "-o", payer.path("backup.json")], secret);
+      await backup.json(["restore", payer.path("backup.json")], secret);
+      expect(await backup.json(["prepaid", "list"])).to.deep.equal(await payer.json(["prepaid", "list"]));
+
+      const input = readFileSync(join(payer.home, "seed"), "utf8");
+      await words.json([...initArguments(world), "--words"], { input });
+      words.learnSecrets();
+      expect(await words.json(["prepaid", "list"])).to.deep.equal([]);
+      const found = await words.json<object[]>(["prepaid", "restore", server.url]);
+      expect(found).to.have.length(1);
+      expect(found[0]).to.include({ origin: server.url, state: "ready", count: 100, left: 100, restored: true });
+      expect(await words.json(["prepaid", "restore", server.url]), "the second time").to.deep.equal([]);
+      // It spends from the end, so not one of the two that are spent.
+      const paid = await words.run(["pay", `${server.url}/restored`, "--max", "0.001"]);
+      expect([paid.code, paid.stdout]).to.deep.equal([0, "sold /restored"]);
+      expect(paid.stderr).to.equal("paid 0.001 USDC: with a prepaid token\n");
+      const listed = async () => (await words.json<Listed[]>(["prepaid", "list"]))[0];
+      expect(await listed()).to.deep.include({ unspent: { amount: "99000", decimal: "0.099" }, stopped: null });
+      // The first refused token ends the pack, and stops nothing.
+      server.refusing = true;
+      expect(await words.refused(["pay", `${server.url}/spent`, "--max", "1"], 3)).to.equal("PREPAID_TOKEN_REFUSED");
+      expect(await listed()).to.deep.include({ unspent: { amount: "0", decimal: "0" }, stopped: null });
+      expect(await spent()).to.equal(100n * VALUE);
+    } finally {
+      server.refusing = false;
+      backup.remove();
+      words.remove();
+    }
   });
 
   it("stops when the server refuses a token, until the owner resumes or gives the tokens up", async () => {

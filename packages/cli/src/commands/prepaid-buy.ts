@@ -10,14 +10,6 @@ import { PAYING, parseLimits, payOptions } from "../paying.ts";
 import { serviceOf, withWallet } from "../session.ts";
 import { packFields } from "./prepaid-list.ts";
 
-const MIRRORS = {
-  mirror: {
-    value: "URL",
-    help: "base URL of a service that keeps keys; can be repeated; default: the wallet's service",
-    multiple: true,
-  },
-} as const;
-
 /** The mirrors that the user names, or the wallet's service. */
 function prepaidOptions({ args }: Context, config: Config): PrepaidOptions {
   const named = args.texts("mirror");
@@ -30,7 +22,11 @@ export const prepaidBuy: Command = {
   summary: "Buys a pack of prepaid tokens for the price of a URL, or resumes its purchase.",
   positionals: ["URL"],
   options: {
-    ...MIRRORS,
+    mirror: {
+      value: "URL",
+      help: "base URL of a service that keeps keys; can be repeated; default: the wallet's service",
+      multiple: true,
+    },
     "max-unspent": { value: "AMOUNT", help: "maximum value of unspent tokens at this merchant, with the new pack" },
     ...PAYING,
   },
@@ -70,14 +66,15 @@ export const prepaidRestore: Command = {
   name: "prepaid restore",
   summary: "After the wallet was restored from its words: finds the packs that it bought at a merchant.",
   positionals: ["ORIGIN"],
-  options: MIRRORS,
+  options: {},
   details: [
     "Pays nothing. The wallet does not know which tokens of these packs were spent: it spends them from the end, and the",
     "first one that the merchant refuses ends the pack.",
   ],
   async run(context) {
     const { origin } = new URL(toUrl(context.args.positional(0, "ORIGIN"), "ORIGIN"));
-    const prepaid = prepaidOptions(context, readConfig(context.home));
+    // Nothing is bought: no limit applies, and no key needs to be compared.
+    const prepaid = { maxPerHost: MAX_AMOUNT, mirrors: [], buy: false };
     return withWallet(context, false, async ({ config, wallet }) => {
       const { signal } = context;
       const options = { services: [serviceOf(config).url], maxPerRequest: MAX_AMOUNT, prepaid };
