@@ -1,11 +1,12 @@
 // The tool fetch_paid, with a real chain, a real service and a resource server.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { type Wallet, wordsFromSeed } from "@sotto/client";
+import { buyPrepaid, listPrepaid, type Wallet, wordsFromSeed } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { payerWith, type World } from "../world/wallets.ts";
 import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";
@@ -64,6 +65,44 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(PRICE);
     const receipt = await agent.readResource({ uri: `sotto://receipts/${report.receipt}` });
     expect(JSON.stringify(receipt.contents)).to.include("RECEIPT_SHOWS_DEPOSIT");
+  });
+
+  it("pays with a token that the owner bought, and reports its value and that only the merchant learned of it", async () => {
+    const prepaid = await openPrepaidMerchant(world, 1_000n);
+    const server = await PrepaidServer.open(prepaid);
+    const owner = await payerWith(world, [100_000n]);
+    const asking = await openAgent(world, owner, { limits: { approveAbove: 500n }, person: approves });
+    try {
+      const options = { maxPerHost: 1_000_000n, mirrors: [], buy: false };
+      const wish = { origin: server.url, value: 1_000n };
+      await buyPrepaid(fetch, owner, { services: [world.serviceUrl], maxPerRequest: 1_000n, prepaid: options }, wish);
+      const bought = await prepaid.received();
+      const before = (await call(asking, "fetch_paid", { url: `${server.url}/health`, quote_only: true })).report
+        .limits;
+      const { report, text } = await call(asking, "fetch_paid", { url: `${server.url}/report`, max_amount: "1000" });
+      expect(report.outcome, text).to.equal("token");
+      expect(report.token).to.deep.equal({ amount: "1000", decimal: "0.001", token: "USDC" });
+      expect([report.paid, report.transaction, report.receipt]).to.deep.equal([null, null, null]);
+      expect(report.revealed.map(({ to }) => to)).to.deep.equal(["merchant"]);
+      expect(report.revealed[0]?.what.at(-1)).to.include("a prepaid token paid it");
+      expect(report.limits).to.deep.equal(before);
+      expect(text).to.include("Spent a prepaid token of 0.001 USDC.").and.to.include("\nsold /report\n");
+      expect(server.events.filter(({ event }) => event === "redeemed")).to.have.length(1);
+      // max_amount and the person's approval apply to tokens too.
+      const dear = { url: `${server.url}/dear`, max_amount: "999" };
+      expect(await fails(asking, "fetch_paid", dear)).to.equal("PRICE_ABOVE_MAX");
+      const declining = await openAgent(world, owner, {
+        limits: { approveAbove: 500n },
+        person: () => ({ action: "decline" }),
+      });
+      expect(await fails(declining, "fetch_paid", { url: `${server.url}/declined` })).to.equal("APPROVAL_DECLINED");
+      await declining.close();
+      expect((await listPrepaid(owner))[0]?.unspent).to.equal(99_000n);
+      expect(await prepaid.received()).to.equal(bought);
+    } finally {
+      await asking.close();
+      await server.close();
+    }
   });
 
   it("does not pay for a free response", async () => {

@@ -9,9 +9,11 @@ import type { World } from "../../world/wallets.ts";
 
 /** The report of a paying tool. */
 export interface Report {
-  readonly outcome: "paid" | "free" | "quoted" | "failed";
+  readonly outcome: "paid" | "token" | "free" | "quoted" | "failed";
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly paid: { readonly amount: string; readonly decimal: string; readonly token: string } | null;
+  /** Value of the prepaid token that was spent. */
+  readonly token: Report["paid"];
   readonly transaction: string | null;
   readonly receipt: string | null;
   readonly revealed: readonly { readonly to: string; readonly who: string; readonly what: readonly string[] }[];
