@@ -25,7 +25,7 @@ abstract contract Properties {
 
     /// @dev A world from its artifact, so that the test contracts stay small. The parameters are those of World.
     function _world(string memory artifact, uint256 ringSize, bool honest) internal returns (World created) {
-        bytes memory code = vm.getCode("project/test/fuzz/solidity/World.sol:World");
+        bytes memory code = vm.getCode("project/test/fuzz/solidity/generated/Tests.t.sol:DeployedWorld");
         code = bytes.concat(code, abi.encode(artifact, ringSize, honest));
         assembly ("memory-safe") {
             created := create(0, add(code, 0x20), mload(code))

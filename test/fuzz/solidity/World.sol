@@ -10,7 +10,7 @@ import {ShapeShifter} from "./ShapeShifter.sol";
 import {vm} from "./Vm.sol";
 
 /// @title A pool with real verifiers, its token, and everybody who calls it
-contract World is RecordedCalls {
+abstract contract World is RecordedCalls {
     uint64 private constant SMALLEST_DEPOSIT = 10_000;
 
     /// @param artifact the pool's contract

@@ -109,11 +109,20 @@ export function writeSources(): void {
 pragma solidity 0.8.37;
 
 import {HostileToken, OwnHistory, RecordedPool} from "../Histories.sol";
+import {RecordedSteps} from "../Recording.sol";
+import {World} from "../World.sol";
+
+contract DeployedWorld is World {
+    constructor(string memory artifact, uint256 ringSize, bool honest) World(artifact, ringSize, honest) {}
+}
+
+contract Recording is RecordedSteps {
+    constructor() RecordedPool(0, 0) {}
+}
 `;
   const tests = HISTORIES.flatMap((history) =>
     propertiesOf(history).map((property) => testContract(contractOf(history, property), history, property, 0)),
   );
-  write("Properties.t.sol", head + tests.join(""));
   const seeded = numbered.map((bug) => testContract(contractOfBug(bug), bug.history, bug.property, bug.number));
-  write("Seeded.t.sol", head + seeded.join(""));
+  write("Tests.t.sol", head + tests.join("") + seeded.join(""));
 }
