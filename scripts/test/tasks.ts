@@ -1,7 +1,7 @@
 // The tasks of turbo.json that `npm test` runs: those that test or check something.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 export interface Task {
   /** Its name in turbo: `@sotto/test-client#test:2`. */
@@ -28,38 +28,57 @@ export interface TurboTask {
 const SUITES = ["test", "test:2", "test:3"];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
-/** turbo lists every task for every package; this is the command it lists for a package without such a script. */
-const EMPTY = "<NONEXISTENT>";
-
-function toTask({ taskId, task, directory }: TurboTask): Task {
+function toTask({ taskId, task, directory }: Pick<TurboTask, "taskId" | "task" | "directory">): Task {
   const base = { id: taskId, folder: directory, script: task };
   if (task === "types") return { ...base, kind: "check", name: `types of ${directory.replace("packages/", "")}` };
   if (isCheck(task)) return { ...base, kind: "check", name: task.slice("check:".length) };
   return { ...base, kind: "suite", name: `${directory}${task.replace(/^test:?/, " ").trimEnd()}` };
 }
 
-/** All tasks of testing and checking, including builds. @param filters further options of turbo */
-export function planOf(root: string, filters: readonly string[] = []): TurboTask[] {
-  const { tasks: known } = JSON.parse(readFileSync(join(root, "turbo.json"), "utf8")) as { tasks: object };
-  const checks = Object.keys(known)
+/** The checks of the whole checkout: the tasks of turbo.json that belong to the root. */
+function rootChecks(root: string): string[] {
+  const { tasks } = JSON.parse(readFileSync(join(root, "turbo.json"), "utf8")) as { tasks: object };
+  return Object.keys(tasks)
     .map((name) => name.replace("//#", ""))
     .filter((name) => name.startsWith("check:"));
-  const args = ["run", ...SUITES, "types", ...checks, "--dry=json", ...filters];
+}
+
+/** The folders of the workspace's packages, from the root of the checkout. */
+function packageFolders(root: string): string[] {
+  const text = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
+  const [list = ""] = /^packages:\n(?: +- .*\n)+/m.exec(text) ?? [];
+  const patterns = [...list.matchAll(/- (.*)\n/g)].map(([, folders]) => `${folders}/package.json`);
+  return globSync(patterns, { cwd: root }).map((path) => dirname(path).replaceAll("\\", "/"));
+}
+
+/**
+ * All tasks of testing and checking, including builds. turbo hashes the inputs of each task, which takes seconds.
+ * @param filters further options of turbo
+ */
+export function planOf(root: string, filters: readonly string[] = []): TurboTask[] {
+  const args = ["run", ...SUITES, "types", ...rootChecks(root), "--dry=json", ...filters];
   const options = { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 } as const;
   const { status, stdout, stderr } = spawnSync("turbo", args, options);
   if (status !== 0) throw new Error(`turbo could not list the tasks (exit ${status}):\n${stdout}${stderr}`);
   return (JSON.parse(stdout) as { tasks: TurboTask[] }).tasks;
 }
 
-/** @param filters further options of turbo */
-export const listTasks = (root: string, filters: readonly string[] = []): Task[] =>
-  planOf(root, filters)
-    .filter(({ task, command }) => command !== EMPTY && (SUITES.includes(task) || isCheck(task)))
-    .map(toTask);
+/** Reads the scripts of all packages, because turbo would hash the whole checkout to list the same tasks. */
+export function listTasks(root: string): Task[] {
+  const checks = rootChecks(root).map((task) => ({ taskId: `//#${task}`, task, directory: "" }));
+  const others = packageFolders(root).flatMap((directory) => {
+    const manifest = readFileSync(join(root, directory, "package.json"), "utf8");
+    const { name, scripts = {} } = JSON.parse(manifest) as { name: string; scripts?: Record<string, string> };
+    return Object.keys(scripts)
+      .filter((task) => SUITES.includes(task) || isCheck(task))
+      .map((task) => ({ taskId: `${name}#${task}`, task, directory }));
+  });
+  return [...checks, ...others].sort((a, b) => (a.taskId < b.taskId ? -1 : 1)).map(toTask);
+}
 
 /** The packages that differ from the branch main or depend on one that does, and the checks of the whole checkout. */
 export function listAffected(root: string): Task[] {
-  const affected = new Set(listTasks(root, ["--affected"]).map(({ id }) => id));
+  const affected = new Set(planOf(root, ["--affected"]).map(({ taskId }) => taskId));
   return listTasks(root).filter(({ id, folder }) => folder === "" || affected.has(id));
 }
 

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { planOf, type TurboTask } from "../tasks.ts";
+import { listTasks, planOf, type TurboTask } from "../tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 /** Lines that begin with a quotation mark are strings: a test may contain a program that a page shows. */
@@ -36,6 +36,16 @@ describe("the inputs of a suite", function () {
       else if (name.startsWith(".")) reach(normalize(join(dirname(file), name)), files, packages);
     }
   }
+
+  it("are those of all tasks that npm test lists", () => {
+    const isListed = ({ task, command }: TurboTask) =>
+      command !== "<NONEXISTENT>" && /^(test(:\d)?|types|check:.*)$/.test(task);
+    const planned = [...tasks.values()]
+      .filter(isListed)
+      .map(({ taskId, task, directory }) => [taskId, task, directory]);
+    const listed = listTasks(root).map(({ id, script, folder }) => [id, script, folder]);
+    expect(listed).to.have.deep.members(planned);
+  });
 
   it("include every file that its tests import, and every imported package is a dependency", () => {
     const missing: string[] = [];
