@@ -6,7 +6,8 @@ import { dirname } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { DEVELOPMENT_SET } from "@sotto/prover";
 import hre from "hardhat";
-import { deployPool, journalOf } from "../deploy/deploy.ts";
+import { deployPool } from "../deploy/deploy.ts";
+import { journalOf } from "../deploy/manifest-paths.ts";
 import { CommandError } from "../lib/command.ts";
 
 /**

@@ -3,9 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
-import hre from "hardhat";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { assertSame, compareDeployment, differs } from "./check.ts";
 import { localManifest, manifestOf, parseNetwork } from "./manifest-paths.ts";
 import { explain } from "./preflight.ts";
 
@@ -22,6 +20,7 @@ function readManifest(path: string) {
 
 /** SOTTO_DEPLOY_RPC_URL from the environment or Hardhat's keystore. @throws CommandError SETTING_INVALID */
 async function configuredAddress(): Promise<string> {
+  const { default: hre } = await import("hardhat");
   const { deploy } = hre.config.networks;
   if (deploy?.type !== "http") throw new CommandError("SETTING_INVALID", "hardhat.config.ts has no network deploy");
   return deploy.url.getUrl().catch((error: unknown) => {
@@ -47,6 +46,8 @@ await runCommand(async () => {
   const named = () => manifestOf(parseNetwork(options.network));
   const manifest = readManifest(options.file ?? (local ? localManifest : named()));
   const rpc = await nodeAddress(options.rpc, local);
+  // Imported only now, because it loads Hardhat, which takes longer than all checks above.
+  const { assertSame, compareDeployment, differs } = await import("./check.ts");
   const provider = new JsonRpcProvider(rpc, manifest.chainId, { staticNetwork: true, cacheTimeout: -1 });
   const results = await compareDeployment(manifest, provider)
     .catch((cause: unknown) => {

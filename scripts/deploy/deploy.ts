@@ -1,7 +1,6 @@
 // Deploys a pool through Ignition, which records each transaction before sending it: an interrupted deployment is resumed,
 // and nothing is deployed twice.
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type {} from "@nomicfoundation/hardhat-ignition-ethers";
 import {
   type Address,
@@ -14,12 +13,12 @@ import {
 } from "@sotto/protocol";
 import { assertAllowedOnChain, lockOf } from "@sotto/prover";
 import { keccak256 } from "ethers";
-import hre from "hardhat";
 import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
 import { deployResumably } from "./lost-transactions.ts";
+import { journalOf } from "./manifest-paths.ts";
 import { assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
 
 export interface DeployOptions {
@@ -108,10 +107,6 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
 
 const codeAt = async ({ provider }: NetworkConnection, address: Address): Promise<string> =>
   String(await provider.request({ method: "eth_getCode", params: [address, "latest"] }));
-
-/** Ignition's journal of a deployment. */
-export const journalOf = (network: string): string =>
-  join(hre.config.paths.ignition, "deployments", network, "journal.jsonl");
 
 /** The block before the pool's, from Ignition's journal. */
 function blockBefore(network: string): number {

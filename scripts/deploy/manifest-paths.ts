@@ -22,3 +22,6 @@ export const localManifest = join(root, ".sotto", "deployment.json");
 
 /** Folder of the sources for explorers. They are reproducible from the commit, so they are not committed. */
 export const sourcesOf = (network: string): string => join(root, ".sotto", "deployments", network);
+
+/** Ignition's journal of a deployment, in Hardhat's default folder. It is known here without loading Hardhat. */
+export const journalOf = (network: string): string => join(root, "ignition", "deployments", network, "journal.jsonl");

@@ -23,8 +23,8 @@ import {
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
-import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
-import { sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
+import { deployPool } from "../../scripts/deploy/deploy.ts";
+import { journalOf, sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
 
 /** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
 const KNOWN_ROOTS = 5;

@@ -26,7 +26,8 @@ import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
+import { deployPool } from "../../scripts/deploy/deploy.ts";
+import { journalOf } from "../../scripts/deploy/manifest-paths.ts";
 
 interface Place {
   readonly chain: Chain;
