@@ -44,7 +44,7 @@ export const SETTINGS = {
     "SOTTO_POLL_MS",
     integer(10, 60_000),
     undefined,
-    "interval between reads of the chain; default 1000, on a local chain 100",
+    "interval between reads of the chain; default 1000, on a local chain 250",
   ),
 
   relayerKey: setting(

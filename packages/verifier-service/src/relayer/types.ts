@@ -94,7 +94,7 @@ export const LOCAL_RELAYER_CONFIG: RelayerConfig = {
   ...DEFAULT_RELAYER_CONFIG,
   confirmations: 1,
   blockSeconds: 1,
-  pollInterval: 100,
+  pollInterval: 250,
   batchDelay: 20,
   appendAfter: 0,
   leaseTtl: 5_000,
