@@ -1,5 +1,6 @@
 // The local chain: a Hardhat node in this process. As a child process of another script, it reports over the IPC
 // channel and exits with its parent.
+import { flushCompileCache } from "node:module";
 import { createServer } from "node:net";
 import type { DeploymentManifest } from "@sotto/protocol";
 import hre from "hardhat";
@@ -89,6 +90,8 @@ if (import.meta.main) {
     const options = JSON.parse(process.argv[3] ?? "{}") as NodeOptions;
     const port = await serve(Number(process.argv[2]), options, onReplay);
     send({ listening: { port, ...(options.deploy === true ? { deployment: await deploy(port) } : {}) } });
+    // A signal ends this process. Without this call, Node would then discard the code that it compiled for the next one.
+    flushCompileCache();
   } catch (error) {
     const code = error instanceof CommandError ? error.code : "NODE_FAILED";
     send({ error: { code, message: error instanceof Error ? error.message : String(error) } });
