@@ -15,9 +15,8 @@ describe("the relayer's appends", function () {
   let chain: TestChain;
   let services: Services;
   before(async () => {
-    chain = await TestChain.start();
+    chain = await TestChain.open();
   });
-  after(() => chain.stop());
   beforeEach(() => {
     services = new Services(chain);
   });

@@ -51,9 +51,8 @@ describe("kill -9 of the relayer", function () {
   let services: Services;
   let children: Children;
   before(async () => {
-    chain = await TestChain.start();
+    chain = await TestChain.open();
   });
-  after(() => chain.stop());
   beforeEach(() => {
     services = new Services(chain);
     children = new Children(chain);

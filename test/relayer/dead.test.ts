@@ -27,13 +27,10 @@ describe("a relayer with dead operations", function () {
   let services: Services;
   let node: FaultyNode;
   before(async () => {
-    chain = await TestChain.start();
+    chain = await TestChain.open();
     node = await FaultyNode.start(chain.node.url);
   });
-  after(async () => {
-    await node.stop();
-    await chain.stop();
-  });
+  after(() => node.stop());
   beforeEach(() => {
     services = new Services(chain);
   });

@@ -22,12 +22,9 @@ describe("replicas on one PostgreSQL", function () {
   let children: Children;
   let storeUrl: string;
   before(async () => {
-    [chain, postgres] = await Promise.all([TestChain.start(), startPostgres()]);
+    [chain, postgres] = await Promise.all([TestChain.open(), startPostgres()]);
   });
-  after(async () => {
-    await chain.stop();
-    await postgres.stop();
-  });
+  after(() => postgres.stop());
   beforeEach(async () => {
     services = new Services(chain);
     children = new Children(chain);

@@ -21,9 +21,8 @@ describe("relayer", function () {
   let chain: TestChain;
   let services: Services;
   before(async () => {
-    chain = await TestChain.start();
+    chain = await TestChain.open();
   });
-  after(() => chain.stop());
   beforeEach(() => {
     services = new Services(chain);
   });

@@ -28,9 +28,8 @@ describe("a relayer in trouble", function () {
   let services: Services;
   const proxies: FaultyNode[] = [];
   before(async () => {
-    chain = await TestChain.start();
+    chain = await TestChain.open();
   });
-  after(() => chain.stop());
   beforeEach(() => {
     services = new Services(chain);
   });

@@ -1,5 +1,7 @@
-// A real local chain in a process of its own. Tests use it to act on the chain without the relayer's knowledge.
+// A real local chain in a process of its own. Tests use it to act on the chain without the relayer's knowledge. All test
+// files of a run share one, because starting it takes longer than many tests.
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { atEnd } from "@sotto/test-kit/at-end";
 import { Random } from "@sotto/test-kit/random";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
 import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
@@ -24,6 +26,8 @@ export class TestChain {
   readonly token: Contract;
   /** A root that the pool knows; it comes from an append made for the tests. */
   root = 0n;
+  /** Snapshot of the chain after its start. */
+  #started: unknown;
 
   private constructor(node: LocalNode, deployment: DeploymentManifest, provider: JsonRpcProvider, payer: Wallet) {
     this.node = node;
@@ -34,6 +38,7 @@ export class TestChain {
     this.token = new Contract(deployment.token, TOKEN_ABI, payer);
   }
 
+  /** Starts a chain of the caller's own. */
   static async start(): Promise<TestChain> {
     const node = await startDeployedNode();
     const { deployment } = node;
@@ -46,6 +51,16 @@ export class TestChain {
     await (await chain.token.getFunction("approve")(deployment.pool, 10n ** 15n)).wait();
     await chain.#makeRoot();
     return chain;
+  }
+
+  /** Opens the chain that all test files share, as it was after its start. */
+  static async open(): Promise<TestChain> {
+    if (shared === undefined) shared = await TestChain.start();
+    else await shared.rpc("evm_revert", shared.#started);
+    // A snapshot can be restored once.
+    shared.#started = await shared.rpc("evm_snapshot");
+    await shared.automine(true);
+    return shared;
   }
 
   async stop(): Promise<void> {
@@ -128,3 +143,6 @@ export class TestChain {
     this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt, this.provider);
   }
 }
+
+let shared: TestChain | undefined;
+atEnd(async () => shared?.stop());
