@@ -4,8 +4,9 @@ import { expect } from "chai";
 import { PrepaidError } from "../src/prepaid/errors.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
+import { SEED } from "./support/merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { dyingStore, World } from "./support/world.ts";
+import { dyingStore } from "./support/world.ts";
 
 const PATHS = ["/1", "/2"];
 
@@ -13,21 +14,20 @@ describe("a client that dies while it buys and spends prepaid tokens", function 
   slow(this, "a payment and a pack for every write");
 
   /** Buys a pack and spends two tokens, in a process whose store dies at a write. */
-  async function live(scene: PrepaidWorld, seed: Uint8Array, store: Store): Promise<void> {
-    scene.payer = await scene.world.wallet({ seed, store });
+  async function live(scene: PrepaidWorld, store: Store): Promise<void> {
+    scene.payer = await scene.world.wallet({ seed: SEED, store });
     await scene.payer.scan();
     await scene.buy();
     for (const path of PATHS) await scene.wrap()(ORIGIN + path);
   }
 
-  async function open(world: World, seed: Uint8Array) {
+  async function open() {
     const disk = new MemoryStore();
-    return { disk, scene: await PrepaidWorld.open({ seed, store: disk }, world) };
+    return { disk, scene: await PrepaidWorld.open({ seed: SEED, store: disk }) };
   }
-  const seedOf = (n: number) => new Uint8Array(32).map((_, i) => (n * 13 + i * 7 + 1) % 256);
 
-  async function countWrites(world: World): Promise<number> {
-    const { disk, scene } = await open(world, seedOf(255));
+  async function countWrites(): Promise<number> {
+    const { disk, scene } = await open();
     let writes = 0;
     const count = <T>(action: Promise<T>) => {
       writes += 1;
@@ -41,27 +41,25 @@ describe("a client that dies while it buys and spends prepaid tokens", function 
       delete: (key, expected) => count(disk.delete(key, expected)),
       close: () => disk.close(),
     };
-    await live(scene, seedOf(255), counted);
+    await live(scene, counted);
     return writes;
   }
 
   it("pays once and loses no token if it dies at any write", async () => {
-    const world = new World();
-    const writes = await countWrites(world);
+    const writes = await countWrites();
     expect(writes).to.be.greaterThan(12);
     for (let n = 0; n < 2 * writes; n += 1) {
       const after = n >= writes;
       const title = `${after ? "after" : "before"} write ${n % writes} of ${writes}`;
-      const seed = seedOf(n);
-      const { disk, scene } = await open(world, seed);
-      const death = await live(scene, seed, dyingStore(disk, n % writes, after)).catch((error: Error) => error.message);
+      const { disk, scene } = await open();
+      const death = await live(scene, dyingStore(disk, n % writes, after)).catch((error: Error) => error.message);
       expect(death, title).to.equal("the process died");
       const servedBefore = scene.merchant.served.map(({ target }) => target);
 
       // A new process with what is on disk: the same calls resume.
       const copy = new MemoryStore();
       for (const { key, value } of await disk.list("")) await copy.put(key, value);
-      scene.payer = await world.wallet({ seed, store: copy });
+      scene.payer = await scene.world.wallet({ seed: SEED, store: copy });
       await scene.payer.scan();
       if ((await scene.listed())?.packs[0]?.state !== "ready") await scene.buy();
       const refused: string[] = [];

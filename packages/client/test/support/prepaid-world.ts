@@ -4,6 +4,7 @@ import { buyPrepaid, wrapFetch } from "../../src/fetch/wrap.ts";
 import { listPrepaid, type PrepaidOrigin } from "../../src/prepaid/list.ts";
 import type { Wallet, WalletOptions } from "../../src/wallet/wallet.ts";
 import { LocalService } from "./local-service.ts";
+import { SEED } from "./merchant.ts";
 import { PrepaidMerchant } from "./prepaid-merchant.ts";
 import { World } from "./world.ts";
 
@@ -25,11 +26,15 @@ export class PrepaidWorld {
     this.payer = payer;
   }
 
-  static async open(changes: Partial<WalletOptions> = {}, world = new World()): Promise<PrepaidWorld> {
+  /** @param shared a world that has another payer already */
+  static async open(changes: Partial<WalletOptions> = {}, shared?: World): Promise<PrepaidWorld> {
+    const world = shared ?? new World();
+    // The first payer always has the same seed, because the merchant signs equal requests once per test run.
+    const payer = shared === undefined ? { seed: SEED, ...changes } : changes;
     // No account of this chain is a contract.
     world.chain.validation = `0x${"0".repeat(64)}`;
     const merchant = await PrepaidMerchant.open(world, await world.wallet(), ORIGIN);
-    return new PrepaidWorld(world, merchant, await world.funded(NOTES, changes));
+    return new PrepaidWorld(world, merchant, await world.funded(NOTES, payer));
   }
 
   options(prepaid: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}): WrapOptions {
