@@ -11,7 +11,14 @@ import { SottoService } from "../src/service/service.ts";
 /** Placeholders: these tests check only that they are forwarded. test/client and test/web use real requests. */
 const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;
 const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCall;
-const bundle = { proof: ["1"], resourceUrl: "https://a.example/", timestamp: Date.now() } as unknown as WireBundle;
+const bundle = {
+  proof: ["1"],
+  resourceUrl: "https://a.example/",
+  // Of each test, not of the file: minutes may pass between loading the file and its tests.
+  get timestamp() {
+    return Date.now();
+  },
+} as unknown as WireBundle;
 
 const HASH = (digit: string) => `0x${digit.repeat(64)}`;
 const success = (digit: string) => ({
