@@ -41,8 +41,8 @@ describe("restore", function () {
     const meanwhile = {
       get SOTTO_PASSPHRASE() {
         mkdirSync(second.home, { mode: 0o700 });
-        for (const name of ["config.json", "seed"]) copyFileSync(join(first.home, name), join(second.home, name));
-        copyFileSync(join(first.home, "wallet.sqlite"), join(second.home, "wallet.sqlite"));
+        for (const name of ["config.json", "seed", "wallet.sqlite", "wallet.sqlite.cache"])
+          copyFileSync(join(first.home, name), join(second.home, name));
         return environment.SOTTO_PASSPHRASE;
       },
     };

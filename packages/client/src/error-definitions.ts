@@ -25,8 +25,8 @@ export const WALLET_ERRORS = {
     exit: "usage",
   },
   STORE_DAMAGED: {
-    means: "The store holds a record that this version did not write.",
-    cause: "A newer version wrote the store, its file was edited, or the disk is faulty.",
+    means: "A stored record without a second copy is damaged, or this version did not write it.",
+    cause: "A newer version wrote the store, its file was edited or cut off, or the disk is faulty.",
   },
   STORE_CLOSED: { means: "The store is closed.", cause: "The program uses the store after it called `close`." },
   WALLET_CLOSED: { means: "The wallet is closed.", cause: "The program uses the wallet after it called `close`." },

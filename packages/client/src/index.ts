@@ -111,7 +111,7 @@ export { ServiceClientError, type ServiceClientErrorCode } from "./service/error
 export type { Outcome, PhoneMapping, PushedSchedule, Settlement, VerifiedPayment } from "./service/responses.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
-export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";
+export { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "./store/store.ts";
 export type {
   CashedOut,
   CashOutOptions,

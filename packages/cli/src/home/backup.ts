@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import type { Store, StoreChange, StoredRecord, StoreValue } from "@sotto/client";
+import { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "@sotto/client";
 import { CliError } from "../frame/errors.ts";
 
 /** The key, the config, and the store's records that the key and the chain cannot restore. */
@@ -11,13 +11,13 @@ export interface Backup {
   records: { key: string; value: StoreValue }[];
 }
 
-/** Keys of the records that a scan of the chain restores. */
-const FROM_CHAIN = /^(page\/|scan\/|tree$)/;
+/** Whether a scan of the chain restores the record. */
+const isFromChain = (key: string): boolean => isCacheKey(key) || key.startsWith("scan/");
 
 /** The other records: journal, purchases, the day's spending, pinned recipients, refunds, and the store's owner. */
 export async function recordsOf(store: Store): Promise<Backup["records"]> {
   const records: StoredRecord[] = await store.list("");
-  return records.filter(({ key }) => !FROM_CHAIN.test(key)).map(({ key, value }) => ({ key, value }));
+  return records.filter(({ key }) => !isFromChain(key)).map(({ key, value }) => ({ key, value }));
 }
 
 const textOf = (records: Backup["records"]): string =>

@@ -1,5 +1,4 @@
 import type { Append } from "@sotto/chain";
-import { WalletError } from "../errors.ts";
 import type { StoreChange, StoreValue } from "../store/store.ts";
 import { type FoundNote, type FoundSpend, mapShown } from "./notes.ts";
 
@@ -58,15 +57,16 @@ export function encodePage(page: Page): StoreValue {
   };
 }
 
-/** @throws WalletError STORE_DAMAGED if `encodePage` did not write the value */
-export function decodePage(key: string, value: StoreValue): Page {
+/** @returns undefined if `encodePage` did not write the value */
+export function decodePage(key: string, value: StoreValue): Page | undefined {
   try {
-    // `encodePage` wrote the value, so its types are not checked. The checks below detect a record damaged on disk.
+    // `encodePage` wrote the value, so its types are not checked. Stores notice changed bytes; the checks below notice a
+    // store that does not.
     const page = value as unknown as Omit<Page, "leaves"> & { leaves: string };
     const leaves = page.leaves.match(/.{64}/gs)?.map((word) => BigInt(`0x${word}`)) ?? [];
     const counted = page.runs.reduce((sum, [, count]) => sum + count, 0);
     if (leaves.length !== counted || page.leaves.length !== WORD * counted || pageKey(page.from) !== key)
-      throw new Error("counts differ");
+      return undefined;
     return {
       from: page.from,
       to: page.to,
@@ -87,13 +87,8 @@ export function decodePage(key: string, value: StoreValue): Page {
         shown: spend.shown ? mapShown(spend.shown, BigInt) : undefined,
       })),
     };
-  } catch (cause) {
-    throw new WalletError(
-      "STORE_DAMAGED",
-      `record ${key} is damaged; delete the store and restore the wallet from the chain`,
-      {},
-      { cause },
-    );
+  } catch {
+    return undefined;
   }
 }
 

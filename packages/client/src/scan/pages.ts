@@ -2,7 +2,10 @@ import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { Store, StoreChange, StoredRecord, StoreValue } from "../store/store.ts";
 
-/** Key of a record that every write changes. */
+/**
+ * Key of a record that every write changes. It is not part of the cache: a process whose cache was replaced must notice
+ * the process that replaced it.
+ */
 const HEAD = "scan/head";
 
 /**

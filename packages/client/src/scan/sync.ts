@@ -1,5 +1,4 @@
 import { type Block, ChainError, type PageSink, PoolFollower, type PoolPage, readBlock, useNode } from "@sotto/chain";
-import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
@@ -39,16 +38,23 @@ export class PoolSync {
     this.#rebuildScanner();
   }
 
-  /** Opens the ledger with the pages in the store. */
+  /**
+   * Opens the ledger with the pages in the store. From the first damaged or missing page on, the pages are deleted, and
+   * the next scan reads them from the chain again.
+   */
   static async open(options: SyncOptions): Promise<PoolSync> {
     const sync = new PoolSync(options);
-    for (const { key, value } of await sync.#stored.list()) {
+    const records = await sync.#stored.list();
+    let kept = 0;
+    for (const { key, value } of records) {
       const page = decodePage(key, value);
       const expected = (sync.ledger.last?.to ?? options.deploymentBlock - 1) + 1;
-      if (page.from !== expected)
-        throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
+      if (page?.from !== expected) break;
       sync.ledger.add(page);
+      kept += 1;
     }
+    const gone = records.slice(kept);
+    if (gone.length > 0) await sync.#stored.change(gone.map(({ key }) => ({ delete: key })));
     sync.#rebuildScanner();
     return sync;
   }

@@ -1,12 +1,16 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { WalletError } from "../errors.ts";
-import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
+import { damaged, openText, sealText } from "./seal.ts";
+import { BatchStore, checkVersion, isCacheKey, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 interface Schema extends DBSchema {
   records: { key: number; value: { version: number; key: string; text: string }; indexes: { key: string } };
 }
 
-/** A store in the browser's IndexedDB. Open it with `IndexedDbStore.open`. */
+/**
+ * A store in the browser's IndexedDB. Open it with `IndexedDbStore.open`. Damaged records of the cache count as missing;
+ * the browser itself checks the structure of its files.
+ */
 export class IndexedDbStore extends BatchStore {
   readonly #database: IDBPDatabase<Schema>;
   #closed = false;
@@ -33,18 +37,21 @@ export class IndexedDbStore extends BatchStore {
 
   async get(key: string): Promise<StoredRecord | undefined> {
     const found = await this.#open().getFromIndex("records", "key", key);
-    return found && { key, version: found.version, value: JSON.parse(found.text) };
+    return found && toRecord(found);
   }
 
   async list(prefix: string): Promise<StoredRecord[]> {
     const range = IDBKeyRange.bound(prefix, `${prefix}\uffff`, false, true);
     const found = await this.#open().getAllFromIndex("records", "key", range);
-    return found.map(({ key, version, text }) => ({ key, version, value: JSON.parse(text) }));
+    return found.flatMap((record) => toRecord(record) ?? []);
   }
 
   async batch(changes: readonly StoreChange[]): Promise<void> {
     const database = this.#open();
-    const steps = stepsOf(changes);
+    const steps = stepsOf(changes).map((step) => ({
+      ...step,
+      text: step.text === undefined ? undefined : sealText(step.key, step.text, ""),
+    }));
     // "strict": the promise settles only when the data is on disk, which the journal relies on.
     const transaction = database.transaction("records", "readwrite", { durability: "strict" });
     try {
@@ -78,4 +85,12 @@ export class IndexedDbStore extends BatchStore {
     if (this.#closed) throw new WalletError("STORE_CLOSED", "the store was closed");
     return this.#database;
   }
+}
+
+/** @returns undefined for a damaged record of the cache */
+function toRecord({ key, version, text: sealed }: Schema["records"]["value"]): StoredRecord | undefined {
+  const text = openText(key, sealed, "");
+  if (text !== undefined) return { key, version, value: JSON.parse(text) };
+  if (isCacheKey(key)) return undefined;
+  throw damaged(`record ${key}`);
 }

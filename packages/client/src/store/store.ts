@@ -22,13 +22,14 @@ export type StoreChange =
   | { delete: string; expected?: number | undefined };
 
 /**
- * A wallet's state. All of it except payments in flight can be restored from the seed and the chain. The seed itself is
- * never stored here. A batch is durable and atomic.
+ * A wallet's state. The seed itself is never stored here. A batch is atomic, and durable except for the records of
+ * `isCacheKey`: the wallet restores these from the chain, so a store may return such a record as missing, above all if
+ * it is damaged. A record with any other key may be the only copy: if it is damaged, reading it must fail.
  */
 export interface Store {
-  /** The record with this key. */
+  /** The record with this key. @throws WalletError STORE_DAMAGED */
   get(key: string): Promise<StoredRecord | undefined>;
-  /** The records whose key starts with `prefix`, in the order of their keys. */
+  /** The records whose key starts with `prefix`, in the order of their keys. @throws WalletError STORE_DAMAGED */
   list(prefix: string): Promise<StoredRecord[]>;
   /**
    * Applies all changes or none.
@@ -46,8 +47,14 @@ export interface Store {
 /** Keys are ASCII, so that all implementations sort them alike. */
 const KEY = /^[A-Za-z0-9/._:-]{1,200}$/;
 
+/** Keys of the records that a scan of the chain restores. All other records have no second copy. */
+const CACHE = /^(page\/|tree$)/;
+
+/** Whether a store may lose this record: the wallet then reads the chain again. */
+export const isCacheKey = (key: string): boolean => CACHE.test(key);
+
 /** A change whose value is serialized. Without `text`, the record is deleted. */
-interface Step {
+export interface Step {
   key: string;
   text: string | undefined;
   expected: number | undefined;
