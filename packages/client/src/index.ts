@@ -96,6 +96,7 @@ export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
 export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";
 export { type KeyedRequest, type PurchaseRequest, purchase } from "./purchase/purchase.ts";
 export { type PrepareOptions, prepareNotes, type SplitOptions } from "./purchase/split.ts";
+export { NoteReader } from "./scan/note-reader.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
 export type { ScanProgress, ScanResult } from "./scan/types.ts";

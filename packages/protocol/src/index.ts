@@ -181,7 +181,8 @@ export {
   verifyReceiptSignature,
 } from "./receipt-key.ts";
 export { type ChangeReader, type DeliveredChange, decryptChange } from "./scan/change.ts";
-export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
+export { LADDER_CURVE, multiplyXs } from "./scan/ladder.ts";
+export { type DeliveredNote, type MultiplyXs, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {
   changeSecrets,
   hiddenCipherX,

@@ -8,6 +8,7 @@ import {
   noteCommitment,
   nullifier as nullifierOf,
   scanNotes,
+  type Viewer,
   type WalletKeys,
   withdrawalContext,
   withdrawalPadContext,
@@ -48,9 +49,21 @@ export class NoteScanner {
     this.#openTags();
   }
 
-  /** Returns the effects of these events on the wallet, in chain order. */
-  scan(events: Iterable<PoolEvent>): Findings {
+  /** The keys with which received notes are decrypted. */
+  get viewer(): Viewer {
+    return this.#scan;
+  }
+
+  /**
+   * Returns the effects of these events on the wallet, in chain order.
+   * @param received the note that each settled event delivers to `viewer`, or null, if they were decrypted before
+   */
+  scan(events: Iterable<PoolEvent>, received?: readonly (Note | null)[]): Findings {
     const findings: Findings = { notes: [], spends: [] };
+    if (received !== undefined) {
+      this.#take(events, received, findings);
+      return findings;
+    }
     let batch: PoolEvent[] = [];
     for (const event of events) {
       batch.push(event);
@@ -65,10 +78,14 @@ export class NoteScanner {
   #scanBatch(events: readonly PoolEvent[], findings: Findings): void {
     // Decryption with the viewing key does not depend on earlier results, and is much cheaper in batches.
     const settled = events.filter((event) => event.type === "settled");
-    const received = scanNotes(this.#scan, settled).values();
+    this.#take(events, scanNotes(this.#scan, settled), findings);
+  }
+
+  #take(events: Iterable<PoolEvent>, received: readonly (Note | null)[], findings: Findings): void {
+    const notes = received.values();
     for (const event of events) {
       if (event.type === "deposited") this.#scanDeposit(event, findings);
-      else if (event.type === "settled") this.#scanPayment(event, received.next().value ?? null, findings);
+      else if (event.type === "settled") this.#scanPayment(event, notes.next().value ?? null, findings);
       else if (event.type === "withdrawn") this.#scanWithdrawal(event, findings);
     }
   }

@@ -1,5 +1,6 @@
 import { type Block, ChainError, type PageSink, PoolFollower, type PoolPage, readBlock, useNode } from "@sotto/chain";
 import { Ledger } from "./ledger.ts";
+import { NoteReader } from "./note-reader.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
 import { scanPage } from "./scan-page.ts";
@@ -62,7 +63,11 @@ export class PoolSync {
   /** Reads the blocks that the ledger does not have yet. Do not call it concurrently. */
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
-    const { head } = await this.#follower.catchUp(this.#sink(result, onProgress), signal);
+    // The reader's threads have the viewing key, so they end with the scan.
+    const reader = new NoteReader();
+    const { head } = await this.#follower
+      .catchUp(this.#sink(result, reader, onProgress), signal)
+      .finally(() => reader.close());
     const final = head.number - this.#options.finality;
     await this.#join(final);
     this.height = head.number;
@@ -71,13 +76,13 @@ export class PoolSync {
   }
 
   /** Writes pages into the ledger and its store, and adds their contents to `result`. */
-  #sink(result: ScanResult, onProgress?: (progress: ScanProgress) => void): PageSink {
+  #sink(result: ScanResult, reader: NoteReader, onProgress?: (progress: ScanProgress) => void): PageSink {
     const { ledger } = this;
     return {
       known: async () => ledger.pages.map(({ to, hash }) => ({ number: to, hash })).reverse(),
       counts: async () => ({ leaves: ledger.leaves.length, appended: ledger.appended }),
       add: async (events, head) => {
-        const page = await this.#add(events);
+        const page = await this.#add(events, reader);
         result.blocks += page.to - page.from + 1;
         result.notes += page.notes.length;
         result.spends += page.spends.length;
@@ -92,9 +97,9 @@ export class PoolSync {
   }
 
   /** Scans a page and writes it. */
-  async #add(events: PoolPage): Promise<Page> {
+  async #add(events: PoolPage, reader: NoteReader): Promise<Page> {
     try {
-      const page = await scanPage(events, this.#scanner);
+      const page = await scanPage(events, reader, this.#scanner);
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;

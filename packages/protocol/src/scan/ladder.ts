@@ -9,6 +9,9 @@ const HALF_ROOT_A = invertField(TWO_ROOT_A);
 /** (A + 2) / 4 of the Montgomery curve below, A = (a + 4) / (2 sqrt a) (with a - d = 4). */
 const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
 
+/** The constants of the ladder below, for kernels that run it: a, d, sqrt a, and (A + 2) / 4. */
+export const LADDER_CURVE = { a: CURVE_A, d: CURVE_D, rootA: ROOT_A, a24: A24 } as const;
+
 /**
  * The x of k R, for an odd k, from the x of R alone: no square root, no y. Processes many R at once, which share two
  * inversions.

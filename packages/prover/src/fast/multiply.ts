@@ -38,6 +38,24 @@ export class FieldEmitter {
    * With a reduction: the same plus the addends, made canonical.
    */
   multiply(f: FunctionBuilder, out: Code, products: readonly Product[], reduction?: Reduction): Code {
+    return this.#stages(f, out, products, reduction);
+  }
+
+  /**
+   * Two independent products, row by row in turns: each row of a product waits for the one before, and the machine works
+   * on the other product in the meantime. The second product's operands must not be the first one's `out`.
+   */
+  multiplyTwo(
+    f: FunctionBuilder,
+    first: { out: Code; product: Product },
+    second: { out: Code; product: Product },
+  ): Code {
+    const others = this.#stages(f, second.out, [second.product]);
+    return this.#stages(f, first.out, [first.product]).map((stage, index) => [stage, others[index] ?? []]);
+  }
+
+  /** The code of `multiply` in stages: the operands, each row, the result. */
+  #stages(f: FunctionBuilder, out: Code, products: readonly Product[], reduction?: Reduction): Code[] {
     const columns = f.locals("v128", 2 * LIMBS);
     const [x, high] = f.locals("v128", 2) as [Local, Local];
     const column = (index: number): Local => columns[index] as Local;
@@ -55,7 +73,10 @@ export class FieldEmitter {
     for (const [index, initial] of this.#initial(products.length, reduction).entries()) {
       code.push(column(index).set(this.#bits(initial)));
     }
+    const stages: Code[] = [code];
     for (let row = 0; row < LIMBS; row++) {
+      const code: Code[] = [];
+      stages.push(code);
       for (const [index, { left, negative }] of products.entries()) {
         code.push(x.set(negative ? f64x2.neg(left(row)) : left(row)));
         for (const { limb, local } of rights[index] ?? []) code.push(accumulate(row + limb, x.get, local.get));
@@ -72,8 +93,8 @@ export class FieldEmitter {
       code.push(this.#carry(column(row), column(row + 1)));
     }
     const results = columns.slice(LIMBS);
-    code.push(reduction === undefined ? this.#finish(out, results) : this.#reduce(f, out, results, reduction));
-    return code;
+    stages.push(reduction === undefined ? this.#finish(out, results) : this.#reduce(f, out, results, reduction));
+    return stages;
   }
 
   /**

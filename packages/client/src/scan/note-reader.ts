@@ -1,0 +1,85 @@
+import { type DeliveredNote, type MultiplyXs, type Note, scanNotes, type Viewer } from "@sotto/protocol";
+import { XMultiplier } from "@sotto/prover/scan";
+import { type ScanThread, startThreads } from "./threads.ts";
+
+/** Number of notes that are decrypted together, at most and at least. A chunk takes at most tens of milliseconds. */
+const [MAX_CHUNK, MIN_CHUNK] = [256, 32];
+/** Chunks that a thread has at a time, so that it has the next one when it finishes one. */
+const PER_THREAD = 2;
+/** Number of notes of a scan from which on it is worth compiling the kernel, and starting other threads. */
+const [KERNEL_MIN, THREADS_MIN] = [1_024, 4_096];
+
+interface Scheduling {
+  scheduler?: { yield?(): Promise<void> };
+  setImmediate?(resolve: () => void): void;
+}
+
+/** Lets other tasks run. Browsers delay repeated timers by 4 ms, so a timer is the last choice. */
+function turn(): Promise<void> {
+  const { scheduler, setImmediate: immediate } = globalThis as Scheduling;
+  if (scheduler?.yield !== undefined) return scheduler.yield();
+  return new Promise((resolve) => (immediate === undefined ? setTimeout(resolve) : immediate(resolve)));
+}
+
+type Decrypted = readonly (Note | null)[];
+
+/**
+ * Decrypts delivered notes with the fast kernel and, if there are many, with other threads. It has the same results as
+ * `scanNotes`, which it uses on machines that lack what the kernel needs.
+ */
+export class NoteReader {
+  #kernel: Promise<XMultiplier | undefined> | undefined;
+  #threads: readonly ScanThread[] | undefined;
+  #count = 0;
+  readonly #start: () => readonly ScanThread[];
+
+  constructor(start: () => readonly ScanThread[] = startThreads) {
+    this.#start = start;
+  }
+
+  /** @returns the note at index i belongs to note i, and is null if that is not for this viewer */
+  async read(viewer: Viewer, notes: readonly DeliveredNote[]): Promise<(Note | null)[]> {
+    const results: (Note | null)[] = new Array(notes.length).fill(null);
+    this.#count += notes.length;
+    if (this.#count >= THREADS_MIN) this.#threads ??= this.#start();
+    const threads = this.#threads ?? [];
+    const share = Math.ceil(notes.length / (PER_THREAD * (threads.length + 1)));
+    const size = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, share));
+    const chunks = Array.from({ length: Math.ceil(notes.length / size) }, (_, i) => i * size);
+    const take = async (decrypt: (part: DeliveredNote[]) => Decrypted | Promise<Decrypted>) => {
+      for (let first = chunks.shift(); first !== undefined; first = chunks.shift()) {
+        try {
+          const found = await decrypt(notes.slice(first, first + size));
+          for (const [i, note] of found.entries()) results[first + i] = note;
+        } catch (error) {
+          chunks.push(first);
+          throw error;
+        }
+        // Yields between chunks, so that a browser page does not freeze and other threads get their next chunk.
+        if (chunks.length > 0) await turn();
+      }
+    };
+    const multiply = await this.#multiplier();
+    const here = (part: DeliveredNote[]) => scanNotes(viewer, part, multiply);
+    // If a thread fails, this one decrypts its chunk: a failure changes only how long the scan takes.
+    const others = threads.flatMap((thread) =>
+      Array.from({ length: PER_THREAD }, () => take((part) => thread.decrypt(viewer, part)).catch(() => thread.end())),
+    );
+    await take(here);
+    await Promise.all(others);
+    await take(here);
+    return results;
+  }
+
+  /** Ends the other threads, and with them their copies of the viewing key. */
+  close(): void {
+    for (const thread of this.#threads ?? []) thread.end();
+    this.#threads = undefined;
+  }
+
+  async #multiplier(): Promise<MultiplyXs | undefined> {
+    if (this.#count >= KERNEL_MIN) this.#kernel ??= XMultiplier.create().catch(() => undefined);
+    const kernel = await this.#kernel;
+    return kernel && ((xs, k) => kernel.multiply(xs, k));
+  }
+}
