@@ -4,7 +4,7 @@ import { checkPackage, createPackageFromTarballData, type Problem } from "@areth
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { CommandError } from "../lib/command.ts";
-import type { PackedPackage } from "./pack.ts";
+import type { Manifest, PackedPackage } from "./pack.ts";
 
 /**
  * Findings of arethetypeswrong that are accepted. The packages contain only ES modules: Node 22.13 and newer, which
@@ -33,6 +33,12 @@ export async function checkAll(
     throw new CommandError("PACKAGE_UNFIT", `packages cannot be published as they are:\n${found.join("\n")}`, {
       inLines: true,
     });
+}
+
+/** @returns why npm would refuse packages that are otherwise fit to be published; undefined if it would not */
+export function unpublishable(manifests: readonly Manifest[]): string | undefined {
+  if (manifests.every(({ repository }) => repository !== undefined)) return undefined;
+  return "package.json has no repository, which npm compares with the provenance";
 }
 
 async function publintProblems({ tarball, manifest }: PackedPackage): Promise<string[]> {

@@ -11,7 +11,7 @@ import { Progress } from "../launcher/progress.mjs";
 import { parseFlags, parsePort, runCommand } from "../lib/command.ts";
 import { Lifetime } from "../lib/lifetime.ts";
 import { waitFor } from "../lib/wait-for.ts";
-import { checkAll } from "./check.ts";
+import { checkAll, unpublishable } from "./check.ts";
 import { type PackedPackage, packAll } from "./pack.ts";
 import { startRegistry } from "./registry.ts";
 import { writeSboms } from "./sbom.ts";
@@ -80,6 +80,8 @@ async function release(): Promise<void> {
   await waitFor(progress, "checking the packages", (detail) => checkAll(packages, ({ name }) => detail(name)));
   progress.print(`\n${listOf(packages)}`);
   progress.print(`  packed and checked ${packages.length} packages into .release/packages, each with its SBOM`);
+  const reason = unpublishable(packages.map(({ manifest }) => manifest));
+  if (reason !== undefined) progress.print(`  not ready for npm: ${reason}`);
   if (options.once) return;
 
   const registry = await startRegistry({ packages, port: options.port });
@@ -87,7 +89,7 @@ async function release(): Promise<void> {
   const screen = screenOf(process.stdout);
   progress.print(`  registry   ${paint(screen, "bold", registry.url)}`);
   progress.print(`  .npmrc     ${paint(screen, "bold", `@sotto:registry=${registry.url}/`)}`);
-  progress.print("\nPut the last line into the .npmrc of a project, then: npm install @sotto/client");
+  progress.print("\nCreate a project with `npm run new`, or put the last line into the .npmrc of yours.");
   progress.show(() => (process.stdout.isTTY ? "serving, Ctrl-C ends it" : ""));
   await once(lifetime.signal, "abort");
 }

@@ -15,6 +15,7 @@ export interface Manifest {
   readonly version: string;
   readonly private?: boolean;
   readonly license?: string;
+  readonly repository?: { readonly url: string; readonly directory: string };
   readonly engines?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, { readonly types: string; readonly default: string }>>;

@@ -16,10 +16,10 @@ import type { World } from "./world.ts";
 const root = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);
 const BLOCK = /(?:^<!-- not run here: (.+) -->\n\n)?^```(ts|js|json|sh)\n([\s\S]*?)^```$/gm;
-const NAME = /^\/\/ ([\w-]+\.[tj]s)\b/;
-/** The first port of `npm run dev`, and the port on which the pages' servers listen. */
+const NAME = /^\/\/ ([\w-]+\.m?[tj]s)\b/;
+/** The first port of `npm run dev`, and the ports on which the pages' servers listen. */
 const USUAL_PORT = 4020;
-const SERVER_PORT = 3000;
+const SERVER_PORTS = /127\.0\.0\.1:300[01]\b/g;
 
 export class Guide {
   readonly folder: string;
@@ -47,6 +47,8 @@ export class Guide {
     this.#port = port;
     this.folder = folder;
     mkdirSync(folder);
+    // A reader's project; without the file, npx would run programs in the folder of the workspace above.
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
     const unnamed: string[] = [];
     for (const [, reason, language, code = ""] of this.#read(page).matchAll(BLOCK)) {
       const name = NAME.exec(code)?.[1];
@@ -63,7 +65,7 @@ export class Guide {
     const { port } = this.#world;
     const text = readFileSync(join(root, page), "utf8")
       .replaceAll(/127\.0\.0\.1:402([0-5])\b/g, (_, offset) => `127.0.0.1:${port + Number(offset)}`)
-      .replaceAll(`127.0.0.1:${SERVER_PORT}`, `127.0.0.1:${this.#port}`);
+      .replaceAll(SERVER_PORTS, `127.0.0.1:${this.#port}`);
     if (port !== USUAL_PORT && text.includes(`127.0.0.1:${USUAL_PORT}`)) throw new Error("a port was not replaced");
     return text;
   }

@@ -30,8 +30,9 @@ const PRICES = {
   "GET //": 400,
   "GET /%68ealth": 400,
 };
-/** Opens a paywall with all options from the page, and requests prices from it. */
+/** Opens a paywall with all options from the page and the recipient that sign.ts wrote, and requests prices from it. */
 const CHECK_OPTIONS = `
+import { readFileSync } from "node:fs";
 import { createPaywall } from "@sotto/resource-server";
 import { cors } from "./cors.ts";
 import { discovery } from "./discovery.ts";
@@ -39,7 +40,9 @@ import { options } from "./options.ts";
 import { page } from "./page.ts";
 import { prices } from "./prices.ts";
 
-const paywall = await createPaywall({ ...options, ...prices, page, cors, discovery });
+const recipient = JSON.parse(readFileSync("signed.json", "utf8"));
+const paywall = await createPaywall({ ...options, ...prices, recipient, page, cors, discovery });
+await paywall.ready;
 const asked: Record<string, string | number> = {};
 for (const request of ${JSON.stringify(Object.keys(PRICES))}) {
   const [method = "", target = ""] = request.split(" ");
@@ -57,7 +60,7 @@ describe("guides for resource servers", function () {
   let payer: Payer;
   before(async () => {
     world = await openWorld();
-    payer = await openPayer(world, 1 + PAID_SERVERS.length);
+    payer = await openPayer(world, 2 + PAID_SERVERS.length);
   });
   after(() => payer?.close());
 
@@ -80,23 +83,29 @@ describe("guides for resource servers", function () {
 
     it("has only code blocks that run, or that state why they do not", () => {
       expect(guide.unnamed).to.deep.equal([]);
-      expect(guide.names).to.include.members(["server.ts", "options.ts", "sign.ts"]);
+      expect(guide.names).to.include.members(["app.mjs", "server.ts", "options.ts", "sign.ts"]);
     });
 
-    it("leads from seed words and an account to a server that is paid for its report", async () => {
+    it("adds a paywall to an app, which is paid for its report", async () => {
       const client = await Guide.open(world, "docs/client.md", "for-servers");
       await client.runCommands();
       guide.environment = client.environment;
       await guide.runCommands();
-      await guide.serving("server.ts", serves);
+      await guide.serving("app.mjs", async (url) => {
+        expect(await (await fetch(url)).text()).to.equal("free");
+        await serves(url);
+      });
     });
+
+    it("has a server with its options in a file, which is paid for its report", () =>
+      guide.serving("server.ts", serves));
 
     it("type-checks", async () => {
       guide.write("check-options.ts", CHECK_OPTIONS);
       expect(await guide.complaints()).to.equal("");
     });
 
-    it("has options and price functions that work as documented", async () => {
+    it("has options, a signature and price functions that work as documented", async () => {
       expect(JSON.parse(await guide.run("check-options.ts"))).to.deep.equal(PRICES);
     });
 

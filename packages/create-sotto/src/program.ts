@@ -56,9 +56,10 @@ function nextSteps({ template, folder }: NewProject): string {
   const near = relative(whereUserIs, folder) || ".";
   const path = near.length < folder.length ? near : folder;
   return [
-    `Created ${path}, which needs Node 22.18 or newer. Next:`,
-    "  npm run release   in the checkout, in its own terminal: serves the packages",
-    "  npm run dev       in the checkout, in another one: a chain, servers to pay",
+    `Created ${path}. In the checkout, run each in its own terminal:`,
+    "  npm run dev       a chain, the service, two servers to pay",
+    "  npm run release   serves the packages",
+    "Then, with Node 22.18 or newer:",
     `  cd ${path} && ${template.commands.join(" && ")}`,
   ].join("\n");
 }

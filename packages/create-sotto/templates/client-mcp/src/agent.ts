@@ -10,6 +10,7 @@ const client = new Client({ name: "agent", version: "0.1.0" });
 await client.connect(new StdioClientTransport({ command: programOf("sotto-mcp"), args: ["--home", home] }));
 try {
   for (const quote_only of [true, false]) {
+    console.error(quote_only ? "Asking for the price" : "\nPaying");
     const { content } = await client.callTool({ name: "fetch_paid", arguments: { url, quote_only } });
     for (const part of content as { type: string; text?: string }[]) console.log(part.text ?? part.type);
   }

@@ -1,4 +1,6 @@
-import { home, setUp } from "./wallet.ts";
+import { configuration, home, setUp } from "./wallet.ts";
 
 await setUp();
-console.log(`The wallet is in ${home}. .mcp.json tells an agent how to start its server.`);
+console.error(`The wallet is in ${home}. Agents that start in this folder read .mcp.json.`);
+console.error("For any other one, add this to its configuration:\n");
+console.log(JSON.stringify(configuration(), undefined, 2));

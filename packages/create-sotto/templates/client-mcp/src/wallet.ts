@@ -1,7 +1,7 @@
 // The agent's wallet is a folder of the command line `sotto`: create it, limit it, fill it.
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { isLocal, readDeployment } from "./deployment.ts";
 import { folder, node, service } from "./settings.ts";
@@ -25,6 +25,7 @@ async function sotto(...args: string[]): Promise<string> {
 export async function setUp(): Promise<void> {
   const deployment = await readDeployment(service);
   if (!existsSync(join(home, "config.json"))) {
+    console.error(`Creating a wallet in ${home}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const manifest = join(folder, "deployment.json");
     writeFileSync(manifest, JSON.stringify(deployment));
@@ -33,5 +34,13 @@ export async function setUp(): Promise<void> {
   }
   if (!isLocal(deployment)) return;
   const { total } = JSON.parse(await sotto("balance", "--json")) as { total: { amount: string } };
-  if (total.amount === "0") await sotto("deposit", "5", "--notes", "2", "--mint");
+  if (total.amount !== "0") return;
+  console.error("The wallet is empty: depositing 5 test USDC");
+  await sotto("deposit", "5", "--notes", "2", "--mint");
+}
+
+/** The configuration of an MCP client that starts in any folder. Its own PATH may have another Node, or none. */
+export function configuration(): object {
+  const args = [resolve("node_modules", "@sotto", "mcp", "dist", "main.js"), "--home", resolve(home)];
+  return { mcpServers: { sotto: { command: process.execPath, args } } };
 }

@@ -10,7 +10,7 @@ try {
   await payFor(url);
 } catch (error) {
   if (!(error instanceof SottoError)) throw error;
-  const hint = `\nAfter \`npm run dev -- --fresh\`, delete ${folder}/: the sample servers have new recipients.`;
+  const hint = `\nAfter \`npm run dev -- --fresh\`, delete ${folder}/, and likewise if you run another server there.`;
   console.error(`${error.code}: ${error.message}${error.code === "RECIPIENT_CHANGED" ? hint : ""}`);
   process.exitCode = 1;
 }
@@ -24,6 +24,7 @@ async function payFor(url: string): Promise<void> {
       maxPerRequest: 100_000n,
       maxPerDay: 1_000_000n,
       onProgress: (progress) => {
+        console.error(`.. ${progress.stage}`);
         if (progress.stage === "paid") paid = progress;
       },
     });
@@ -37,8 +38,9 @@ async function payFor(url: string): Promise<void> {
 
 function summary({ price, resourceUrl, txSignature }: PurchaseProgress, left: bigint): string {
   return `paid      ${formatDecimalAmount(price, 6)} USDC for ${resourceUrl}
-server    learned the amount, the URL and this machine's network address; not which wallet paid
-service   learned the recipient, the URL, the amount within 10%, and this machine's network address
-chain     shows that one of the pool's notes was spent: transaction ${txSignature}
+server    learned amount, URL and your network address; not which wallet paid
+service   learned recipient, URL, amount within 10% and your network address
+chain     shows only that one of the pool's notes was spent, in transaction
+          ${txSignature}
 left      ${formatDecimalAmount(left, 6)} USDC`;
 }

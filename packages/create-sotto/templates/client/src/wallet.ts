@@ -24,7 +24,10 @@ export async function open(): Promise<Wallet> {
   const deployment = await readDeployment(service);
   const wallet = await openWallet({ deployment, words: readWords(), nodes, service, folder });
   await wallet.scan();
-  if (isLocal(deployment) && wallet.balance().total === 0n) await fillFromFaucet(wallet);
+  if (isLocal(deployment) && wallet.balance().total === 0n) {
+    console.error("The wallet is empty: depositing 10 test USDC from the faucet");
+    await fillFromFaucet(wallet);
+  }
   return wallet;
 }
 
@@ -34,5 +37,5 @@ async function fillFromFaucet(wallet: Wallet): Promise<void> {
   const response = await fetch(faucet, { method: "POST", headers, body: JSON.stringify({ address: account.address }) });
   if (!response.ok) throw new Error(`the faucet ${faucet} answers ${response.status}: ${await response.text()}`);
   // The account signs, and the service submits the deposit: the account needs no ETH.
-  await wallet.fund({ amounts: NOTES, account });
+  await wallet.fund({ amounts: NOTES, account, onProgress: ({ stage }) => console.error(`.. ${stage}`) });
 }

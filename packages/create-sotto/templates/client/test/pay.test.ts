@@ -23,7 +23,7 @@ test("pays, and prints what was paid and who learned what", async () => {
   const output = await pay(...urls);
   assert.match(output, /^200 /);
   assert.match(output, /^paid +0\.05 USDC for http/m);
-  assert.match(output, /^chain .* transaction 0x[0-9a-f]{64}$/m);
+  assert.match(output, /^chain .* in transaction\n +0x[0-9a-f]{64}$/m);
 });
 
 test("pays again with the same wallet", async () => {

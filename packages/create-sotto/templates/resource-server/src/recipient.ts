@@ -32,7 +32,7 @@ export async function openRecipient(folder: string, deployment: DeploymentManife
   const recipient = await readOrCreate<Recipient>(join(folder, "recipient.json"), async () => {
     const create = () => ({ words: createSeedWords(), accountKey: Account.createRandom().privateKey });
     const owner = await readOrCreate<Owner>(join(folder, "owner.json"), create);
-    console.log(`Created ${folder}/owner.json. It can spend what this server earns: move it to a safe place.`);
+    console.log(`Created ${folder}/owner.json, which spends what this server earns:\nmove it to a safe place.`);
     return sign(owner, deployment);
   });
   const { chainId, pool, viewingKey, ...rest } = recipient;
