@@ -14,10 +14,15 @@ export interface DirectPaymentTerms {
 
 /** The journal's record of a direct payment, written before it is paid. */
 export interface DirectPaymentRecord {
+  /** Name of the payment: a payment is made once for each key. */
   key: string;
+  /** Address of the wallet that is paid. */
   wallet: string;
+  /** 64 bytes as hex with 0x. */
   shieldedAddress: string;
+  /** Base units, decimal. */
   amount: string;
+  /** The resource that the proof binds. */
   resourceUrl: string;
   /** Hash of the transaction that settled it; null until then. */
   transaction: string | null;

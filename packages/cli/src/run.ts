@@ -16,8 +16,11 @@ import { Home } from "./home/home.ts";
 
 /** The inputs and outputs of a command. */
 export interface RunOptions {
+  /** The command's input and outputs. */
   streams: Streams;
+  /** Environment variables; the process's own are not read. */
   environment: Environment;
+  /** Interrupts the command, which then ends with 130. */
   signal: AbortSignal;
   /** Replaces the prover that loads the configured artifacts, for programs that run several commands. */
   prover?: WalletProver | undefined;

@@ -1,5 +1,6 @@
 /** A project that can be created. */
 export interface Template {
+  /** As it is typed, such as `client-mcp`. */
   readonly name: string;
   /** For people. */
   readonly what: string;

@@ -19,6 +19,7 @@ import {
 
 /** The options of `wrapFetch`: services, limits and confirmations. The host of the limits is that of `server`. */
 export interface PayingClientOptions extends Omit<WrapOptions, "bodyLimit"> {
+  /** The wallet that pays. The caller closes it. */
   readonly wallet: Wallet;
   /**
    * Origin of the MCP server, such as https://tools.example. Payments for another origin are refused, limits per host

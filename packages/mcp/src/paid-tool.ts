@@ -131,13 +131,19 @@ type Parsed<In extends Input> = In extends ZodRawShapeCompat
 
 /** A paid tool: its price, and everything that an unpaid tool declares. */
 export interface PaidToolConfig<In extends Input> {
+  /** The paywall that checks the payments, from `createToolPaywall`. */
   readonly paywall: ToolPaywall;
   /** Whole tokens as decimal text, base units as a bigint, or a function of the arguments. */
   readonly price: Price | ((args: Parsed<In>) => Price | "free" | Promise<Price | "free">);
+  /** The tool's name for people. */
   readonly title?: string;
+  /** What the tool does, for the model. */
   readonly description?: string;
+  /** Schema of the arguments. Default: the tool takes none. */
   readonly inputSchema?: In;
+  /** Schema of the structured content. Default: none. */
   readonly outputSchema?: ZodRawShapeCompat | AnySchema;
+  /** Hints of MCP, such as `readOnlyHint`. */
   readonly annotations?: ToolAnnotations;
 }
 

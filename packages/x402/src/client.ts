@@ -20,6 +20,7 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
 /** Options of the scheme's client. */
 export interface SottoClientOptions {
+  /** The wallet that pays. The caller closes it. */
   readonly wallet: Wallet;
   /** Base URLs of the services that may see payments. The client refuses requirements that name another service. */
   readonly services: readonly string[];
@@ -38,7 +39,9 @@ const PENDING_PAUSE_MS = 1_000;
 
 /** The client of the scheme `sotto`: pays what a resource server requires, with the notes of a wallet. */
 export class SottoScheme {
+  /** `sotto`. */
   readonly scheme = X402_SCHEME;
+  /** For x402's client: presents a payment again while its settlement is in progress. */
   readonly schemeHooks: { onPaymentResponse: (response: PaymentResponse) => Promise<{ recovered: true } | undefined> };
   readonly #policy: Policy;
   readonly #symbol: string;

@@ -27,6 +27,7 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 export interface SottoFacilitatorOptions {
   /** Base URL of the service. */
   readonly service: string;
+  /** Sends the requests to the service. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Timeout of one request, ms; a settlement waits for its confirmations. Default: 90,000. */
   readonly timeoutMs?: number;
@@ -36,7 +37,9 @@ const TIMEOUT_MS = 90_000;
 
 /** The facilitator of the scheme `sotto`: verifies and settles payments through the service. */
 export class SottoScheme {
+  /** `sotto`. */
   readonly scheme = X402_SCHEME;
+  /** Chains with EVM addresses. */
   readonly caipFamily = "eip155:*";
   readonly #service: ServiceClient;
   readonly #kind: SupportedKind;

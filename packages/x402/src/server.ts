@@ -36,11 +36,15 @@ export type { SottoRecipient } from "./server/recipient.ts";
 export interface SottoServerOptions {
   /** Public origin, e.g. https://data.example. Payments are bound to it; it is never taken from a request. */
   readonly origin: string;
+  /** The wallet that is paid, with its signature over its shielded address. */
   readonly recipient: SottoRecipient;
+  /** EIP-155 id of the chain. */
   readonly chainId: bigint | number;
-  /** The ShieldedPool, its token, and the token's decimals. */
+  /** Address of the ShieldedPool. */
   readonly pool: string;
+  /** Address of the pool's token. */
   readonly asset: string;
+  /** The token's decimals, 0 to 77. */
   readonly decimals: number;
   /** Ticker that prices may use, as in "0.10 USDC". Default: USDC. */
   readonly symbol?: string;
@@ -65,11 +69,15 @@ interface RequiredContext {
 
 /** The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements. */
 export class SottoScheme {
+  /** `sotto`. */
   readonly scheme = X402_SCHEME;
+  /** x402's name for the only way in which this scheme transfers. */
   readonly defaultAssetTransferMethod = "default";
   /** Always settles before the resource is served, because a served response cannot be revoked. */
   readonly paymentFlows = { default: { supported: ["upfront" as const], default: "upfront" as const } };
+  /** Fields of `extra` that differ in each 402. */
   readonly dynamicExtraFields: string[] = [...X402_DYNAMIC_EXTRA];
+  /** For x402's server: each payment is accepted once. */
   readonly schemeHooks: Hooks;
   readonly #options: SottoServerOptions;
   readonly #token: Token;

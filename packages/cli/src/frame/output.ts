@@ -8,11 +8,13 @@ export interface Result {
 
 /** Node's standard input, or anything else that yields bytes. */
 export interface Input extends AsyncIterable<unknown> {
+  /** Whether it is a terminal. */
   readonly isTTY?: boolean;
 }
 
 /** Node's standard output, or anything else that accepts text and bytes. */
 export interface Sink {
+  /** Whether it is a terminal. */
   readonly isTTY?: boolean;
   /** Writes text or bytes as they are. */
   write(chunk: string | Uint8Array): unknown;
@@ -20,8 +22,11 @@ export interface Sink {
 
 /** The streams of a command. */
 export interface Streams {
+  /** Read by commands that take words, a body or an answer. */
   stdin: Input;
+  /** Receives the result and nothing else. */
   stdout: Sink;
+  /** Receives errors, progress and questions. */
   stderr: Sink;
   /** Whether standard error is a terminal, which shows progress and questions. */
   terminal: boolean;

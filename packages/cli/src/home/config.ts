@@ -6,16 +6,21 @@ import type { Home } from "./home.ts";
 
 /** A wallet's pool, and the node and service it uses. */
 export interface Config {
+  /** EIP-155 id of the chain. */
   chainId: bigint;
   /** URL of a JSON-RPC node. It may contain a provider's key, so only the owner can read the file. */
   rpc: string;
+  /** Address of the ShieldedPool. */
   pool: Address;
+  /** Address of the pool's token. */
   token: Address;
+  /** Number of the block in which the pool was deployed; scans begin there. */
   deploymentBlock: number;
   /** Name of the set of keys that the pool's verifiers use. */
   set: string;
   /** The token's. */
   decimals: number;
+  /** The token's symbol, such as USDC. */
   symbol: string;
   /** Base URL of the service; undefined if the user's account sends every transaction. */
   service: string | undefined;
@@ -23,6 +28,7 @@ export interface Config {
   artifacts: string | undefined;
   /** Blocks required on top of an event before it counts. */
   finality: number;
+  /** Limits of `sotto pay`, `sotto request` and agents. */
   limits: WalletLimits;
 }
 
@@ -31,6 +37,7 @@ export interface Config {
  * means no limit.
  */
 export interface WalletLimits {
+  /** For one request, base units. Default: no limit. */
   perRequest?: bigint | undefined;
   /** For one host on one day (UTC). */
   perHost?: bigint | undefined;

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 
 /** The folder of one wallet, with its config, key and store. */
 export class Home {
+  /** Absolute path. */
   readonly folder: string;
 
   constructor(folder: string) {

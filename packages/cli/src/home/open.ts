@@ -23,6 +23,7 @@ export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chain
 
 /** Options for opening the wallet of a folder. */
 export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover"> {
+  /** Environment variables; `SOTTO_SEED` replaces the key's file. */
   readonly environment: Environment;
   /** Default: the chain of the config. */
   readonly chain?: Chain | undefined;

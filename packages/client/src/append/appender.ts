@@ -11,8 +11,11 @@ import { claimStore } from "../wallet/identity.ts";
 import { Lock } from "../wallet/lock.ts";
 
 export interface NoteAppenderOptions extends PoolOptions {
+  /** Keeps the scanned tree. One appender per store. */
   store: Store;
+  /** Proves appends. */
   prover: WalletProver;
+  /** Maximum blocks per request to the node. Default: 10,000. */
   rangeSize?: number | undefined;
 }
 
@@ -33,6 +36,7 @@ const MAX_TRIES = 5;
  * without waiting for confirmations, because an append that a reorganization makes stale reverts harmlessly.
  */
 export class NoteAppender {
+  /** The pool whose queue it appends. */
   readonly pool: PoolInfo;
   readonly #chain: ChainSource;
   readonly #prover: WalletProver;

@@ -22,7 +22,9 @@ export interface ConnectOptions {
    * prover to `serveProver`.
    */
   source?: ProverSource | undefined;
+  /** Called while a file is downloaded. */
   onDownload?: ((progress: ArtifactProgress) => void) | undefined;
+  /** Called if a file cannot be cached. */
   onCacheError?: ((error: Error) => void) | undefined;
 }
 

@@ -58,6 +58,7 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
 
 /** Options of a single call, in addition to those of fetch. */
 export interface PayingInit extends RequestInit {
+  /** Options of the payment. */
   sotto?: {
     /**
      * Names the purchase: a purchase with a given key is paid at most once, ever. Default: equal requests (method, URL,

@@ -43,9 +43,11 @@ export type PayPack = (call: Call, terms: PackPurchase) => Promise<PaidPurchase>
 
 /** The value for which tokens are bought, at an origin. */
 export interface PackWish {
+  /** Origin of the merchant. */
   readonly origin: string;
   /** Base units of each token. */
   readonly value: bigint;
+  /** Aborts the requests that compare the merchant's keys. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -8,6 +8,7 @@ import { FetchError } from "./errors.ts";
 
 /** A host that names a different wallet than before. */
 export interface RecipientChange {
+  /** Host and port of the resource server. */
   host: string;
   /** The wallet that was paid for this host so far. */
   known: string;

@@ -12,9 +12,13 @@ import { phoneNumberOf } from "./number.ts";
 
 /** The body of `POST /phone/link`. */
 export interface PhoneLink {
+  /** E.164. */
   readonly phoneNumber: string;
+  /** Address of the account that signs. */
   readonly walletAddress: string;
+  /** The shielded address, 64 bytes as hex with 0x. */
   readonly encryptionPublicKey: string;
+  /** The account's EIP-712 signature, hex with 0x. */
   readonly signature: string;
   /** Seconds. Registries that know only the other four fields find it by trying the possible time slots. */
   readonly issuedAt: number;
@@ -35,12 +39,15 @@ export interface BindingOptions {
 
 /** A wallet's signature of its shielded address. */
 export interface SignedBinding {
+  /** What the wallet signed. */
   readonly binding: ShieldedAddressBinding;
+  /** The wallet's EIP-712 signature, hex with 0x. */
   readonly signature: string;
 }
 
 /** The part of a wallet that a binding needs. The keys suffice; the wallet need not be open. */
 export interface BoundWallet extends Pick<Wallet, "shieldedAddress" | "now"> {
+  /** The pool for which the address is signed. */
   readonly pool: Deployment;
 }
 

@@ -16,6 +16,7 @@ import { PhonePaymentError } from "./errors.ts";
 export interface PhoneRecipient {
   /** E.164. */
   readonly phone: string;
+  /** Address of the wallet to pay. */
   readonly wallet: Address;
   /** The shielded address to pay: 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;

@@ -43,12 +43,17 @@ export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "
 
 /** A settled payment to a phone number. */
 export interface PhonePayment {
+  /** Id of the purchase. */
   readonly id: string;
+  /** Address of the wallet that was paid. */
   readonly wallet: string;
+  /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
   /** Base units. */
   readonly amount: bigint;
+  /** Hash of the transaction that settled it. */
   readonly txSignature: string;
+  /** keccak256 of its public signals. */
   readonly digest: string;
 }
 

@@ -6,7 +6,9 @@ import type { PhoneRecipient } from "./mapping.ts";
 
 /** The wallet and key that were paid for a number so far. */
 export interface PhonePin {
+  /** Address of the wallet. */
   readonly wallet: string;
+  /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
   /** Issue time of the newest link seen, seconds. */
   readonly issuedAt: number;
@@ -16,8 +18,11 @@ export interface PhonePin {
 
 /** A number now resolves to another wallet, or to another key of the same wallet. */
 export interface PhoneChange {
+  /** The number, E.164. */
   readonly phone: string;
+  /** What the number led to before. */
   readonly known: PhonePin;
+  /** What it leads to now. */
   readonly offered: PhonePin;
 }
 

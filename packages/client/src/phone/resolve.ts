@@ -9,6 +9,7 @@ import { type ChangeOptions, type PhonePin, phonePin, pinPhone, standing } from 
 
 /** Options of a lookup that does not compare with the pinned wallet. */
 export interface LookUpOptions {
+  /** Aborts the lookup. */
   signal?: AbortSignal | undefined;
   /** Signs the lookup, for registries that require it. Such a registry learns who looks up whom. */
   signer?: LookupSigner | undefined;
@@ -19,7 +20,9 @@ export interface ResolveOptions extends LookUpOptions, ChangeOptions {}
 
 /** The wallet of a number, compared with the pinned one. */
 export interface FoundPhone extends PhoneRecipient {
+  /** new: the number was never paid. known: it leads to the pinned wallet. changed: to another one. */
   readonly standing: "new" | "known" | "changed";
+  /** The pinned wallet; undefined if the number is new. */
   readonly known: PhonePin | undefined;
 }
 

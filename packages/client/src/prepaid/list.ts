@@ -5,15 +5,19 @@ import type { PackRecord, PackState, Stop } from "./records.ts";
 
 /** A pack, for display. */
 export interface PrepaidPackInfo {
+  /** Id of the pack. */
   readonly id: string;
+  /** Origin of the merchant. */
   readonly origin: string;
   /** Base units of each token. */
   readonly value: bigint;
   /** UTC month in which its key signs. The tokens are valid in it and in the next one. */
   readonly epoch: string;
+  /** Number of tokens that were bought. */
   readonly count: number;
   /** Tokens that were not shown yet. */
   readonly left: number;
+  /** How far the purchase of the pack is. */
   readonly state: PackState;
   /** Milliseconds. */
   readonly created: number;
@@ -23,11 +27,13 @@ export interface PrepaidPackInfo {
 
 /** The prepaid tokens at one origin, for display. */
 export interface PrepaidOrigin {
+  /** Origin of the merchant. */
   readonly origin: string;
   /** Unspent value in base units, including packs that are being bought: the most that the merchant can withhold. */
   readonly unspent: bigint;
   /** Why no tokens are bought or shown until the owner decides. */
   readonly stopped: (Omit<Stop, "evidence"> & { readonly evidence: readonly WireSignedSchedule[] }) | undefined;
+  /** All packs of the merchant that the wallet knows. */
   readonly packs: readonly PrepaidPackInfo[];
 }
 

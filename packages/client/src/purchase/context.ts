@@ -6,7 +6,9 @@ import type { PurchaseRecord } from "./record.ts";
 
 /** Options of one purchase. */
 export interface PurchaseOptions {
+  /** Aborts the purchase. The next equal one resumes it. */
   signal?: AbortSignal | undefined;
+  /** Called at each stage. */
   onProgress?: OnProgress | undefined;
   /** Milliseconds to wait for a note that is not yet appended or is held by another payment. Default: 120,000. */
   fundsTimeoutMs?: number | undefined;

@@ -5,7 +5,9 @@ import { hashText } from "./hash.ts";
 
 /** Maximum base units to spend. Days are UTC days. A missing field means no limit. */
 export interface SpendingLimits {
+  /** For one request. */
   perRequest?: bigint | undefined;
+  /** For one day. */
   perDay?: bigint | undefined;
   /** For one host on one day. */
   perHost?: bigint | undefined;

@@ -7,12 +7,17 @@ import { abandon, cannotSettle, isUnpaid } from "./unpaid.ts";
 
 /** An unfinished purchase, for display. */
 export interface OpenPurchase {
+  /** For `dismissPurchase`. */
   id: string;
+  /** When it was begun, milliseconds. */
   created: number;
+  /** Address of the recipient's wallet. */
   recipient: string;
   /** Base units. */
   price: bigint;
+  /** The resource that is paid for. */
   resourceUrl: string;
+  /** Base URL of the service that settles it. */
   service: string;
   /**
    * paying: not known to be paid. paid: its proof has not been delivered yet. stopped: needs a decision, see

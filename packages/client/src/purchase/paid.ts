@@ -13,7 +13,9 @@ export const HEADER_FRESH_MS = MAX_PAYMENT_AGE_MS - 5_000;
 
 /** A server's response when it refused a proof. */
 export interface Refusal {
+  /** HTTP status. */
   status: number;
+  /** The message of the response. */
   reason: string;
 }
 
@@ -22,6 +24,7 @@ export interface Refusal {
  * crash loses nothing.
  */
 export interface PaidPurchase {
+  /** Id of the purchase. */
   readonly id: string;
   /**
    * Value of X-Payment-Proof. Valid once, for five minutes from `timestamp`. Keep it secret until it is used or no
@@ -32,9 +35,11 @@ export interface PaidPurchase {
   readonly txSignature: string;
   /** keccak256 of its public signals. Together with the nullifier, it identifies the payment on chain. */
   readonly digest: string;
+  /** Nullifier of the spent note, decimal. */
   readonly nullifier: string;
   /** Base units. */
   readonly price: bigint;
+  /** The resource that was paid for. */
   readonly resourceUrl: string;
   /** When its proof was made, ms. */
   readonly timestamp: number;

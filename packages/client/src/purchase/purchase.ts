@@ -15,6 +15,7 @@ import { settlePurchase } from "./settle.ts";
 
 /** The resource to pay for, its recipient and its price. */
 export interface PurchaseRequest {
+  /** Receives the payment. The caller has checked its signature. */
   recipient: PaymentRecipient;
   /** Base units. */
   price: bigint;
@@ -26,6 +27,7 @@ export interface PurchaseRequest {
   request?: string | undefined;
   /** Limits that the price counts against, and the host for the limit per host. Default: none. */
   limits?: SpendingLimits | undefined;
+  /** Host of the limit per host. */
   host?: string | undefined;
 }
 

@@ -17,6 +17,7 @@ export interface SplitOptions {
 
 /** How long to wait for the prepared notes. */
 export interface PrepareOptions {
+  /** Stops waiting. Notes that are being split become spendable anyway. */
   signal?: AbortSignal | undefined;
   /** Maximum milliseconds until the notes are spendable. Default: 600,000. */
   timeoutMs?: number | undefined;

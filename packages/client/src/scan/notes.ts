@@ -11,15 +11,21 @@ export interface FoundNote {
   amount: bigint;
   /** Index of the spending key that owns it; 0 is the key of the shielded address. */
   keyIndex: number;
+  /** Random part of the commitment. */
   blinding: bigint;
+  /** The leaf in the tree. */
   commitment: bigint;
   /** Undefined in a viewing wallet, which cannot compute it. */
   nullifier: bigint | undefined;
+  /** How the wallet received it. */
   origin: NoteOrigin;
+  /** Number of the block that settled it. */
   blockNumber: number;
   /** Time of its block, seconds. Stored, because a later request for one block would reveal it to the node. */
   timestamp: number;
+  /** Hash of its transaction. */
   transactionHash: string;
+  /** Index of its event in the block. */
   logIndex: number;
 }
 
@@ -43,15 +49,19 @@ export function mapShown<T, U>(shown: Shown<T>, map: (word: T) => U): Shown<U> {
 
 /** A spend of one of the wallet's notes, found on chain. */
 export interface FoundSpend {
+  /** Leaf index of the spent note. */
   leafIndex: number;
+  /** Nullifier of the spent note. */
   nullifier: bigint;
   /** keccak256 of the public signals of the payment or withdrawal that spent it. */
   digest: string;
   /** The kind of operation that spent it. */
   by: "payment" | "withdrawal";
+  /** Number of the block that spent it. */
   blockNumber: number;
   /** Time of its block, seconds. */
   timestamp: number;
+  /** Hash of the transaction that spent it. */
   transactionHash: string;
   /** Undefined unless a payment spent the note. */
   shown: Shown | undefined;
@@ -59,6 +69,8 @@ export interface FoundSpend {
 
 /** The effect of an event on a wallet. */
 export interface Findings {
+  /** Notes that the wallet received. */
   notes: FoundNote[];
+  /** Notes of the wallet that were spent. */
   spends: FoundSpend[];
 }

@@ -23,9 +23,11 @@ const BATCH = 256;
 
 /** The keys of a scan. Without `keys` it finds only incoming payments to the shielded address. */
 export interface ScanKeys {
+  /** Reads received payments: odd, in [1, l). */
   viewingKey: bigint;
   /** Tag 0, which belongs to the shielded address. */
   ownerTag: bigint;
+  /** Keys of a wallet that can spend. Default: none, for a viewing wallet. */
   keys?: WalletKeys;
 }
 

@@ -15,6 +15,7 @@ export interface VerifiedPayment {
 export interface Settlement {
   /** Hash of the transaction. */
   readonly txSignature: string;
+  /** Number of the transaction's block. */
   readonly blockNumber: number;
   /** The account that paid the gas, as the service names it. */
   readonly gasFeePaidBy: string;
@@ -30,16 +31,23 @@ export type Outcome =
 
 /** A registry's response for a phone number. `fields` is the whole body. */
 export interface PhoneMapping {
+  /** Address of the wallet. */
   readonly wallet: string;
+  /** Hash of the number, hex with 0x. */
   readonly phoneHash: string;
+  /** Whether the registry stores the number encrypted. */
   readonly encryptedMapping: boolean;
+  /** Whether the number was proven with a code. */
   readonly verified: boolean;
+  /** The whole response. */
   readonly fields: Json;
 }
 
 /** How many keys of a pushed schedule a mirror did not have, and how many it had. */
 export interface PushedSchedule {
+  /** Keys that the mirror did not have. */
   readonly accepted: number;
+  /** Keys that it had. */
   readonly known: number;
 }
 

@@ -39,6 +39,7 @@ export interface ServiceOptions {
 
 /** Options of one request to the service. */
 export interface CallOptions {
+  /** Aborts the request. The service may have processed it. */
   signal?: AbortSignal | undefined;
 }
 

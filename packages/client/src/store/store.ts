@@ -8,8 +8,11 @@ export type StoreValue = string | number | boolean | null | StoreValue[] | { [na
  * so a writer with an outdated record is always refused.
  */
 export interface StoredRecord {
+  /** Name of the record, unique in the store. */
   key: string;
+  /** Identifies this write: a store never uses a version twice. */
   version: number;
+  /** JSON. */
   value: StoreValue;
 }
 

@@ -18,6 +18,7 @@ export type CashOutStage = "proving" | "submitting" | "settling" | "confirming" 
 
 /** A stage that a withdrawal has reached. */
 export interface CashOutProgress {
+  /** The stage that begins. */
   stage: CashOutStage;
   /** Id of the withdrawal, for `resumeWithdrawal`; undefined while it is first being proved. */
   id: string | undefined;
@@ -46,6 +47,7 @@ export interface CashOutOptions extends ResumeWithdrawalOptions, ExitRequest {
 
 /** A finished withdrawal. */
 export interface CashedOut {
+  /** Id of the withdrawal. */
   id: string;
   /** The account that received the tokens. */
   recipient: string;
@@ -66,7 +68,9 @@ export interface CashedOut {
 
 /** A withdrawal begun by `cashOut` whose outcome no call has returned, or that a reorganization has removed. */
 export interface UnfinishedWithdrawal {
+  /** For `resumeWithdrawal`. */
   id: string;
+  /** Address that receives the tokens. */
   recipient: string;
   /** Base units that the recipient receives. */
   amount: bigint;

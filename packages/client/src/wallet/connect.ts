@@ -39,6 +39,7 @@ export function finalityOf({ finality }: PoolOptions, chainId: bigint): number {
 /** The pool's facts, read from the chain. */
 export interface PoolInfo extends Deployment, PoolFacts {
   pool: Address;
+  /** Number of the block in which the pool was deployed; scans begin there. */
   deploymentBlock: number;
 }
 

@@ -23,7 +23,9 @@ const PROOF_KEPT = 3_600;
 
 /** Options of a scan. */
 export interface ScanOptions {
+  /** Called after each range of blocks. */
   onProgress?: ((progress: ScanProgress) => void) | undefined;
+  /** Stops the scan; the next one continues there. */
   signal?: AbortSignal | undefined;
 }
 

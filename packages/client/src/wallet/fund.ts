@@ -20,13 +20,17 @@ export interface DepositOptions {
 
 /** The calls that the depositor's account sends: first `approve`, then `deposit`. */
 export interface DepositCalls {
+  /** Index of the spending key that will own the notes. */
   keyIndex: number;
+  /** The token's `approve` for the pool. */
   approve: ContractCall;
+  /** The pool's `deposit`. */
   deposit: ContractCall;
 }
 
 /** The deposit that an account authorizes. */
 export interface AuthorizeOptions {
+  /** Base units of each note, 1 to 64 notes. */
   amounts: readonly bigint[];
   /** The depositor's account. It signs the deposit, and needs tokens but no ETH. */
   account: DepositSigner;

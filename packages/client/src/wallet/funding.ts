@@ -29,6 +29,7 @@ export type FundingStage = "signing" | "submitting" | "settling" | "confirming" 
 
 /** A stage that a deposit has reached. */
 export interface FundingProgress {
+  /** The stage that begins. */
   stage: FundingStage;
   /** Id of the deposit, for `resumeDeposit`; undefined while it is being signed. */
   id: string | undefined;
@@ -58,6 +59,7 @@ export interface FundOptions extends ResumeDepositOptions, Omit<AuthorizeOptions
 
 /** A finished deposit. */
 export interface Funded {
+  /** Id of the deposit. */
   id: string;
   /** Hash of the transaction that deposited the notes. */
   transaction: string;
@@ -73,6 +75,7 @@ export interface Funded {
 
 /** A deposit that was signed and is not finished. */
 export interface UnfinishedDeposit {
+  /** For `resumeDeposit`. */
   id: string;
   /** The depositor, lower-case. */
   account: string;

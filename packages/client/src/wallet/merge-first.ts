@@ -12,6 +12,7 @@ import type { Fee } from "./withdrawal-terms.ts";
 export interface AutoMerge {
   /** Submits a merge to a relayer or to the chain. */
   submit(merge: Withdrawal): Promise<unknown>;
+  /** Fee of the submitter. Default: none. */
   fee?: Fee;
   /** Maximum milliseconds until a merged note is spendable. Default: 600,000. */
   timeout?: number;

@@ -13,6 +13,7 @@ import type { WalletNote } from "./state.ts";
 
 /** A proved payment, ready for a service's verify endpoint, or for anyone to submit on chain. */
 export interface Payment {
+  /** Id of the payment, 32 hex digits. */
   id: string;
   /** The body of the verify request. */
   bundle: WireBundle;

@@ -11,12 +11,15 @@ import { parseCount } from "./connect.ts";
 
 /** The recipient: its wallet address, and the shielded address that the wallet signed. */
 export interface PaymentRecipient {
+  /** Address of the wallet, 20 bytes as hex with 0x. */
   wallet: string;
+  /** Keys that read and spend the payment, 64 bytes as hex with 0x. */
   shieldedAddress: string;
 }
 
 /** A payment to make: its recipient, amount and resource. */
 export interface PaymentRequest {
+  /** Receives the payment. The caller has checked its signature. */
   recipient: PaymentRecipient;
   /** Base units, at least 1. */
   amount: bigint;
@@ -24,6 +27,7 @@ export interface PaymentRequest {
   resourceUrl: string;
   /** Bounds of the amount proof. Default: `amount` to 1.1 times `amount`, the bounds for a price of `amount`. */
   lowerBound?: bigint | undefined;
+  /** See `lowerBound`. */
   upperBound?: bigint | undefined;
   /**
    * Base URL of the service that gets the proof. If possible, a note that this service has seen is not shown to other

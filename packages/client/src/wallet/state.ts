@@ -11,15 +11,21 @@ export type NoteState = "pending" | "queued" | "held" | "spendable" | "spending"
 
 /** A note of the wallet and its state. */
 export interface WalletNote extends FoundNote {
+  /** Its state at the last scan. */
   state: NoteState;
 }
 
 /** Token base units. `total` is spendable + held + queued + pending. */
 export interface Balance {
+  /** Notes that can be spent now. */
   spendable: bigint;
+  /** Notes that a payment in flight may spend. */
   held: bigint;
+  /** Notes that wait for their append to the tree. */
   queued: bigint;
+  /** Notes whose block lacks confirmations. */
   pending: bigint;
+  /** Sum of the others. */
   total: bigint;
 }
 
@@ -65,8 +71,11 @@ export type PaymentState = "open" | "settled" | "failed" | "expired";
 
 /** A payment or withdrawal of this wallet, and its state. */
 export interface PaymentStatus {
+  /** Id of the payment or withdrawal. */
   id: string;
+  /** Which of the two it is. */
   kind: "payment" | "withdrawal";
+  /** Its state at the last scan. */
   state: PaymentState;
   /** Base units of the payment, or of the withdrawal including its fee. */
   amount: bigint;
@@ -80,7 +89,9 @@ export interface PaymentStatus {
    * The transaction that spent its (first) note, and the digest of its signals, which identifies the settled attempt.
    */
   transactionHash?: string;
+  /** keccak256 of the public signals of the settled attempt. */
   digest?: string;
+  /** Number of the block that settled it. */
   blockNumber?: number;
   /** Time of that block, seconds. */
   timestamp?: number;

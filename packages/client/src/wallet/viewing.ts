@@ -13,7 +13,9 @@ export interface ViewingWalletOptions extends PoolOptions {
   viewingKey: bigint;
   /** The address that the key belongs to. */
   shieldedAddress: string;
+  /** Keeps what was scanned. One viewing key per store. */
   store: Store;
+  /** Maximum blocks per request to the node. Default: 10,000. */
   rangeSize?: number | undefined;
 }
 
@@ -21,11 +23,15 @@ export interface ViewingWalletOptions extends PoolOptions {
 export interface Received {
   /** Base units. */
   amount: bigint;
+  /** How the tokens arrived. */
   origin: "payment" | "deposit";
+  /** Index of the note in the tree. */
   leafIndex: number;
+  /** Number of the block that settled it. */
   blockNumber: number;
   /** Time of its block, seconds. Requesting that block from the node would reveal the payment's owner. */
   timestamp: number;
+  /** Hash of its transaction. */
   transactionHash: string;
   /** Whether it has the required confirmations. */
   confirmed: boolean;
@@ -36,6 +42,7 @@ export interface Received {
  * key, so it cannot spend, and does not see what the owner spends.
  */
 export class ViewingWallet {
+  /** The pool that it reads. */
   readonly pool: PoolInfo;
   readonly #sync: PoolSync;
   readonly #lock = new Lock();

@@ -5,9 +5,11 @@ import type { Balance } from "./state.ts";
 export interface WaitingWallet {
   /** The balance as of the last scan. */
   balance(): Balance;
+  /** Blocks required on top of an event before it counts. */
   readonly finality: number;
   /** Number of the newest block at the last scan. */
   readonly height: number;
+  /** The chain of its pool. */
   readonly pool: { readonly chainId: bigint };
 }
 

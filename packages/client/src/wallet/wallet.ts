@@ -63,6 +63,7 @@ export interface WalletOptions extends PoolOptions {
 export interface PrepaidPackTerms {
   /** Origin at which its tokens are spent. */
   readonly origin: string;
+  /** Key of the merchant that signs its tokens. */
   readonly key: PrepaidKey;
   /** Its number among the packs of this key, from 0. A number is used once. */
   readonly number: number;
@@ -75,6 +76,7 @@ export interface PrepaidPackTerms {
  * them: the caller, a service or anyone else submits them, so that nothing on chain points at the wallet's owner.
  */
 export class Wallet {
+  /** The pool whose notes it holds. */
   readonly pool: PoolInfo;
   readonly #core: WalletCore;
   readonly #onClose: (() => Promise<void>) | undefined;

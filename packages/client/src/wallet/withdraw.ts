@@ -23,6 +23,7 @@ const CLOCK_LEAD = 30;
 
 /** A proved withdrawal or merge that anyone may submit. */
 export interface Withdrawal {
+  /** Id of the withdrawal, 32 hex digits. */
   id: string;
   /** The argument of the contract's `withdraw`; `withdrawCall` encodes it. */
   withdraw: WithdrawalCall;
@@ -32,6 +33,7 @@ export interface Withdrawal {
   notes: number[];
   /** Base units of the change note. */
   output: bigint;
+  /** keccak256 of the public signals. */
   digest: string;
 }
 

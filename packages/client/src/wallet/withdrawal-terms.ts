@@ -8,6 +8,7 @@ import type { WalletCore } from "./core.ts";
 export interface Fee {
   /** Base units. */
   amount: bigint;
+  /** Address that receives it. */
   recipient: string;
 }
 
@@ -17,6 +18,7 @@ export interface WithdrawalRequest {
   recipient: string;
   /** Base units that the recipient receives, without the fee. */
   amount: bigint;
+  /** Fee of the submitter, in addition to the amount. Default: none. */
   fee?: Fee;
   /**
    * Seconds during which the withdrawal may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a
@@ -29,7 +31,9 @@ export interface WithdrawalRequest {
 export interface MergeRequest {
   /** Minimum base units of the merged note. Default: any. */
   target?: bigint | undefined;
+  /** Fee of the submitter, subtracted from the merged note. Default: none. */
   fee?: Fee;
+  /** Seconds during which the merge may be executed, 60 to 86,340. Default: 600. */
   validFor?: number;
 }
 
@@ -37,6 +41,7 @@ export interface MergeRequest {
 export interface ExitRequest {
   /** Address that receives the notes' whole value, less the fee. */
   recipient: string;
+  /** Fee of the submitter, subtracted from the value. Default: none. */
   fee?: Fee;
   /**
    * Seconds during which the withdrawal may be executed, 60 to 86,340; 600 by default. The deadline is rounded up to a

@@ -5,6 +5,7 @@ import { type Amount, amountOf, type Token } from "./token.ts";
 
 /** What an agent may spend, base units. */
 export interface AgentLimits {
+  /** For one request, base units. */
   readonly perRequest: bigint;
   /** For one host on one day (UTC). Payments to phone numbers count as one host. */
   readonly perHost: bigint;

@@ -26,6 +26,7 @@ export class SharedWallet {
     this.#onError = onError;
   }
 
+  /** Runs an action with the open wallet, and opens it first if necessary. */
   readonly use: WalletAccess = async (action) => {
     this.#users += 1;
     clearTimeout(this.#timer);

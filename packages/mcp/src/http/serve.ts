@@ -10,6 +10,7 @@ import { AgentError } from "../errors.ts";
 export interface HttpOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
+  /** TCP port, 0 to 65,535; 0 for any free one. */
   readonly port: number;
   /** Bearer token that every request must carry, at least 16 characters: other users of the machine reach its loopback too. */
   readonly token: string;
@@ -25,6 +26,7 @@ export interface HttpOptions {
 
 /** A running MCP server. */
 export interface RunningHttp {
+  /** URL of the endpoint, such as `http://127.0.0.1:8765/mcp`. */
   readonly url: string;
   /** Ends all sessions and stops listening. */
   close(): Promise<void>;

@@ -17,7 +17,9 @@ declare global {
 
 /** A request of Express. Connect sets `originalUrl` only below a mount point. */
 export interface PaidRequest extends IncomingMessage {
+  /** The request target before Express rewrote `url`, such as below a mount point. */
   originalUrl?: string;
+  /** What was paid; undefined if the route is free. */
   payment?: Payment;
 }
 

@@ -6,9 +6,11 @@ import type { ListedRoute } from "./discovery.ts";
 
 /** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface PaywallRecipient {
+  /** Address of the account that signed, 20 bytes as hex with 0x. */
   readonly wallet: string;
   /** 64 bytes, hex with 0x. */
   readonly shieldedAddress: string;
+  /** The wallet's EIP-712 signature over its shielded address, hex with 0x; at most 400 days old. */
   readonly signature: string;
   /** When the binding was signed: Unix seconds, a multiple of 300. The signature is valid for 400 days. */
   readonly issuedAt: number;
@@ -27,6 +29,7 @@ export interface PaywallRecipient {
 export interface PaywallChain {
   /** JSON-RPC nodes of the chain, the preferred one first. */
   readonly rpcUrls: readonly string[];
+  /** EIP-155 id of the chain. The paywall does not open if the nodes are on another one. */
   readonly chainId: bigint | number;
   /** The ShieldedPool. */
   readonly pool: string;
@@ -45,11 +48,13 @@ export interface PaywallChain {
    * differ.
    */
   readonly token?: string;
+  /** Decimals of the token, 0 to 77. Default: read from the chain. */
   readonly decimals?: number;
 }
 
 /** An event for the operator. It never contains a header, a token, a proof or a client's address. */
 export interface PaywallEvent {
+  /** What happened; docs/resource-server.md describes each value. */
   readonly event:
     | "opening"
     | "opened"
@@ -87,9 +92,11 @@ export interface PaywallOptions extends PriceOptions {
    * Public origin of the resource server, scheme and host. Payments are bound to it; it is never taken from a request.
    */
   readonly origin: string;
+  /** The wallet that is paid, with its signature over its shielded address. */
   readonly recipient: PaywallRecipient;
   /** Base URL of the service that verifies and settles; ends with `/zk`. */
   readonly service: string;
+  /** The chain, the pool and the nodes. */
   readonly chain: PaywallChain;
   /**
    * Stores the used payments: `sqlite:PATH` for one machine, `postgres://..` for several; all servers of one wallet
@@ -148,9 +155,11 @@ export interface CorsOptions {
 
 /** The terms of a 402. */
 export interface Challenge {
+  /** The request without a payment. */
   readonly request: PricedRequest;
   /** Base units. */
   readonly price: bigint;
+  /** The URL to pay for, on the configured origin. */
   readonly resource: string;
   /** The response's body. */
   readonly body: object;

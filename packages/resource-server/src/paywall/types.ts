@@ -11,6 +11,7 @@ export type Payment = PaidProof | PaidToken;
 
 /** A prepaid token that paid for a request. */
 export interface PaidToken {
+  /** The request was paid with a prepaid token. */
   readonly kind: "prepaid";
   /** Identifies the token: make side effects idempotent by it. */
   readonly id: string;
@@ -26,6 +27,7 @@ export interface PaidToken {
 
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {
+  /** The request was paid with a proof. */
   readonly kind: "payment";
   /** Identifies the payment: make side effects idempotent by it. */
   readonly id: string;

@@ -15,6 +15,7 @@ const TICK_MS = 10_000;
 export interface PrepaidTotals {
   /** Id of the key, hex with 0x. */
   readonly key: string;
+  /** UTC month in which the key signs, `YYYY-MM`. */
   readonly epoch: string;
   /** Value of one token, base units. */
   readonly value: bigint;

@@ -24,11 +24,13 @@ export type PriceOf = (request: PricedRequest) => Price | "free" | Promise<Price
 export interface PricedRequest extends PaywallRequest {
   /** Decoded path of the target. Ambiguous targets are refused earlier. */
   readonly path: string;
+  /** Decoded query of the target. */
   readonly query: URLSearchParams;
 }
 
 /** Selects requests by path and method. `/reports/:id` matches any one segment, `/reports/*` everything below. */
 export interface RoutePattern {
+  /** Path with `:name` for one segment, and `*` at the end for the rest: `/reports/:id`, `/archive/*`. */
   readonly path: string;
   /** Upper case, or "*" for all methods. Default: "*". GET includes HEAD. */
   readonly method?: string;
@@ -36,6 +38,7 @@ export interface RoutePattern {
 
 /** Ignores letter case and a trailing slash; `/reports/*` also matches /reports. */
 export interface PricedRoute extends RoutePattern {
+  /** Whole tokens as decimal text, base units as a bigint, or a function of the request. */
   readonly price: Price | PriceOf;
 }
 

@@ -29,6 +29,7 @@ export interface HttpResourceServer {
 
 /** A challenge of @sotto/resource-server. */
 export interface PaywallChallenge {
+  /** The request without a payment. `header` returns all values of a header, none if it is missing. */
   readonly request: { readonly method: string; readonly path: string; header(name: string): readonly string[] };
   /** The URL that the payment is for. */
   readonly resource: string;

@@ -12,8 +12,11 @@ import { X402SchemeError } from "../errors.ts";
 
 /** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface SottoRecipient {
+  /** Address of the account that signed, 20 bytes as hex with 0x. */
   readonly wallet: string;
+  /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
+  /** The wallet's EIP-712 signature over its shielded address, hex with 0x; at most 400 days old. */
   readonly signature: string;
   /** When the wallet signed, Unix seconds. */
   readonly issuedAt: number;
