@@ -137,6 +137,8 @@ export type {
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
 export type { Payment } from "./wallet/pay.ts";
 export type { PaymentRecipient, PaymentRequest } from "./wallet/payment-request.ts";
+export type { PrepareRequest } from "./wallet/prepare.ts";
+export type { PreparedTerms } from "./wallet/prepared.ts";
 export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { build } from "esbuild";
 import "fake-indexeddb/auto";
+import { CIRCUITS } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { connectProver } from "../src/browser/connect-prover.ts";
 import { type OpenWalletOptions, openWallet, type Port, type ProverWorker, serveProver } from "../src/browser/index.ts";
@@ -53,6 +54,50 @@ describe("openWallet in a browser", () => {
     await again.scan();
     expect(again.balance().spendable).to.equal(4_000n);
     await again.close();
+  });
+
+  it("prepares payments in the worker, which keeps what is prepared", async () => {
+    const messages: unknown[] = [];
+    const worker = workerOf(world.prover);
+    worker.addEventListener("message", ({ data }) => messages.push(data));
+    const wallet = await openWallet(options({ prover: worker }));
+    await world.deposit(wallet, [5_000n, 5_000n]);
+    await world.append();
+    world.chain.time += 120;
+    world.chain.mine();
+    const terms = { recipient: world.recipient(await world.wallet()), amount: 1_000n };
+    const prepared = [await wallet.prepare(terms), await wallet.prepare({ ...terms, amount: 2_000n })];
+    const { finished, discarded } = world.prover;
+    world.prover.asked.length = 0;
+    world.settle(await wallet.pay({ ...terms, resourceUrl: URL }));
+    expect(world.prover.finished).to.equal(finished + 1);
+    expect(world.prover.asked).to.deep.equal([]);
+    prepared[1]!.discard();
+    // Messages arrive in order: after this answer, the worker has discarded it.
+    await wallet.pay({ ...terms, amount: 2_000n, resourceUrl: URL });
+    expect(world.prover).to.include({ finished: finished + 1, discarded: discarded + 1 });
+    const kept = messages.filter((data) => Object.hasOwn(data as object, "preparedSignals"));
+    expect(kept.map((data) => Object.keys(data as object).sort())).to.deep.equal([
+      ["id", "preparedSignals"],
+      ["id", "preparedSignals"],
+    ]);
+    await wallet.close();
+  });
+
+  it("gets no second proof of a prepared one from the worker, and none from a worker that cannot prepare", async () => {
+    const prover = await connectProver(workerOf(world.prover));
+    const input = Object.fromEntries(
+      CIRCUITS.payment.publicSignals.map(({ name, size }) => [name, Array.from({ length: size }, () => 1n)]),
+    );
+    const prepared = await prover.prepare!("payment", input, "resourceUrl");
+    expect(prepared.publicSignals[1]).to.equal("0");
+    expect((await prepared.finish(7n)).publicSignals[1]).to.equal("7");
+    expect((await rejection(prepared.finish(8n))).code).to.equal("PREPARED_PROOF_GONE");
+    prepared.discard();
+    const { artifacts } = world.prover;
+    const prove = world.prover.prove.bind(world.prover);
+    const other = await connectProver(workerOf({ artifacts, prove } as World["prover"]));
+    expect((await rejection(other.prepare!("payment", input, "resourceUrl"))).code).to.equal("PREPARE_UNSUPPORTED");
   });
 
   it("can be used by one tab at a time, until it is closed", async () => {

@@ -164,7 +164,7 @@ export {
 export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
-export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";
+export { type PaymentArguments, type PreparedPayment, preparePayment, withResource } from "./prepare/payment.ts";
 export { prepareRange, type RangeArguments } from "./prepare/range.ts";
 export type { CircuitInput, CircuitValue, SpendableNote, Statement } from "./prepare/types.ts";
 export {

@@ -8,11 +8,13 @@ import {
   NoteTree,
   noteCommitment,
   type PaymentArguments,
+  paymentContext,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
   type WithdrawalArguments,
   withdrawalSignals,
+  withResource,
 } from "../src/index.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
@@ -73,6 +75,17 @@ describe("preparePayment", () => {
   it("can spend a note completely, and can pay 0", () => {
     expect(preparePayment({ ...payment, amount: 103n }).changeNote.amount).to.equal(0n);
     expect(preparePayment({ ...payment, amount: 0n }).changeNote.amount).to.equal(103n);
+  });
+
+  it("gives the same statement when another resource and time are set later", () => {
+    const known = preparePayment({ ...payment, scalar: 12_345n });
+    const early = preparePayment({ ...payment, scalar: 12_345n, resourceUrl: "about:blank", timestamp: 0 });
+    expect(early.publicSignals[1]).to.not.equal(known.publicSignals[1]);
+    expect(withResource(early, payment)).to.deep.equal(known);
+    const { validUntil, resourceDigest } = known;
+    expect(known.input.resourceUrl).to.equal(paymentContext({ ...deployment, validUntil, resourceDigest }));
+    const others = early.publicSignals.map((signal, i) => signal === known.publicSignals[i]);
+    expect(others).to.deep.equal([true, false, ...Array.from({ length: 8 }, () => true)]);
   });
 
   it("reports the missing amount", () => {

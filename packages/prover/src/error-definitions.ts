@@ -96,10 +96,12 @@ export const PROVER_ERRORS = {
   PREPARE_UNSUPPORTED: {
     means: "The proof engine cannot prepare proofs; it makes complete ones. Details: `engine`.",
     cause: "The machine or browser lacks relaxed SIMD, so snarkjs proves.",
+    remedy: "Make complete proofs.",
   },
   PREPARED_PROOF_GONE: {
     means: "A prepared proof was already finished, discarded, or wiped after its idle time.",
     cause: "It was finished twice, or 15 minutes passed before its use.",
+    remedy: "Make a complete proof.",
   },
   ENGINE_FAILED: {
     means: "The proof engine or one of its threads failed.",

@@ -115,13 +115,13 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         const message = `idleMs is ${idleMs}, expected an integer from 1 to ${MAX_PREPARED_MS}.`;
         throw proverError("INPUT_INVALID", message, { idleMs });
       }
-      const begin = (stage: ProveStage): void => {
-        throwIfAborted(signal);
+      const begin = async (stage: ProveStage): Promise<void> => {
+        await pause(signal);
         onProgress?.(stage, circuit);
       };
-      begin("artifacts");
+      await begin("artifacts");
       const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
-      begin("witness");
+      await begin("witness");
       const calculator = await calculatorOf(circuit, wasm);
       // The contract recomputes the signal as a hash, so a proof for 0 pays nobody.
       const witness = await calculator.calculate({ ...input, [free]: 0n });
@@ -136,16 +136,16 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
           }
         };
         const own = await constantsOf(zkey, free, compute);
-        begin("proof");
-        const state = await prepareState({ sums }, zkey, own, witness);
+        await begin("proof");
+        const state = await prepareState({ sums }, zkey, own, witness, () => pause(signal));
         const signals = publicSignalsOf(witness, key.nPublic);
         try {
-          begin("check");
+          await begin("check");
           if (!(await stateHolds(own, key, state, signals))) {
             const message = `The proof just prepared for circuit ${circuit} would not verify, so it is not kept.`;
             throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
           }
-          begin("done");
+          await begin("done");
         } catch (error) {
           wipeState(own, state);
           throw error;
@@ -188,6 +188,12 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       artifacts.clear();
     },
   };
+}
+
+/** Preparing can wait: other events of this thread are handled first. @throws SottoError ABORTED */
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  throwIfAborted(signal);
 }
 
 /** Reads elements 1 to `count` of the witness. */

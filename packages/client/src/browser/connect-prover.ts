@@ -1,5 +1,5 @@
 import { SottoError } from "@sotto/protocol";
-import type { ArtifactProgress, CircuitInput, Proof } from "@sotto/prover";
+import type { ArtifactProgress, Proof } from "@sotto/prover";
 import { ProverError } from "@sotto/prover";
 import type { WalletProver } from "../wallet/core.ts";
 import type { Failure, Port, ProverSource, Reply, Request } from "./messages.ts";
@@ -65,21 +65,39 @@ export async function connectProver(worker: ProverWorker, options: ConnectOption
   const opened = await ask({ kind: "open", id: next++, source });
   if ("failure" in opened) throw errorOf(opened.failure);
   if (!("set" in opened)) throw failed("the prover's worker sent an unexpected message");
+  /** Asks for work that `signal` stops. @throws SottoError the worker's */
+  const work = async (request: Request, signal?: AbortSignal): Promise<Exclude<Reply, { failure: Failure }>> => {
+    signal?.throwIfAborted();
+    const { id } = request;
+    const stop = () => worker.postMessage({ kind: "abort", id } satisfies Request);
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const reply = await ask(request);
+      if ("failure" in reply) throw errorOf(reply.failure);
+      return reply;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  };
+  const proofOf = (reply: Reply): Proof => {
+    if ("proof" in reply) return reply.proof;
+    throw failed("the prover's worker sent an unexpected message");
+  };
   return {
     artifacts: { set: opened.set },
-    async prove(circuit: string, input: CircuitInput, { signal } = {}): Promise<Proof> {
-      signal?.throwIfAborted();
+    async prove(circuit, input, { signal } = {}) {
+      return proofOf(await work({ kind: "prove", id: next++, circuit, input }, signal));
+    },
+    async prepare(circuit, input, free, { signal, idleMs } = {}) {
       const id = next++;
-      const stop = () => worker.postMessage({ kind: "abort", id } satisfies Request);
-      signal?.addEventListener("abort", stop, { once: true });
-      try {
-        const reply = await ask({ kind: "prove", id, circuit, input });
-        if ("proof" in reply) return reply.proof;
-        if (!("failure" in reply)) throw failed("the prover's worker sent an unexpected message");
-        throw errorOf(reply.failure);
-      } finally {
-        signal?.removeEventListener("abort", stop);
-      }
+      const discard = () => worker.postMessage({ kind: "discard", id: next++, prepared: id } satisfies Request);
+      const reply = await work({ kind: "prepare", id, circuit, input, free, idleMs }, signal);
+      if (!("preparedSignals" in reply)) throw failed("the prover's worker sent an unexpected message");
+      return {
+        publicSignals: reply.preparedSignals,
+        finish: async (value) => proofOf(await work({ kind: "finish", id: next++, prepared: id, value })),
+        discard,
+      };
     },
   };
 }

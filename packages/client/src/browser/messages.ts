@@ -13,6 +13,16 @@ export interface ProverSource {
 export type Request =
   | { readonly kind: "open"; readonly id: number; readonly source: ProverSource | undefined }
   | { readonly kind: "prove"; readonly id: number; readonly circuit: string; readonly input: CircuitInput }
+  | {
+      readonly kind: "prepare";
+      readonly id: number;
+      readonly circuit: string;
+      readonly input: CircuitInput;
+      readonly free: string;
+      readonly idleMs: number | undefined;
+    }
+  | { readonly kind: "finish"; readonly id: number; readonly prepared: number; readonly value: bigint }
+  | { readonly kind: "discard"; readonly id: number; readonly prepared: number }
   | { readonly kind: "abort"; readonly id: number };
 
 export interface Failure {
@@ -26,6 +36,8 @@ export type Reply =
   | { readonly id: number; readonly cacheFailure: Failure }
   | { readonly id: number; readonly set: string }
   | { readonly id: number; readonly proof: Proof }
+  /** The prepared proof stays in the worker, under the request's id. */
+  | { readonly id: number; readonly preparedSignals: readonly string[] }
   | { readonly id: number; readonly failure: Failure };
 
 /** The part of a Worker, or of a worker's global scope, that is used here. */

@@ -1,9 +1,11 @@
 import { SottoError } from "@sotto/protocol";
-import { type Prover, ProverError } from "@sotto/prover";
+import { type PreparedProof, type Prover, ProverError } from "@sotto/prover";
 import { createLocalProver } from "./local-prover.ts";
 import type { Failure, Port, Reply, Request } from "./messages.ts";
 
-type ServedProver = Pick<Prover, "prove" | "artifacts">;
+type ServedProver = Pick<Prover, "prove" | "artifacts"> & Partial<Pick<Prover, "prepare">>;
+
+type WorkRequest = Extract<Request, { kind: "prove" | "prepare" | "finish" }>;
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof SottoError) return { code: error.code, message: error.message, details: error.details };
@@ -11,7 +13,8 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * Serves proofs in a worker for `connectProver` on the page. The witness never leaves the page and its worker.
+ * Serves proofs in a worker for `connectProver` on the page. The witness never leaves the page and its worker, and a
+ * prepared proof never leaves the worker.
  * @param port the worker's global scope, `self`, or a port
  * @param given a prover with your own artifacts. Default: a prover with the files of the service that the page names
  *   when it connects. The files are downloaded before the first proof, must match the compiled-in hashes, and are kept
@@ -30,6 +33,25 @@ export function serveProver(port: Port, given?: ServedProver): void {
     });
   };
   const running = new Map<number, AbortController>();
+  const prepared = new Map<number, PreparedProof>();
+  /** Makes the proof for a request, or prepares it. */
+  const work = async (request: WorkRequest, prover: ServedProver, signal: AbortSignal): Promise<Reply> => {
+    const { kind, id } = request;
+    if (kind === "prove") return { id, proof: await prover.prove(request.circuit, request.input, { signal }) };
+    if (kind === "prepare") {
+      const { circuit, input, free, idleMs } = request;
+      if (prover.prepare === undefined)
+        throw new ProverError("PREPARE_UNSUPPORTED", "The worker's prover cannot prepare proofs.");
+      const made = await prover.prepare(circuit, input, free, { signal, idleMs });
+      prepared.set(id, made);
+      return { id, preparedSignals: made.publicSignals };
+    }
+    const known = prepared.get(request.prepared);
+    prepared.delete(request.prepared);
+    if (known === undefined)
+      throw new ProverError("PREPARED_PROOF_GONE", "The worker does not have this prepared proof.");
+    return { id, proof: await known.finish(request.value) };
+  };
   const answer = async (request: Request): Promise<Reply | undefined> => {
     const { kind, id } = request;
     if (kind === "open") {
@@ -45,12 +67,17 @@ export function serveProver(port: Port, given?: ServedProver): void {
       running.get(id)?.abort();
       return undefined;
     }
+    if (kind === "discard") {
+      prepared.get(request.prepared)?.discard();
+      prepared.delete(request.prepared);
+      return undefined;
+    }
     const abort = new AbortController();
     running.set(id, abort);
     try {
       const prover = await created;
       if (prover === undefined) throw new ProverError("ENGINE_FAILED", "The prover was not opened.");
-      return { id, proof: await prover.prove(request.circuit, request.input, { signal: abort.signal }) };
+      return await work(request, prover, abort.signal);
     } catch (error) {
       return { id, failure: failureOf(error) };
     } finally {

@@ -46,6 +46,12 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    * Pays with prepaid tokens at servers that sell them. Default: each request is paid by a payment of its own.
    */
   prepaid?: PrepaidOptions | undefined;
+  /**
+   * Prepares the next payment to each host that was paid in the last 15 minutes, with the terms of its last payment, so
+   * that it takes milliseconds: at most four at a time, while no other proof is made. Costs processor time for payments
+   * that may never come. Default: false.
+   */
+  prepare?: boolean | undefined;
   /** Keeps notes ready for parallel payments. */
   split?: SplitOptions | undefined;
   /** Maximum bytes of a request's body; the body is kept in memory to send it again. Default: 4 MiB. */
@@ -87,9 +93,11 @@ export interface CheckedOptions {
  *   INVALID_AMOUNT
  */
 export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
-  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry, phone } = Object(
+  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry, phone, prepare } = Object(
     options,
   ) as WrapOptions;
+  if (prepare !== undefined && typeof prepare !== "boolean")
+    throw new FetchError("FETCH_OPTION_INVALID", "prepare must be true or false");
   const cacheMs = phone?.cacheMs ?? 0;
   if (!Number.isSafeInteger(cacheMs) || cacheMs < 0 || cacheMs > MAPPING_CACHE_MS)
     throw new FetchError(

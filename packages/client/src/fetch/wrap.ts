@@ -15,6 +15,7 @@ import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle, closeIfUnpaid } from "../purchase/unpaid.ts";
 import { SottoService } from "../service/service.ts";
+import type { PrepareRequest } from "../wallet/prepare.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
@@ -24,6 +25,7 @@ import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, t
 import type { PackPurchase, PackWish } from "./packs.ts";
 import { PrepaidSpender } from "./prepaid.ts";
 import { checkPrepaidOptions } from "./prepaid-options.ts";
+import { Preparer } from "./preparer.ts";
 import { checkPin } from "./recipient.ts";
 import { showProof } from "./show.ts";
 
@@ -103,6 +105,7 @@ class Payer {
   readonly #checked: CheckedOptions;
   readonly #splitter: NoteSplitter | undefined;
   readonly #prepaid: PrepaidSpender | undefined;
+  readonly #preparer: Preparer | undefined;
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
@@ -112,6 +115,7 @@ class Payer {
     this.#options = options;
     this.#checked = checkOptions(options, wallet.pool.chainId);
     this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
+    this.#preparer = options.prepare === true ? new Preparer(wallet) : undefined;
     if (options.prepaid !== undefined)
       this.#prepaid = new PrepaidSpender({
         wallet,
@@ -161,10 +165,13 @@ class Payer {
     const response = await call.send();
     if (!isChallenge(response)) return response;
     const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
+    const terms = termsOf(challenge);
+    this.#preparer?.asked(challenge.url.host, terms);
     const confirm = () => this.#confirmToken(challenge);
     const spent = await prepaid?.spend(call, paying.request, challenge, confirm, onToken);
     if (spent !== undefined) return spent;
     const answer = await this.#show(paying, await this.#buy(paying, challenge), challenge.url);
+    this.#preparer?.paid(challenge.url.host, terms);
     await prepaid?.paidSingly(challenge);
     return answer;
   }
@@ -345,6 +352,12 @@ class Payer {
     const { retryDelayMs } = this.#options;
     return showProof(call, paid, { onProgress, url, now: () => this.#wallet.now(), retryDelayMs });
   }
+}
+
+/** What a payment for a challenge can be prepared with. */
+function termsOf({ instructions, price, service }: Challenge): PrepareRequest {
+  const { wallet, shieldedAddress } = instructions.payment.recipient;
+  return { recipient: { wallet, shieldedAddress }, amount: price, service };
 }
 
 /** The terms of a purchase whose proof was sent. */

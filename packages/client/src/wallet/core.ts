@@ -1,7 +1,15 @@
 import { ChainError, type ChainSource, poolViews } from "@sotto/chain";
-import type { NoteTree, SpendableNote, Statement, WalletKeys } from "@sotto/protocol";
+import {
+  type NoteTree,
+  type PreparedPayment,
+  preparePayment,
+  type SpendableNote,
+  type Statement,
+  type WalletKeys,
+} from "@sotto/protocol";
 import type { Prover } from "@sotto/prover";
 import { WalletError } from "../errors.ts";
+import type { FoundNote } from "../scan/notes.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
@@ -12,11 +20,16 @@ import type { PoolInfo } from "./connect.ts";
 import type { FundingRecord } from "./funding-record.ts";
 import { Journal, lastDeadline } from "./journal.ts";
 import { Lock } from "./lock.ts";
+import type { CheckedTerms } from "./payment-request.ts";
+import { PreparedPayments } from "./prepared.ts";
+import { ProofQueue } from "./proof-queue.ts";
 import type { Funds } from "./select.ts";
+import { assertSignals } from "./signals.ts";
 import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
-export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
+export type WalletProver = Pick<Prover, "prove"> &
+  Partial<Pick<Prover, "prepare">> & { artifacts: Pick<Prover["artifacts"], "set"> };
 
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
@@ -45,6 +58,8 @@ export interface CoreOptions {
 /** The state that all actions of a wallet share. */
 export class WalletCore {
   readonly lock = new Lock();
+  readonly proofs = new ProofQueue();
+  readonly prepared = new PreparedPayments(this);
   /** Ids of deposits. */
   readonly fundings = new Claims(
     (id) => new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id }),
@@ -123,6 +138,7 @@ export class WalletCore {
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
     const end = this.options.clock() / 1000 - PROOF_KEPT;
     await this.journal.dropProofs((record) => lastDeadline(record) < end && statusOf(record, this.view).final);
+    this.prepared.sweep();
     return result;
   }
 
@@ -145,6 +161,30 @@ export class WalletCore {
     };
   }
 
+  /** The statement of a payment from this note, proved on this tree. */
+  paymentStatement(
+    { address, recipient, amount }: CheckedTerms,
+    note: FoundNote,
+    tree: NoteTree,
+    resourceUrl: string,
+    timestamp: number,
+  ): PreparedPayment {
+    const { keys, info } = this.options;
+    return preparePayment({
+      chainId: info.chainId,
+      pool: info.pool,
+      tree,
+      note: this.spendable(note),
+      changeKey: keys.changeKey,
+      nonceKey: keys.nonceKey,
+      changeTag: keys.ownerTag(0),
+      recipient: { ...address, wallet: recipient.wallet },
+      amount,
+      resourceUrl,
+      timestamp,
+    });
+  }
+
   spendable(note: { amount: bigint; blinding: bigint; keyIndex: number; leafIndex: number }): SpendableNote {
     const { amount, blinding, leafIndex } = note;
     return { amount, blinding, leafIndex, spendingKey: this.options.keys.spendingKey(note.keyIndex) };
@@ -163,13 +203,9 @@ export class WalletCore {
 
   /** Proves `statement` and checks that the proof has its public signals. @returns eight decimal words */
   async prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
-    const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, { signal });
-    const expected = statement.publicSignals.map(String);
-    if (publicSignals.length !== expected.length || publicSignals.some((word, i) => word !== expected[i]))
-      throw new WalletError(
-        "PROOF_MISMATCH",
-        `the prover's proof has different public signals than the ${circuit} statement`,
-      );
+    const prove = () => this.prover().prove(circuit, statement.input, { signal });
+    const { proof, publicSignals } = await this.proofs.now(prove);
+    assertSignals(circuit, publicSignals, statement.publicSignals);
     return proof;
   }
 

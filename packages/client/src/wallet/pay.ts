@@ -1,14 +1,16 @@
 import type { PaymentCall } from "@sotto/protocol";
-import { type PreparedPayment, preparePayment, prepareRange, type WireBundle } from "@sotto/protocol";
+import { type PreparedPayment, prepareRange, type WireBundle, withResource } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
 import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
+import type { TakenPayment } from "./prepared.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentCoin } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
+import { assertSignals } from "./signals.ts";
 import type { WalletNote } from "./state.ts";
 
 /** A proved payment, ready for a service's verify endpoint, or for anyone to submit on chain. */
@@ -36,8 +38,9 @@ interface Choice extends ScanOptions {
 }
 
 /**
- * Makes a payment: selects a note, journals the attempt and proves it. Nothing is sent. The note is held until the
- * payment settles or can no longer settle.
+ * Makes a payment: selects a note, journals the attempt and proves it, or finishes a prepared payment with the same
+ * terms. Nothing is sent. The note is held until the payment settles or can no longer settle. With a prepared payment it
+ * does not scan first: another spend of the note since the last scan is found when the service refuses the payment.
  * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if every sufficient note was shown to others and one of
  *   them can be merged into an unknown note (details.shown is its leaf index)
  */
@@ -45,10 +48,13 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
   const checked = checkPayment(request);
   core.prover();
   const begun = await core.lock.run(async () => {
-    await core.scan(options);
     const { id = hexlify(randomBytes(16)).slice(2) } = request;
     if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} already exists`);
-    const note = choose(core, request, checked, options.mergeFee);
+    core.closing.signal.throwIfAborted();
+    options.signal?.throwIfAborted();
+    const taken = core.prepared.take(checked, request.note);
+    if (taken === undefined) await core.scan(options);
+    const note = taken?.note ?? choose(core, request, checked, options.mergeFee);
     const { recipient, service, resourceUrl } = checked;
     const record: PaymentRecord = {
       kind: "payment",
@@ -65,7 +71,12 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
       resourceUrl,
       proof: null,
     };
-    return begin(core, record, checked, note);
+    try {
+      return await begin(core, record, checked, note, taken);
+    } catch (error) {
+      taken?.proof.discard();
+      throw error;
+    }
   });
   return finish(core, begun, options.signal);
 }
@@ -116,46 +127,49 @@ interface Begun {
   prepared: PreparedPayment;
   checked: CheckedPayment;
   timestamp: number;
+  taken: TakenPayment | undefined;
 }
 
 /** Journals an attempt before its proof is made, because an unjournaled proof could settle unnoticed. */
-async function begin(core: WalletCore, known: PaymentRecord, checked: CheckedPayment, note: FoundNote): Promise<Begun> {
-  const { keys, info } = core.options;
+async function begin(
+  core: WalletCore,
+  known: PaymentRecord,
+  checked: CheckedPayment,
+  note: FoundNote,
+  taken?: TakenPayment,
+): Promise<Begun> {
   const timestamp = core.now(CLOCK_LEAD);
-  const prepared = preparePayment({
-    chainId: info.chainId,
-    pool: info.pool,
-    tree: core.confirmedTree(),
-    note: core.spendable(note),
-    changeKey: keys.changeKey,
-    nonceKey: keys.nonceKey,
-    changeTag: keys.ownerTag(0),
-    recipient: { ...checked.address, wallet: checked.recipient.wallet },
-    amount: checked.amount,
-    resourceUrl: checked.resourceUrl,
-    timestamp,
-  });
+  const { chainId, pool } = core.options.info;
+  const prepared =
+    taken === undefined
+      ? core.paymentStatement(checked, note, core.confirmedTree(), checked.resourceUrl, timestamp)
+      : withResource(taken.statement, { chainId, pool, resourceUrl: checked.resourceUrl, timestamp });
   const { validUntil, digest, input } = prepared;
   const attempt = { validUntil: Number(validUntil), digest, timestamp, root: String(input.root) };
   const record: PaymentRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
   await core.journal.begin(record);
-  return { record, prepared, checked, timestamp };
+  return { record, prepared, checked, timestamp, taken };
 }
 
 async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Promise<Payment> {
-  const { record, prepared, checked, timestamp } = begun;
+  const { record, prepared, checked, timestamp, taken } = begun;
   const { scalar, encryptedAmount, senderCommitment, validUntil, resourceDigest, digest, nullifier } = prepared;
-  const { address, amount, lowerBound, upperBound } = checked;
-  const range = prepareRange({ recipient: address, amount, scalar, lowerBound, upperBound });
-  const proof = await core.prove("payment", prepared, signal);
-  const amountProof = await core.prove("elgamal_range", range, signal);
+  const complete = () =>
+    core.proofs.now(async () => {
+      const made = await core.prove("payment", prepared, signal);
+      return { proof: made, range: await proveRange(core, checked, scalar, signal) };
+    });
+  const { proof, range } =
+    taken === undefined
+      ? await complete()
+      : { proof: await finishTaken(core, taken, prepared, signal), range: taken.range };
   const publicSignals = prepared.publicSignals.map(String);
   const bundle: WireBundle = {
     proof,
     publicSignals,
     encryptedAmount,
-    amountProof,
-    amountPublicSignals: range.publicSignals.map(String),
+    amountProof: range.proof,
+    amountPublicSignals: range.publicSignals,
     senderCommitment: String(senderCommitment),
     recipientPublicKey: checked.recipient.wallet,
     resourceUrl: checked.resourceUrl,
@@ -164,4 +178,22 @@ async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Pro
   const settle: PaymentCall = { proof, signals: publicSignals, validUntil: String(validUntil), resourceDigest };
   await core.journal.prove(record, digest, { bundle, settle });
   return { id: record.id, bundle, settle, validUntil: Number(validUntil), nullifier: String(nullifier), digest };
+}
+
+/** Finishes a prepared payment. If the prover has lost it, proves the same statement, which is journaled already. */
+async function finishTaken(core: WalletCore, taken: TakenPayment, statement: PreparedPayment, signal?: AbortSignal) {
+  try {
+    const { proof, publicSignals } = await taken.proof.finish(statement.input.resourceUrl);
+    assertSignals("payment", publicSignals, statement.publicSignals);
+    return proof;
+  } catch {
+    return core.prove("payment", statement, signal);
+  }
+}
+
+async function proveRange(core: WalletCore, checked: CheckedPayment, scalar: bigint, signal?: AbortSignal) {
+  const { address, amount, lowerBound, upperBound } = checked;
+  const range = prepareRange({ recipient: address, amount, scalar, lowerBound, upperBound });
+  const proof = await core.prove("elgamal_range", range, signal);
+  return { proof, publicSignals: range.publicSignals.map(String) };
 }

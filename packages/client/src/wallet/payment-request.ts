@@ -45,36 +45,51 @@ export interface PaymentRequest {
 
 const ID = /^[0-9a-f]{32}$/;
 
-export interface CheckedPayment extends Omit<PaymentRequest, "id" | "note" | "service"> {
+/** The checked terms of a payment, without its resource. */
+export interface CheckedTerms extends Pick<PaymentRequest, "recipient" | "amount"> {
   service: string | null;
   address: ShieldedAddress;
   lowerBound: bigint;
   upperBound: bigint;
 }
 
+export interface CheckedPayment extends CheckedTerms {
+  resourceUrl: string;
+}
+
 /**
  * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
  */
 export function checkPayment(request: PaymentRequest): CheckedPayment {
-  const { recipient, resourceUrl } = Object(request) as PaymentRequest;
+  const { resourceUrl } = Object(request) as PaymentRequest;
+  const terms = checkTerms(request);
+  if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
+    throw new WalletError("INVALID_OPTION", `resourceUrl must be a string of 1 to ${MAX_URL_LENGTH} characters`);
+  if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
+    throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
+  return { ...terms, resourceUrl };
+}
+
+/**
+ * Checks the terms of a payment, without its resource.
+ * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
+ */
+export function checkTerms(request: Omit<PaymentRequest, "resourceUrl" | "id">): CheckedTerms {
+  const { recipient } = Object(request) as PaymentRequest;
   if (typeof recipient !== "object" || recipient === null)
     throw new WalletError("INVALID_OPTION", "recipient must be an object with wallet and shieldedAddress");
   const wallet = parseAddress(recipient.wallet, "recipient.wallet");
   const address = decodeShieldedAddress(recipient.shieldedAddress);
   const amount = assertAmount(request.amount);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected 1 base unit or more");
-  if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
-    throw new WalletError("INVALID_OPTION", `resourceUrl must be a string of 1 to ${MAX_URL_LENGTH} characters`);
   const lowerBound = assertAmount(request.lowerBound ?? amount, "lowerBound");
   const upperBound = assertAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound)
     throw new WalletError("INVALID_OPTION", `amount is ${amount}, but its bounds are ${lowerBound} to ${upperBound}`);
-  if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
-    throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
   if (request.note !== undefined) parseCount(request.note, "note", 0);
   const { service = null } = request;
   if (service !== null && typeof service !== "string")
     throw new WalletError("INVALID_OPTION", "service must be the base URL of a service");
   const { shieldedAddress } = recipient;
-  return { recipient: { wallet, shieldedAddress }, service, address, amount, resourceUrl, lowerBound, upperBound };
+  return { recipient: { wallet, shieldedAddress }, service, address, amount, lowerBound, upperBound };
 }

@@ -36,6 +36,8 @@ import { type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { preparePack, type UnsignedPack } from "./prepaid-pack.ts";
+import { type PrepareRequest, prepare } from "./prepare.ts";
+import type { PreparedTerms } from "./prepared.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
 import { isUnseen } from "./shown.ts";
 import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
@@ -213,6 +215,7 @@ export class Wallet {
 
   async #close(): Promise<void> {
     this.#core.closing.abort(new WalletError("WALLET_CLOSED", "the wallet is closed; open it again"));
+    this.#core.prepared.discardAll();
     await this.#core.lock.run(async () => this.#onClose?.());
   }
 
@@ -222,6 +225,17 @@ export class Wallet {
    */
   pay(request: PaymentRequest, { merge: auto, ...options }: PayOptions = {}): Promise<Payment> {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
+  }
+
+  /**
+   * Makes everything of a payment that does not depend on its resource and time, while nobody waits for it. The next
+   * `pay` with exactly these terms then takes a few milliseconds. What is prepared stays in the prover's memory, and is
+   * wiped after use, as soon as it is outdated, and within four minutes. A wallet has at most four.
+   * @throws WalletError INVALID_OPTION if the prover cannot prepare, FUNDS_NOT_READY if no note is old enough,
+   *   INSUFFICIENT_FUNDS, MERGE_REQUIRED; SottoError PREPARE_UNSUPPORTED; the signal's reason
+   */
+  prepare(request: PrepareRequest, options: ScanOptions = {}): Promise<PreparedTerms> {
+    return prepare(this.#core, request, options);
   }
 
   /** Makes another attempt at a payment from the same note, so it is never paid twice. */

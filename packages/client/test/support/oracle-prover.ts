@@ -1,5 +1,5 @@
 import { CIRCUITS, type CircuitName } from "@sotto/protocol";
-import type { CircuitInput } from "@sotto/prover";
+import { type CircuitInput, type PrepareOptions, ProverError } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
 
 /**
@@ -8,19 +8,53 @@ import type { WalletProver } from "../../src/wallet/core.ts";
  */
 export class OracleProver implements WalletProver {
   readonly artifacts = { set: "development" };
+  /** Number of prepared proofs that were made, finished, and discarded without being finished. */
+  prepared = 0;
+  finished = 0;
+  discarded = 0;
+  /** Called before a prepared proof is finished; a test can make it fail or wait. */
+  beforeFinish: () => void | Promise<void> = () => undefined;
   /** Requested circuits, in order. */
   readonly asked: string[] = [];
   /** Called before each proof; a test can make it fail or wait. */
   before: (circuit: string) => void | Promise<void> = () => undefined;
   #count = 0;
 
+  async prepare(circuit: string, input: CircuitInput, free: string, { signal }: PrepareOptions = {}) {
+    this.asked.push(`prepare ${circuit}`);
+    await this.before(`prepare ${circuit}`);
+    signal?.throwIfAborted();
+    const signalsFor = (value: bigint) => signalsOf(circuit, { ...input, [free]: value });
+    this.prepared += 1;
+    let state: "prepared" | "finished" | "discarded" = "prepared";
+    return {
+      publicSignals: signalsFor(0n),
+      finish: async (value: bigint) => {
+        if (state !== "prepared") throw new ProverError("PREPARED_PROOF_GONE", "This prepared proof is gone.");
+        state = "finished";
+        await this.beforeFinish();
+        this.finished += 1;
+        return { proof: this.#words(), publicSignals: signalsFor(value) };
+      },
+      discard: () => {
+        if (state === "prepared") this.discarded += 1;
+        if (state === "prepared") state = "discarded";
+      },
+    };
+  }
+
   async prove(circuit: string, input: CircuitInput) {
     this.asked.push(circuit);
     await this.before(circuit);
-    this.#count += 1;
-    const publicSignals = CIRCUITS[circuit as CircuitName].publicSignals
-      .flatMap(({ name }) => [input[name]].flat())
-      .map(String);
-    return { proof: Array.from({ length: 8 }, (_, i) => String(1000 * this.#count + i)), publicSignals };
+    return { proof: this.#words(), publicSignals: signalsOf(circuit, input) };
   }
+
+  #words(): string[] {
+    this.#count += 1;
+    return Array.from({ length: 8 }, (_, i) => String(1000 * this.#count + i));
+  }
+}
+
+function signalsOf(circuit: string, input: CircuitInput): string[] {
+  return CIRCUITS[circuit as CircuitName].publicSignals.flatMap(({ name }) => [input[name]].flat()).map(String);
 }

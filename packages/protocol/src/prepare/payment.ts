@@ -1,9 +1,10 @@
-import { type Bytes32, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
+import { type Bytes32, paymentContext, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
 import { montgomeryEighth } from "../curve/montgomery.ts";
 import type { Deployment } from "../deployment.ts";
 import { encryptAmount, packCiphertext, randomScalar } from "../elgamal.ts";
 import { fail } from "../errors.ts";
 import { addressToBigInt } from "../ethereum-address.ts";
+import { SIGNAL_POSITIONS } from "../generated/circuits.ts";
 import { type Note, noteCommitment, nullifier } from "../note.ts";
 import { signalsOfOpening } from "../payment/opening.ts";
 import {
@@ -136,5 +137,31 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
     digest: signalsDigest(publicSignals),
     recipientNote,
     changeNote,
+  };
+}
+
+/**
+ * The same payment for another resource and time. Only the signal resourceUrl changes, which the circuit does not
+ * compute with.
+ *
+ * @throws SottoError the codes of malformed arguments
+ */
+export function withResource(
+  payment: PreparedPayment,
+  place: Deployment & Pick<PaymentArguments, "resourceUrl" | "timestamp">,
+): PreparedPayment {
+  const { chainId, pool, resourceUrl, timestamp } = place;
+  const { senderCommitment } = payment;
+  const validUntil = validUntilOf(timestamp);
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
+  const context = paymentContext({ chainId, pool, validUntil, resourceDigest: digest });
+  const publicSignals = payment.publicSignals.with(SIGNAL_POSITIONS.payment.resourceUrl, context);
+  return {
+    ...payment,
+    input: { ...payment.input, resourceUrl: context },
+    publicSignals,
+    validUntil,
+    resourceDigest: digest,
+    digest: signalsDigest(publicSignals),
   };
 }

@@ -35,18 +35,23 @@ export interface Blinding {
 
 export const freshBlinding = (): Blinding => ({ r: randomScalar(), s: randomScalar() });
 
-/** @param witness of a true statement in which the signal is 0 */
+/**
+ * @param witness of a true statement in which the signal is 0
+ * @param pause called between the two long computations
+ */
 export async function prepareState(
   engine: Required<Pick<ProvingEngine, "sums">>,
   zkey: Uint8Array,
   constants: FreeConstants,
   witness: Witness,
+  pause: () => Promise<void> = async () => undefined,
 ): Promise<State> {
   const { signal, curve, alpha1, beta1, beta2, delta1, delta2, u, v1, unitQuotient } = constants;
   const { G1, G2 } = curve;
   const next = plusOne(witness, signal.wire);
   try {
     const sums = (await engine.sums(zkey, witness, ["a", "b1", "b2", "c", "h"])) as Required<Sums>;
+    await pause();
     const nextQuotient = (await engine.sums(zkey, next, ["h"])).h as Point;
     const { r, s } = freshBlinding();
     const rs = SCALAR_FIELD_ORDER - ((r * s) % SCALAR_FIELD_ORDER);

@@ -1,0 +1,101 @@
+import { readBlock } from "@sotto/chain";
+import { prepareRange } from "@sotto/protocol";
+import { WalletError } from "../errors.ts";
+import type { ScanOptions, WalletCore } from "./core.ts";
+import { type CheckedTerms, checkTerms, type PaymentRequest } from "./payment-request.ts";
+import { MAX_SLOT_AGE_SECONDS, type PreparedTerms, termsText } from "./prepared.ts";
+import { type Funds, selectPaymentCoin } from "./select.ts";
+import { isUnseen } from "./shown.ts";
+import { assertSignals } from "./signals.ts";
+import type { WalletNote } from "./state.ts";
+
+/** The terms of a payment that will be made later, without its resource. */
+export type PrepareRequest = Omit<PaymentRequest, "resourceUrl" | "id">;
+
+/**
+ * Prepared payments use the last root at or before a slot of this many seconds of the chain's time. So they share their
+ * roots, and show no more than that they were prepared, and that their notes are older than the slot.
+ */
+const SLOT_SECONDS = 120;
+
+/**
+ * Prepares a payment.
+ * @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED
+ */
+export async function prepare(
+  core: WalletCore,
+  request: PrepareRequest,
+  { signal }: ScanOptions,
+): Promise<PreparedTerms> {
+  const checked = checkTerms(request);
+  const prover = core.prover();
+  if (prover.prepare === undefined)
+    throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare payments: it has no `prepare`");
+  const begun = await core.lock.run(async () => {
+    await core.scan({ signal });
+    return begin(core, checked, request.note);
+  });
+  const { statement, range, note, slot } = begun;
+  try {
+    const [proof, proved] = await core.proofs.whenIdle(async (stop) => {
+      const options = { signal: stop };
+      const left = (slot + MAX_SLOT_AGE_SECONDS) * 1000 - Math.floor(core.options.clock());
+      const idleMs = Math.min(left, MAX_SLOT_AGE_SECONDS * 1000);
+      if (idleMs < 1) throw new WalletError("FUNDS_NOT_READY", "the prepared root became too old; prepare again");
+      const made = await prover.prove("elgamal_range", range.input, options);
+      assertSignals("elgamal_range", made.publicSignals, range.publicSignals);
+      const prepared = await prover.prepare?.("payment", statement.input, "resourceUrl", { ...options, idleMs });
+      if (prepared === undefined) throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare");
+      return [prepared, made] as const;
+    }, signal);
+    return core.prepared.add({ ...begun, proof, range: proved, terms: termsText(checked) });
+  } finally {
+    core.prepared.busy.delete(note.nullifier);
+  }
+}
+
+/** Selects note and root, and prepares the statements. Marks the note as busy. */
+async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined) {
+  const { slot, append } = await slotRoot(core);
+  const note = selectPaymentCoin(fundsOf(core, checked, append.size, asked), checked.amount);
+  const { address, amount, lowerBound, upperBound } = checked;
+  const tree = core.tree.at(core.sync.ledger, append);
+  // The resource and the time are replaced when the payment is made.
+  const payment = core.paymentStatement(checked, note, tree, "about:blank", core.options.clock());
+  const statement = { ...payment, input: { ...payment.input, resourceUrl: 0n } };
+  const range = prepareRange({ recipient: address, amount, scalar: payment.scalar, lowerBound, upperBound });
+  core.prepared.busy.add(note.nullifier);
+  return { note, statement, range, slot, size: append.size, root: append.root, set: core.prover().artifacts.set };
+}
+
+/** The notes in the tree of this size that nobody else has seen and no other preparation uses. */
+function fundsOf(
+  core: WalletCore,
+  { recipient, service }: CheckedTerms,
+  size: number,
+  asked: number | undefined,
+): Funds<WalletNote> {
+  const audience = { shieldedAddress: recipient.shieldedAddress, service };
+  const { spendable, waiting } = core.funds();
+  const usable = spendable.filter(
+    (note) =>
+      note.leafIndex < size &&
+      (asked === undefined || note.leafIndex === asked) &&
+      !core.prepared.uses(note) &&
+      isUnseen(core.journal, note, audience),
+  );
+  const total = (notes: readonly WalletNote[]): bigint => notes.reduce((sum, { amount }) => sum + amount, 0n);
+  return { spendable: usable, waiting: waiting + total(spendable) - total(usable) };
+}
+
+/** The last append at or before the newest slot that a confirmed block has reached. */
+async function slotRoot({ options, sync }: WalletCore) {
+  const { ledger, confirmed } = sync;
+  const slot = Math.floor((confirmed?.timestamp ?? 0) / SLOT_SECONDS) * SLOT_SECONDS;
+  let append = ledger.appendAt(confirmed?.number ?? -1);
+  while (append !== undefined && (await readBlock(options.chain, append.blockNumber)).timestamp > slot)
+    append = ledger.appendAt(append.blockNumber - 1);
+  if (append === undefined)
+    throw new WalletError("FUNDS_NOT_READY", `no note was in the tree ${SLOT_SECONDS} s ago; prepare later`);
+  return { slot, append };
+}

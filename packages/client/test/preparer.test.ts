@@ -1,0 +1,139 @@
+import { setTimeout } from "node:timers/promises";
+import { rejection } from "@sotto/test-kit/rejection";
+import { expect } from "chai";
+import { Preparer } from "../src/fetch/preparer.ts";
+import { wrapFetch } from "../src/fetch/wrap.ts";
+import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { World } from "./support/world.ts";
+
+const SLOT = 120;
+const HOST = "data.example";
+
+/** Mines a block after the next slot began. */
+function nextSlot({ chain }: World): void {
+  chain.time += SLOT - (chain.time % SLOT);
+  chain.mine();
+}
+
+/** Waits for something that happens in the background; the test times out if it does not. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(2);
+}
+
+describe("the option prepare of wrapFetch", () => {
+  it("makes later payments to a host without another proof", async () => {
+    const place = await PrepaidWorld.open();
+    const { world } = place;
+    nextSlot(world);
+    const pay = place.wrap({}, { prepaid: undefined, prepare: true });
+    const complete = () => world.prover.asked.filter((circuit) => circuit === "payment").length;
+    expect((await pay(`${ORIGIN}/first`)).status).to.equal(200);
+    expect(complete()).to.equal(1);
+    await until(() => world.prover.prepared === 1);
+    expect((await pay(`${ORIGIN}/second`)).status).to.equal(200);
+    expect(world.prover.finished).to.equal(1);
+    expect(complete()).to.equal(1);
+    await until(() => world.prover.prepared === 2);
+    expect(await place.paid()).to.equal(20n);
+    await place.payer.close();
+  });
+
+  it("prepares nothing by default", async () => {
+    const place = await PrepaidWorld.open();
+    nextSlot(place.world);
+    const pay = place.wrap({}, { prepaid: undefined });
+    await pay(`${ORIGIN}/first`);
+    await setTimeout(50);
+    expect(place.world.prover.asked).to.not.include("prepare payment");
+  });
+
+  it("must be a boolean", async () => {
+    const place = await PrepaidWorld.open();
+    const options = { ...place.options(), prepare: "yes" } as never;
+    const wrap = async () => wrapFetch(fetch, place.payer, options);
+    expect((await rejection(wrap())).code).to.equal("FETCH_OPTION_INVALID");
+  });
+});
+
+describe("preparing for hosts", () => {
+  async function open(amounts = [5_000n, 6_000n]) {
+    const world = new World();
+    const recipient = world.recipient(await world.wallet());
+    const payer = await world.funded(amounts);
+    const terms = { recipient, amount: 1_000n, service: "https://pay.example/zk" };
+    const count = () => world.prover.prepared;
+    return { world, payer, terms, count, preparer: new Preparer(payer, 1) };
+  }
+
+  it("waits for notes that are old enough, and prepares again after a slot", async () => {
+    const { world, payer, terms, count, preparer } = await open();
+    preparer.paid(HOST, terms);
+    await setTimeout(30);
+    expect(count()).to.equal(0);
+    nextSlot(world);
+    await until(() => count() === 1);
+    await setTimeout(30);
+    expect(count()).to.equal(1);
+    nextSlot(world);
+    nextSlot(world);
+    nextSlot(world);
+    await until(() => count() === 2);
+    await until(() => world.prover.discarded === 1);
+    await payer.close();
+  });
+
+  for (const [what, change] of [
+    ["price", { amount: 1_001n }],
+    ["service", { service: "https://other.example" }],
+    ["recipient", { wallet: `0x${"ac".repeat(20)}` }],
+  ] as const)
+    it(`discards what it prepared if the host asks for another ${what}`, async () => {
+      const { world, payer, terms, count, preparer } = await open();
+      nextSlot(world);
+      preparer.paid(HOST, terms);
+      await until(() => count() === 1);
+      preparer.asked(HOST, terms);
+      expect(world.prover.discarded).to.equal(0);
+      const { wallet = terms.recipient.wallet, ...rest } = { wallet: undefined, ...change };
+      preparer.asked(HOST, { ...terms, ...rest, recipient: { ...terms.recipient, wallet } });
+      expect(world.prover.discarded).to.equal(1);
+      await payer.close();
+    });
+
+  it("stops 15 minutes after the last payment", async () => {
+    const { world, payer, terms, count, preparer } = await open();
+    nextSlot(world);
+    preparer.paid(HOST, terms);
+    await until(() => count() === 1);
+    world.chain.time += 901;
+    nextSlot(world);
+    await until(() => world.prover.discarded === 1);
+    await setTimeout(30);
+    expect(count()).to.equal(1);
+    await payer.close();
+  });
+
+  it("prepares for the four hosts that were paid last", async () => {
+    const { world, payer, terms, count, preparer } = await open([2_000n, 2_001n, 2_002n, 2_003n, 2_004n, 2_005n]);
+    nextSlot(world);
+    for (const n of [1n, 2n, 3n, 4n, 5n]) preparer.paid(`${n}.example`, { ...terms, amount: 1_000n + n });
+    await until(() => count() === 4);
+    await setTimeout(30);
+    expect(count()).to.equal(4);
+    expect(world.prover.discarded).to.equal(0);
+    const { finished } = world.prover;
+    const resourceUrl = "https://5.example/";
+    for (const n of [5n, 4n, 3n, 2n]) await payer.pay({ ...terms, amount: 1_000n + n, resourceUrl });
+    expect(world.prover.finished - finished).to.equal(4);
+    await payer.close();
+  });
+
+  it("ends with the wallet", async () => {
+    const { world, payer, terms, count, preparer } = await open();
+    nextSlot(world);
+    await payer.close();
+    preparer.paid(HOST, terms);
+    await setTimeout(30);
+    expect(count()).to.equal(0);
+  });
+});
