@@ -40,8 +40,10 @@ async function create(world: World): Promise<Prepared> {
     environment,
     give(guide) {
       guide.environment = { ...environment };
-      for (const name of ["deployment.json", "recipient.json"])
-        guide.provide(name, readFileSync(join(server.folder, name), "utf8"));
+      const other = (name: string) => readFileSync(join(server.folder, name), "utf8");
+      guide.provide("deployment.json", other("deployment.json"));
+      // Signed by the account of the environment.
+      guide.provide("recipient.json", other("signed.json"));
       guide.borrow("docs/client.md", "wallet.ts");
     },
   };
