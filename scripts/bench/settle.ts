@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
-import { Contract } from "ethers";
+import { Contract, type EventLog } from "ethers";
 import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
 import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
 import { startProcess, stopProcess } from "../../test/world/service-process.ts";
@@ -18,6 +18,8 @@ const RATE = { payments: 256, clients: 64 };
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
 const WAITING = [1, 8, 32];
+/** A node that mines every 2 s, under load for `warmUp` and then a minute; seconds. */
+const SLOW = { block: 2, warmUp: 10, minute: 60, clients: 160 };
 
 type Request = Record<string, unknown>;
 
@@ -89,6 +91,56 @@ async function gasWhenWaiting(world: World, url: string, node: FaultyNode, reque
   return Number(gas) / requests.length;
 }
 
+/** Each client verifies and settles one payment after another, until the minute is over. */
+async function loadWhile(world: World, url: string, isOver: () => boolean): Promise<void> {
+  const client = async () => {
+    while (!isOver()) {
+      const bundle = forgeBundle(world, { root: world.root });
+      const { body } = await post(`${url}/verify`, bundle);
+      await settle(url, settleRequest(bundle, body["paymentToken"]));
+    }
+  };
+  await Promise.all(Array.from({ length: SLOW.clients }, client));
+}
+
+/** Payments a second on a node that mines every 2 s, and the blocks from settlement until the notes are in the tree. */
+async function settleOnSlowNode(world: World, url: string, print: Print): Promise<void> {
+  const { provider } = world;
+  const pool = new Contract(world.pool, shieldedPoolAbi, provider);
+  await provider.send("evm_setAutomine", [false]);
+  await provider.send("evm_setIntervalMining", [1000 * SLOW.block]);
+  const begin = performance.now();
+  const seconds = () => (performance.now() - begin) / 1000;
+  const load = loadWhile(world, url, () => seconds() > SLOW.warmUp + SLOW.minute + 5);
+  const at = async (second: number) => {
+    while (seconds() < second) await new Promise((resolve) => setTimeout(resolve, 20));
+    const block = await provider.getBlockNumber();
+    const { size, appended } = await queueOf(world, block);
+    return { block, queued: Number(size - appended) };
+  };
+  const from = await at(SLOW.warmUp);
+  const to = await at(SLOW.warmUp + SLOW.minute);
+  await load;
+  const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
+  const appends = await pool.queryFilter(pool.getEvent("Appended"), from.block + 1);
+  const blocks = settled.map((event) => {
+    const { leafIndex } = (event as EventLog).args;
+    const append = appends.find((each) => {
+      const { startIndex, count } = (each as EventLog).args;
+      return startIndex <= leafIndex && leafIndex < startIndex + count;
+    });
+    return append === undefined ? Number.POSITIVE_INFINITY : append.blockNumber - event.blockNumber;
+  });
+  blocks.sort((a, b) => a - b);
+  print("settle.2s.perSecond", settled.length / SLOW.minute, "payments/s");
+  print("settle.2s.queued.first", from.queued, "notes");
+  print("settle.2s.queued.last", to.queued, "notes");
+  print("settle.2s.spendable.p50", quantile(blocks, 0.5), "blocks");
+  print("settle.2s.spendable.p99", quantile(blocks, 0.99), "blocks");
+  await provider.send("evm_setIntervalMining", [0]);
+  await provider.send("evm_setAutomine", [true]);
+}
+
 export async function run(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-bench-settle-"));
   const world = await openWorld();
@@ -128,6 +180,7 @@ export async function run(print: Print): Promise<void> {
       const gas = await gasWhenWaiting(world, url, node, await prepare(world, url, count));
       print(`gas.perPayment.${count}`, gas, "gas");
     }
+    await settleOnSlowNode(world, url, print);
   } finally {
     await stopProcess(service);
     await node.stop();

@@ -1,11 +1,18 @@
 // The relayer appends queued notes to the tree: immediately, when the oldest note is old enough, or when an append is full.
 
+import { connectChain, poolViews, proveAppend } from "@sotto/chain";
+import { appendCall } from "@sotto/chain/ethers";
+import { NoteTree, parseAddress } from "@sotto/protocol";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import type { Store } from "@sotto/verifier-service";
 import { expect } from "chai";
+import { Wallet } from "ethers";
 import { forgingProver } from "../world/append.ts";
 import { TestChain } from "./support/chain.ts";
-import { enqueue, rounds, Services } from "./support/service.ts";
+import { enqueue, rounds, type Service, Services } from "./support/service.ts";
+
+type Transaction = Awaited<ReturnType<Store["outbox"]["open"]>>[number];
 
 /** Hardhat's public test account 2. */
 const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
@@ -129,5 +136,133 @@ describe("the relayer's appends", function () {
     await eventually(async () => proofs > 2);
     expect((await second.relayer.status()).error).to.equal(undefined);
     expect((await queue()).appended).to.be.lessThan(size);
+    await services.stop(second);
+    await services.start({ config });
+    await appended(size);
   });
+
+  describe("while no block is mined", () => {
+    const FULL = Array.from({ length: 64 }, () => 20_000n);
+    const now = { append: true, appendAfter: 0 };
+
+    afterEach(() => chain.automine(true));
+
+    /** Queues full checkpoints and stops mining. */
+    const queueWithoutMining = async (checkpoints: number) => {
+      for (let i = 0; i < checkpoints; i += 1) await chain.deposit(FULL);
+      await chain.automine(false);
+    };
+    const underWay = async ({ store }: Service) =>
+      (await store.outbox.open()).filter(({ kind, state }) => kind === "append" && state === "sent");
+    const sent = async (service: Service, count: number) =>
+      eventually(async () => (await underWay(service)).length === count);
+    const appends = async (fromBlock: number) => {
+      const found = await chain.pool.queryFilter(chain.pool.getEvent("Appended"), fromBlock);
+      return found.map(({ blockNumber }) => blockNumber);
+    };
+    const cancelled = ({ log }: Service) => log.filter(({ fields }) => fields["cancel"] === true);
+
+    it("are proved for the tree as it will be, sent together and mined in one block", async () => {
+      await queueWithoutMining(3);
+      const service = await services.start({ config: now });
+      await sent(service, 3);
+      await chain.mine();
+      const block = await chain.provider.getBlockNumber();
+      expect(await appends(block)).to.deep.equal([block, block, block]);
+      const { size, appended } = await queue();
+      expect(appended).to.equal(size);
+    });
+
+    it("are at most four", async () => {
+      await queueWithoutMining(6);
+      const { size } = await queue();
+      const service = await services.start({ config: now });
+      await sent(service, 4);
+      await rounds(service);
+      expect(await underWay(service)).to.have.length(4);
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size - 128);
+      await sent(service, 2);
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size);
+    });
+
+    it("leave room for payments", async () => {
+      await queueWithoutMining(2);
+      const service = await services.start({ config: { ...now, maxInFlight: 1 } });
+      await sent(service, 2);
+      const id = await enqueue(service.store, await chain.payment());
+      await eventually(async () => (await service.store.outbox.open()).some(({ kind }) => kind === "settle"));
+      await chain.mine();
+      expect((await service.relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    });
+
+    it("are proved again from the chain's tree if another sender appends fewer notes first", async () => {
+      await chain.deposit([20_000n]);
+      const { size: first, appended: start } = await queue();
+      await queueWithoutMining(2);
+      const { size } = await queue();
+      let time = Date.now();
+      const service = await services.start({ config: now, clock: () => time });
+      await sent(service, 3);
+      const [{ attempts }] = (await underWay(service)) as [Transaction];
+      const other = new Wallet(OTHER_KEY, chain.provider);
+      // The node forgets the first one; the relayer sends it again when its clock goes on.
+      await chain.rpc("hardhat_dropTransaction", attempts[0]!.hash);
+      await other.sendTransaction({ ...(await appendOf(service, first - start)), gasLimit: 1_000_000n });
+      await chain.mine();
+      expect((await queue()).appended).to.equal(first);
+      time += 3_000;
+      await chain.automine(true);
+      await appended(size);
+      expect(cancelled(service)).to.deep.equal([]);
+      await eventually(async () => (await service.relayer.status()).error === undefined);
+    });
+
+    it("continue in a new process, which waits for those that the earlier one sent", async () => {
+      await queueWithoutMining(3);
+      const { size } = await queue();
+      const storeUrl = services.newStoreUrl();
+      const earlier = await services.start({ config: now, storeUrl });
+      await sent(earlier, 3);
+      await services.stop(earlier);
+      const later = await services.start({ config: now, storeUrl });
+      await rounds(later);
+      expect(await underWay(later)).to.have.length(3);
+      await chain.mine();
+      await chain.automine(true);
+      await chain.deposit();
+      await appended(size + 1);
+    });
+
+    it("pay more if they are stuck, and none is cancelled because it waits for the one before it", async () => {
+      await queueWithoutMining(2);
+      const { size } = await queue();
+      const service = await services.start({ config: { ...now, stuckAfter: 100 } });
+      await sent(service, 2);
+      await eventually(async () => (await underWay(service)).every(({ attempts }) => attempts.length > 1));
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size);
+      expect(cancelled(service)).to.deep.equal([]);
+    });
+  });
+
+  /** An append of the next `count` notes, as another sender makes it. */
+  async function appendOf({ store }: Service, count: number) {
+    const source = connectChain({ urls: [chain.node.url], chainId: 31337n });
+    const start = await poolViews(source, parseAddress(chain.deployment.pool)).queue();
+    const leaves = await store.ledger.leaves(0, start.appended + count);
+    const queued = leaves.slice(start.appended);
+    const tree = new NoteTree();
+    tree.append(leaves.slice(0, start.appended).map(({ commitment }) => BigInt(commitment)));
+    const append = await proveAppend({
+      ...chain.place,
+      chain: source,
+      start,
+      queue: queued.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number })),
+      prover: forgingProver,
+      tree: () => tree,
+    });
+    return appendCall(chain.deployment.pool, append!);
+  }
 });

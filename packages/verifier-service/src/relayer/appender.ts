@@ -1,26 +1,41 @@
 import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
-import { MAX_APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
+import { MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
+import type { OutboxTransaction } from "../store/index.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
 import type { AppendProver } from "./types.ts";
 
-/** A proved append. It is valid only while the tree does not change. */
-interface Proved {
+/** A proved append. It is valid only if the tree has exactly `start.appended` leaves. */
+interface Planned {
   data: string;
-  /** Leaves in the tree before the append. */
-  start: number;
+  start: QueueStart;
+  /** The queue's start after this append. */
+  end: QueueStart;
+  newRoot: string;
+  sent: boolean;
 }
 
+/**
+ * Appends that are sent and not mined, at most. If another sender appends fewer leaves first, all of them revert; with four,
+ * that costs the other sender more than the relayer.
+ */
+const MAX_PLANNED = 4;
+/**
+ * Gas limit of an append that follows one that is not mined, which no node can estimate: twice what an append of 64 leaves
+ * uses.
+ */
+const GAS_LIMIT = 700_000n;
 /** Pause after a failed proof or a failed transaction, ms. */
 const PAUSE_MS = 5_000;
 /** Leaves read from the store at once. */
 const PAGE = 10_000;
 
 /**
- * Moves queued notes into the tree. A proof takes seconds, so it is made while the rounds continue, and is checked again before
- * it is sent. Anyone may append: if another sender appends first, only the proof is lost.
+ * Moves queued notes into the tree. A proof takes about a second, so it is made while the rounds continue. The next append is
+ * proved for the tree as it will be after those that are sent, so several can be in one block. Anyone may append: if another
+ * sender appends first, the proofs are lost, and the next one starts from the chain's state.
  */
 export class Appender {
   readonly #context: RelayerContext;
@@ -28,7 +43,10 @@ export class Appender {
   readonly #prover: AppendProver;
   readonly #tree = new NoteTree();
   #proving: Promise<void> | undefined;
-  #proved: Proved | undefined;
+  /** Oldest first; each starts where the one before it ends. All but the last are sent. */
+  #planned: Planned[] = [];
+  /** Counts how often the plan was discarded, because a proof in progress may belong to an earlier plan. */
+  #discarded = 0;
   #pausedUntil = 0;
 
   constructor(context: RelayerContext, sender: Sender, prover: AppendProver) {
@@ -39,31 +57,26 @@ export class Appender {
 
   /** @returns whether an append was sent or a proof was started */
   async append(round: Round, onProved: () => void): Promise<boolean> {
-    const { store, log } = this.#context;
-    if (this.#proving !== undefined) return false;
-    if ((await store.outbox.open()).some(({ kind, state }) => kind === "append" && state === "sent")) return false;
+    const { store, log, clock } = this.#context;
+    const open = await store.outbox.open();
+    const underWay = new Set(open.filter(({ kind, state }) => kind === "append" && state === "sent").map(dataOf));
     const appended = (await store.ledger.lastAppend())?.size ?? 0;
-    const proved = this.#proved;
-    this.#proved = undefined;
-    if (proved?.start === appended) {
-      if (this.#context.clock() < this.#pausedUntil) {
-        this.#proved = proved;
-        return false;
-      }
-      const result = await this.#send(proved, round).catch((error: unknown) => {
-        // Keeps the proof, because it took seconds, and retries after a pause.
-        this.#proved = proved;
-        this.#pausedUntil = this.#context.clock() + PAUSE_MS;
-        throw error;
-      });
-      // The gas price or the budget does not allow it now, so the proof is kept.
-      if (result === "later") this.#proved = proved;
-      if (result !== "stale") return result === "sent";
+    if (!this.#follows(appended, underWay)) {
+      log.debug({ appended }, "another append came first, or one failed");
+      this.#discard();
     }
-    if (this.#context.clock() < this.#pausedUntil || !(await this.#isTime(appended, round))) return false;
+    // They are of a discarded plan or of an earlier process, so what they append is not known.
+    if (this.#planned.length === 0 && underWay.size > 0) return false;
+    if (clock() < this.#pausedUntil) return false;
+    const sent = await this.#sendLast(round);
+    if (this.#proving !== undefined || !(await this.#isTime(appended, round))) return sent;
+    const discarded = this.#discarded;
     this.#proving = this.#prove(appended, round)
+      .then((planned) => {
+        if (planned !== undefined && discarded === this.#discarded) this.#planned.push(planned);
+      })
       .catch((error: unknown) => {
-        this.#pausedUntil = this.#context.clock() + PAUSE_MS;
+        this.#pausedUntil = clock() + PAUSE_MS;
         log.warn({ code: codeOf(error) }, "the append could not be proved");
       })
       .finally(() => {
@@ -78,29 +91,68 @@ export class Appender {
     await this.#proving;
   }
 
-  /** Discards the proof and the leaves that a reorganization removed. */
+  /** Discards the plan and the leaves that a reorganization removed. */
   async reorganized(): Promise<void> {
     const left = await this.#context.store.ledger.leafCount();
     this.#tree.truncate(Math.min(this.#tree.size, left));
-    this.#proved = undefined;
+    this.#discard();
   }
 
+  #discard(): void {
+    this.#planned = [];
+    this.#discarded += 1;
+  }
+
+  /**
+   * Forgets the planned appends that are in the tree.
+   * @returns whether the others follow on the tree with `appended` leaves, and those that were sent can still be mined
+   */
+  #follows(appended: number, underWay: ReadonlySet<string>): boolean {
+    while (this.#planned[0] !== undefined && this.#planned[0].end.appended <= appended) this.#planned.shift();
+    const [first] = this.#planned;
+    if (first === undefined) return true;
+    return first.start.appended === appended && this.#planned.every(({ sent, data }) => !sent || underWay.has(data));
+  }
+
+  /** Whether to prove another append after the planned ones. */
   async #isTime(appended: number, round: Round): Promise<boolean> {
     const { store, config, chain, metrics } = this.#context;
-    const queued = (await store.ledger.leafCount()) - appended;
-    metrics.gauge("relayer_queued_notes", queued);
+    const leaves = await store.ledger.leafCount();
+    metrics.gauge("relayer_queued_notes", leaves - appended);
+    if (this.#planned.length === MAX_PLANNED || this.#planned.some(({ sent }) => !sent)) return false;
+    const from = this.#planned.at(-1)?.end.appended ?? appended;
+    const queued = leaves - from;
     if (queued === 0) return false;
     if (queued >= MAX_APPEND_LEAVES || config.appendAfter === 0) return true;
-    const [oldest] = await store.ledger.leaves(appended, 1);
+    const [oldest] = await store.ledger.leaves(from, 1);
     const block = oldest && (await chain.block(oldest.block_number));
     return block !== undefined && (latestTime(this.#context, round) - block.timestamp) * 1000 >= config.appendAfter;
   }
 
-  async #send({ data }: Proved, round: Round): Promise<"sent" | "stale" | "later"> {
+  /** Sends the last planned append, unless it is sent already. */
+  async #sendLast(round: Round): Promise<boolean> {
+    const { clock } = this.#context;
+    const last = this.#planned.at(-1);
+    if (last === undefined || last.sent) return false;
+    try {
+      const result = await this.#send(last, this.#planned.length === 1, round);
+      if (result === "stale") this.#discard();
+      // If the gas price or the budget does not allow it now, the proof is kept.
+      else last.sent = result === "sent";
+      return result === "sent";
+    } catch (error) {
+      // Keeps the proof, because it took a second, and retries after a pause.
+      this.#pausedUntil = clock() + PAUSE_MS;
+      throw error;
+    }
+  }
+
+  async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
     const { chain, address, pool, log } = this.#context;
     try {
-      const gas = await chain.estimateGas({ from: address, to: pool.pool, data });
-      const plan = { kind: "append" as const, to: pool.pool, data, gasLimit: gas + gas / 4n, operationIds: [] };
+      const gas = isFirst ? await chain.estimateGas({ from: address, to: pool.pool, data }) : undefined;
+      const gasLimit = gas === undefined ? GAS_LIMIT : gas + gas / 4n;
+      const plan = { kind: "append" as const, to: pool.pool, data, gasLimit, operationIds: [] };
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
@@ -109,12 +161,12 @@ export class Appender {
     }
   }
 
-  async #prove(appended: number, { head }: Round): Promise<void> {
+  async #prove(appended: number, { head }: Round): Promise<Planned | undefined> {
     const { store, chain, pool } = this.#context;
-    const start = await poolViews(chain, parseAddress(pool.pool)).queue(head.number);
+    const start = this.#planned.at(-1)?.end ?? (await poolViews(chain, parseAddress(pool.pool)).queue(head.number));
     // The contract's state is newer than the events that were read. The next round reads both again.
-    if (start.appended !== appended) return;
-    const rows = await store.ledger.leaves(appended, 3 * MAX_APPEND_LEAVES);
+    if (this.#planned.length === 0 && start.appended !== appended) return undefined;
+    const rows = await store.ledger.leaves(start.appended, 3 * MAX_APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
     const append = await proveAppend({
       chain,
@@ -123,13 +175,15 @@ export class Appender {
       start,
       queue,
       prover: this.#prover,
-      tree: () => this.#treeAt(appended),
+      tree: () => this.#treeAt(start.appended),
     });
-    if (append === undefined) return;
-    this.#proved = { data: appendCall(pool.pool, append).data, start: appended };
+    if (append === undefined) return undefined;
+    const { sequence, chain: appendedChain, count } = append.end;
+    const end = { appended: Number(count), appendedChain, firstPending: Number(sequence) + 1 };
+    return { data: appendCall(pool.pool, append).data, start, end, newRoot: append.newRoot, sent: false };
   }
 
-  /** The tree with its first `size` leaves, checked against the contract's root. */
+  /** The tree with its first `size` leaves, checked against the root of the append that ended there. */
   async #treeAt(size: number): Promise<NoteTree> {
     const { store } = this.#context;
     const tree = this.#tree;
@@ -140,10 +194,14 @@ export class Appender {
       tree.append(rows.map(({ commitment }) => BigInt(commitment)));
     }
     const last = await store.ledger.lastAppend();
-    if (last !== undefined && last.size === size && String(tree.root) !== last.root) {
+    const planned = this.#planned.find(({ end }) => end.appended === size);
+    const root = planned?.newRoot ?? (last?.size === size ? last.root : undefined);
+    if (root !== undefined && String(tree.root) !== root) {
       tree.truncate(0);
       throw new ChainError("NODE_INCONSISTENT", "the root of the leaves that were read differs from the contract's");
     }
     return tree;
   }
 }
+
+const dataOf = ({ data }: OutboxTransaction): string => data;

@@ -101,10 +101,11 @@ export class Dispatcher {
     return sent;
   }
 
-  /** How many more transactions may be sent. Half of all are reserved for payments. */
+  /** How many more transactions may be sent, appends not counted. Half of all are reserved for payments. */
   async #room(): Promise<{ room: number; roomForOthers: number }> {
     const { store, config } = this.#context;
-    const underWay = (await store.outbox.open()).filter(({ state }) => state === "sent");
+    const open = await store.outbox.open();
+    const underWay = open.filter(({ kind, state }) => kind !== "append" && state === "sent");
     const others = underWay.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
     const room = config.maxInFlight - underWay.length;
     return { room, roomForOthers: Math.min(room, Math.ceil(config.maxInFlight / 2) - others) };

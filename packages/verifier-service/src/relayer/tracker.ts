@@ -1,4 +1,4 @@
-import { CallReverted, ChainError, type Receipt } from "@sotto/chain";
+import { CallReverted, type Receipt } from "@sotto/chain";
 import type { Operation, OutboxTransaction } from "../store/index.ts";
 import { receiptsOf } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
@@ -27,7 +27,7 @@ export class Tracker {
       const carried = operations.filter(({ transactionId }) => transactionId === transaction.id);
       const receipt = receiptAmong(transaction, receipts, round);
       if (receipt !== undefined) await this.#mined(transaction, receipt, carried, round);
-      else await this.#waiting(transaction, carried, round, isLost);
+      else await this.#waiting(transaction, carried, round, isLost, followsAppend(transaction, open));
     }
     await this.#adoptOrphans(open, operations, round);
     await this.#fillGap(open, round);
@@ -91,6 +91,7 @@ export class Tracker {
     carried: readonly Operation[],
     round: Round,
     isLost: (nonce: number) => Promise<boolean>,
+    followsAppend: boolean,
   ): Promise<void> {
     const { store, clock, config, log } = this.#context;
     const { id, nonce, state, attempts } = transaction;
@@ -102,7 +103,8 @@ export class Tracker {
     }
     const newest = attempts.at(-1)!;
     if (clock() - newest.createdAt >= config.stuckAfter) {
-      const cancel = transaction.kind === "cancel" || (await this.#isPointless(transaction, carried, round));
+      const cancel =
+        transaction.kind === "cancel" || (!followsAppend && (await this.#isPointless(transaction, carried, round)));
       if (await this.#sender.replace(transaction, round, cancel)) return;
     }
     if (newest.sentAt === undefined || clock() - newest.sentAt >= config.rebroadcastAfter)
@@ -131,12 +133,11 @@ export class Tracker {
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      await chain.estimateGas({ from: address, to: transaction.to, data: transaction.data });
+      // Not an estimate, which some nodes make after the pending transactions, and so after this one.
+      await chain.call({ from: address, to: transaction.to, data: transaction.data });
       return false;
     } catch (error) {
       if (error instanceof CallReverted) return true;
-      // It can succeed once the account has funds again.
-      if (error instanceof ChainError && error.code === "SENDER_UNFUNDED") return false;
       throw error;
     }
   }
@@ -149,6 +150,10 @@ export class Tracker {
     if (next < Math.max(...waiting)) await this.#sender.fill(round);
   }
 }
+
+/** Whether it is an append that can only succeed after one that is not mined yet, so that simulating it says nothing. */
+const followsAppend = ({ kind, nonce }: OutboxTransaction, open: readonly OutboxTransaction[]): boolean =>
+  kind === "append" && open.some((other) => other.kind === "append" && other.state === "sent" && other.nonce < nonce);
 
 /** The receipt of the signed version that is in a block the follower has read. */
 function receiptAmong(
