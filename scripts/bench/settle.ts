@@ -91,7 +91,7 @@ async function gasWhenWaiting(world: World, url: string, node: FaultyNode, reque
   return Number(gas) / requests.length;
 }
 
-/** Each client verifies and settles one payment after another, until the minute is over. */
+/** Each client verifies and settles payments in sequence until the minute ends. */
 async function loadWhile(world: World, url: string, isOver: () => boolean): Promise<void> {
   const client = async () => {
     while (!isOver()) {

@@ -207,7 +207,7 @@ describe("the relayer's appends", function () {
       await sent(service, 3);
       const [{ attempts }] = (await underWay(service)) as [Transaction];
       const other = new Wallet(OTHER_KEY, chain.provider);
-      // The node forgets the first one; the relayer sends it again when its clock goes on.
+      // The node forgets the first append. The relayer sends it again once its clock advances.
       await chain.rpc("hardhat_dropTransaction", attempts[0]!.hash);
       await other.sendTransaction({ ...(await appendOf(service, first - start)), gasLimit: 1_000_000n });
       await chain.mine();
