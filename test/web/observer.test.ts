@@ -10,11 +10,12 @@ import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
-import { assertAccessible, assertFits } from "./support/accessible.ts";
+import { assertAccessible, assertLayouts } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
+import { viewingKeyText } from "./support/viewing-key.ts";
 import { WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
@@ -78,21 +79,7 @@ describe("the observer page", function () {
       throw error;
     });
   const party = (name: string) => page.getByTestId(`party-${name}`);
-  const keyText = () => {
-    const { viewingKey, shieldedAddress } = resourceServer.keys;
-    const { chainId, pool } = world;
-    const fields = { viewingKey: `0x${viewingKey.toString(16).padStart(64, "0")}`, shieldedAddress };
-    return JSON.stringify({ type: "sotto-viewing-key", version: 1, ...fields, chainId: String(chainId), pool });
-  };
-  const checkLayouts = async (what: string) => {
-    for (const width of [360, 1280])
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        await assertFits(page, `${what} at ${width} px`);
-        await assertAccessible(page, `${what} at ${width} px, ${colorScheme}`);
-      }
-  };
+  const keyText = () => viewingKeyText(resourceServer.keys, world);
 
   it(
     "explains what to do without a payment, and shows another payer's payment with its actual bytes",
@@ -120,7 +107,7 @@ describe("the observer page", function () {
       expect(await page.locator(".calldata").textContent()).to.include(bytes?.slice(2));
       // Others have made three deposits, and no note has been spent.
       await page.getByTestId("crowd").getByText("No note had been spent before.").waitFor();
-      await checkLayouts("the observer page without a wallet");
+      await assertLayouts(page, "the observer page without a wallet");
     }),
   );
 
@@ -155,7 +142,7 @@ describe("the observer page", function () {
         .and.not.include("Note 2");
       const chain = await party("chain").textContent();
       for (const secret of ["0.012345", "/article", "Note 2"]) expect(chain).not.to.include(secret);
-      await checkLayouts("the observer page after a payment");
+      await assertLayouts(page, "the observer page after a payment");
     }),
   );
 
@@ -170,7 +157,7 @@ describe("the observer page", function () {
       expect(new Set(names).size).to.equal(names.length);
       await notes.filter({ hasText: "Note 2" }).click();
       await page.getByTestId("outcome").getByText("Right, this time.").waitFor();
-      await checkLayouts("the game");
+      await assertLayouts(page, "the game");
       await page.reload();
       await page.getByTestId("score").getByText("1 of 1 found").waitFor();
     }),

@@ -10,12 +10,13 @@ import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
-import { assertAccessible, assertFits } from "./support/accessible.ts";
+import { assertAccessible, assertLayouts } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { fillStorage } from "./support/fill-storage.ts";
 import { createPlainHost, type Host, listen, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
+import { viewingKeyText } from "./support/viewing-key.ts";
 
 const PRICE = 12_345n;
 
@@ -82,11 +83,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     const close = tab.getByRole("button", { name: "Close and forget the key" });
     await field.or(close).waitFor();
     if (await close.isVisible()) await close.click();
-    const { viewingKey, shieldedAddress } = merchant.exportViewingKey();
-    const key = `0x${viewingKey.toString(16).padStart(64, "0")}`;
-    const { chainId, pool } = world;
-    const text = { type: "sotto-viewing-key", version: 1, viewingKey: key, shieldedAddress, pool };
-    await field.fill(JSON.stringify({ ...text, chainId: String(chainId) }));
+    await field.fill(viewingKeyText(merchant.exportViewingKey(), world));
     await tab.getByRole("button", { name: "Open", exact: true }).click();
   };
   const during = (steps: () => Promise<void>) => () =>
@@ -101,15 +98,6 @@ describe("the pages of the pool, the merchant and the service", function () {
   const go = (route: string) => page.goto(`${host.url}/#${route}`);
   const figure = (name: string, value: string, tab = page) =>
     tab.locator(".figure", { has: tab.getByText(name, { exact: true }) }).filter({ hasText: value });
-  const checkLayouts = async (what: string) => {
-    for (const width of [360, 1280])
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        await assertFits(page, `${what} at ${width} px`);
-        await assertAccessible(page, `${what} at ${width} px, ${colorScheme}`);
-      }
-  };
 
   it(
     "shows the pool's notes, compares its contracts, and follows a payment",
@@ -123,7 +111,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       await figure("Payments", "1").waitFor();
       await figure("Notes", "4").waitFor();
       await page.getByRole("list", { name: "Notes, newest first" }).getByText("Payment").waitFor();
-      await checkLayouts("the pool page");
+      await assertLayouts(page, "the pool page");
     }),
   );
 
@@ -170,18 +158,16 @@ describe("the pages of the pool, the merchant and the service", function () {
   it(
     "opens a merchant's payments with a viewing key, exports them, and forgets the key",
     during(async () => {
-      const { viewingKey, shieldedAddress } = merchant.exportViewingKey();
-      const key = `0x${viewingKey.toString(16).padStart(64, "0")}`;
-      const { chainId, pool } = world;
-      const text = { type: "sotto-viewing-key", version: 1, viewingKey: key, shieldedAddress, pool };
       await go("/merchant");
-      await page.getByLabel("Viewing key", { exact: true }).fill(JSON.stringify({ ...text, chainId: "1" }));
+      const key = merchant.exportViewingKey();
+      const field = page.getByLabel("Viewing key", { exact: true });
+      await field.fill(viewingKeyText(key, { ...world, chainId: 1 }));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await page.locator('[data-code="VIEWING_KEY_INVALID"]').waitFor();
-      await page.getByLabel("Viewing key", { exact: true }).fill(JSON.stringify({ ...text, chainId: String(chainId) }));
+      await field.fill(viewingKeyText(key, world));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await figure("Confirmed, all time", "0.012345").waitFor();
-      await checkLayouts("the merchant page");
+      await assertLayouts(page, "the merchant page");
       const [download] = await Promise.all([
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Export CSV" }).click(),
@@ -191,9 +177,9 @@ describe("the pages of the pool, the merchant and the service", function () {
         const databases = (await indexedDB.databases()).map(({ name }) => name);
         return JSON.stringify([{ ...localStorage }, { ...sessionStorage }, databases]);
       });
-      expect(stored).not.to.include(key.slice(2));
+      expect(stored).not.to.include(key.viewingKey.toString(16));
       await page.getByRole("button", { name: "Close and forget the key" }).click();
-      await page.getByLabel("Viewing key", { exact: true }).waitFor();
+      await field.waitFor();
       expect(await page.getByText("0.012345").count()).to.equal(0);
     }),
   );
@@ -235,7 +221,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       await page.getByRole("heading", { name: "Ready for payments" }).waitFor();
       expect(await page.getByRole("list", { name: "Checks" }).getByRole("listitem").count()).to.be.at.least(7);
       await page.getByRole("heading", { name: "Latencies" }).waitFor();
-      await checkLayouts("the service page");
+      await assertLayouts(page, "the service page");
       await page.route("**/readyz", (route) => route.abort());
       await page.locator('[data-code="PAGE_UNREACHABLE"]').waitFor();
     }),

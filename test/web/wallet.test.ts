@@ -22,6 +22,7 @@ import { NodeProxy } from "./support/node-proxy.ts";
 import { assertPainted } from "./support/painted.ts";
 import { type LayoutElement, PICTURES, readLayout, VIEWPORT } from "./support/pictures.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
+import { viewingKeyText } from "./support/viewing-key.ts";
 import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
@@ -184,13 +185,9 @@ describe("the wallet page", function () {
     it(
       `has the layout of docs/images/${name}-light.png; if it was changed: npm run screenshots`,
       during(async () => {
-        const { viewingKey, shieldedAddress } = resourceServer.keys;
-        const fields = { viewingKey: `0x${viewingKey.toString(16).padStart(64, "0")}`, shieldedAddress };
-        const { chainId, pool } = world;
-        const key = { type: "sotto-viewing-key", version: 1, ...fields, chainId: String(chainId), pool };
         await wallet.page.setViewportSize(VIEWPORT);
         await wallet.go(route);
-        await prepare(wallet.page, JSON.stringify(key));
+        await prepare(wallet.page, viewingKeyText(resourceServer.keys, world));
         const expected: LayoutElement[] = JSON.parse(readFileSync(join(IMAGES, `${name}.json`), "utf8"));
         const shown = await readLayout(wallet.page);
         const textOf = ({ kind, text }: LayoutElement) => `${kind} ${text}`;

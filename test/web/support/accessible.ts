@@ -22,6 +22,17 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
   expect(found, what).to.deep.equal([]);
 }
 
+/** Checks that the page fits and is accessible on a phone and on a desk, in light and dark. */
+export async function assertLayouts(page: Page, what: string): Promise<void> {
+  for (const width of [360, 1280])
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await assertFits(page, `${what} at ${width} px`);
+      await assertAccessible(page, `${what} at ${width} px, ${colorScheme}`);
+    }
+}
+
 /** @throws if the page scrolls sideways */
 export async function assertFits(page: Page, what: string): Promise<void> {
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
