@@ -12,6 +12,7 @@ import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
 import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
+import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { closeWorld, openWorld, type World } from "../world/wallets.ts";
 import { assertAccessible, assertFits } from "./support/accessible.ts";
@@ -26,6 +27,8 @@ import { viewingKeyText } from "./support/viewing-key.ts";
 import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
+/** Of a prepaid token: a pack of 100 is within what the other payments leave of the daily limit. */
+const TOKEN_VALUE = 10n;
 const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
 const PHONE = "+4915112345678";
 const IMAGES = join(import.meta.dirname, "..", "..", "docs", "images");
@@ -389,6 +392,44 @@ describe("the wallet page", function () {
       }
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.emulateMedia({ colorScheme: "light" });
+    }),
+  );
+
+  it(
+    "buys a pack of prepaid tokens with one payment, spends one, and still has the others after a reload",
+    during(async () => {
+      const merchant = await openPrepaidMerchant(world, TOKEN_VALUE);
+      const selling = await PrepaidServer.open(merchant, 0, { origins: "*" });
+      try {
+        const url = `${selling.url}/forecast`;
+        const tokens = wallet.page.getByRole("region", { name: "Prepaid tokens" });
+        const left = (count: number) => tokens.getByText(`${count} left`).waitFor();
+        await wallet.ask(url);
+        await wallet.button("Buy tokens").click();
+        await wallet.reach(wallet.button("Done").or(wallet.page.locator("[data-code]")));
+        expect(await wallet.errors()).to.deep.equal([]);
+        expect(await wallet.page.locator("dialog").textContent()).to.include("Tokens bought at");
+        await wallet.button("Done").click();
+        await left(100);
+        await wallet.ask(url);
+        await wallet.agree();
+        expect(await wallet.delivered()).to.equal("sold /forecast");
+        expect(await wallet.page.locator("dialog").textContent()).to.include("with a prepaid token");
+        await wallet.button("Done").click();
+        await left(99);
+        await wallet.page.reload();
+        await wallet.unlock();
+        await left(99);
+        await wallet.ask(url);
+        await wallet.agree();
+        expect(await wallet.delivered()).to.equal("sold /forecast");
+        await wallet.button("Done").click();
+        await left(98);
+        expect(await merchant.received()).to.equal(100n * TOKEN_VALUE);
+        expect(selling.events.filter(({ event }) => event === "redeemed")).to.have.lengthOf(2);
+      } finally {
+        await selling.close();
+      }
     }),
   );
 
