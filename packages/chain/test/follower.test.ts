@@ -1,6 +1,14 @@
+import { firstOf } from "@sotto/test-kit/first-of";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { ChainError, type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
+import {
+  ChainError,
+  type ChainSource,
+  connectChain,
+  type FollowerOptions,
+  isNodeFault,
+  PoolFollower,
+} from "../src/index.ts";
 import { MemoryChain, nodeOf, POOL } from "./support/memory-chain.ts";
 import { MemorySink } from "./support/memory-sink.ts";
 import { TestNode } from "./support/node.ts";
@@ -8,24 +16,8 @@ import { TestNode } from "./support/node.ts";
 const follow = (chain: ChainSource, options: Partial<FollowerOptions> = {}) =>
   new PoolFollower({ chain, pool: POOL, deploymentBlock: 0, rangeSize: 10, canReset: true, ...options });
 
-/** A source with several nodes. Each action goes to the first node that is not at fault. */
-function nodesOf(...nodes: ChainSource[]): ChainSource {
-  const useNode: NonNullable<ChainSource["useNode"]> = async (action, accept = () => true) => {
-    let last: { answer: Awaited<ReturnType<typeof action>> } | undefined;
-    let fault: unknown;
-    for (const node of nodes)
-      try {
-        const answer = await action(node);
-        if (accept(answer)) return answer;
-        last = { answer };
-      } catch (error) {
-        fault = error;
-      }
-    if (fault !== undefined || last === undefined) throw fault;
-    return last.answer;
-  };
-  return { ...nodes.at(-1)!, useNode };
-}
+/** A source with several nodes. An action uses the first node that is not at fault, a single request the last node. */
+const nodesOf = (...nodes: ChainSource[]): ChainSource => ({ ...nodes.at(-1)!, useNode: firstOf(nodes, isNodeFault) });
 
 const unreachable = () => Promise.reject(new ChainError("NODE_UNREACHABLE", "the node does not answer"));
 

@@ -1,4 +1,5 @@
 import { type ChainSource, isNodeFault } from "@sotto/chain";
+import { firstOf } from "@sotto/test-kit/first-of";
 
 /** A node of this chain with some changed responses. */
 export const nodeOf = (chain: ChainSource, changes: Partial<ChainSource> = {}): ChainSource => ({
@@ -12,21 +13,7 @@ export const nodeOf = (chain: ChainSource, changes: Partial<ChainSource> = {}): 
 });
 
 /** A source with several nodes. An action uses the first node that is not at fault, a single request the last node. */
-export function nodesOf(...nodes: ChainSource[]): ChainSource {
-  const useNode: NonNullable<ChainSource["useNode"]> = async (action, accept = () => true) => {
-    let last: { answer: Awaited<ReturnType<typeof action>> } | undefined;
-    let fault: unknown;
-    for (const node of nodes)
-      try {
-        const answer = await action(node);
-        if (accept(answer)) return answer;
-        last = { answer };
-      } catch (error) {
-        if (!isNodeFault(error)) throw error;
-        fault = error;
-      }
-    if (fault !== undefined || last === undefined) throw fault;
-    return last.answer;
-  };
-  return { ...nodeOf(nodes.at(-1)!), useNode };
-}
+export const nodesOf = (...nodes: ChainSource[]): ChainSource => ({
+  ...nodeOf(nodes.at(-1)!),
+  useNode: firstOf(nodes, isNodeFault),
+});
