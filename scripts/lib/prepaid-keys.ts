@@ -1,35 +1,18 @@
 // Keys of prepaid tokens for a merchant of this checkout, whose account is at hand. Merchants use `sotto prepaid keys`.
-import { generateKeyPair } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { promisify } from "node:util";
 import {
   encodePrepaidKeyFile,
   encodeSignedSchedule,
   epochOf,
+  generatePrepaidKey,
   laterEpoch,
   MAX_PREPAID_EPOCHS,
-  PREPAID_EXPONENT,
-  PREPAID_KEY_BYTES,
-  type PrepaidKey,
   type PrepaidSchedule,
-  prepaidKey,
   scheduleTypedData,
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
 } from "@sotto/protocol/prepaid";
 import type { Wallet } from "ethers";
-
-const generateRsa = promisify(generateKeyPair);
-
-async function newKey(): Promise<{ privateKey: string; key: PrepaidKey }> {
-  const options = { modulusLength: 8 * PREPAID_KEY_BYTES, publicExponent: PREPAID_EXPONENT };
-  const { privateKey, publicKey } = await generateRsa("rsa", options);
-  const { n = "" } = publicKey.export({ format: "jwk" });
-  return {
-    privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-    key: prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`)),
-  };
-}
 
 /** An account that signs typed data. */
 export type TypedDataSigner = Pick<Wallet, "address" | "signTypedData">;
@@ -50,7 +33,7 @@ export async function createPrepaidKeys(
   const { origin, values } = terms;
   const months = Array.from({ length: epochs }, (_, i) => i);
   const cells = months.flatMap((month) => values.map((value) => ({ epoch: laterEpoch(firstEpoch, month), value })));
-  const made = await Promise.all(cells.map(async (cell) => ({ ...cell, ...(await newKey()) })));
+  const made = await Promise.all(cells.map(async (cell) => ({ ...cell, ...(await generatePrepaidKey()) })));
   const rows = months.map((row) => made.slice(row * values.length, (row + 1) * values.length).map(({ key }) => key));
   const wallet = account.address.toLowerCase() as PrepaidSchedule["wallet"];
   const schedule: PrepaidSchedule = { ...terms, wallet, firstEpoch, keys: rows };

@@ -1,6 +1,7 @@
 // `@sotto/protocol/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
 // 9578, type 2.
 export { epochOf, laterEpoch, redeemsAt, signsAt } from "./prepaid/epoch.ts";
+export { generatePrepaidKey } from "./prepaid/generate.ts";
 export {
   encodePrepaidKey,
   encodeRsaKey,

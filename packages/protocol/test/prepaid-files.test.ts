@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { constants, createPrivateKey, createPublicKey, privateDecrypt, publicEncrypt } from "node:crypto";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -9,7 +9,9 @@ import {
   decodePrepaidKeyFile,
   decodeSignedSchedule,
   encodePrepaidKeyFile,
+  encodeRsaKey,
   encodeSignedSchedule,
+  generatePrepaidKey,
   MAX_PREPAID_KEY_FILE_BYTES,
   MAX_SIGNED_SCHEDULE_BYTES,
   type PrepaidKeyFile,
@@ -22,11 +24,31 @@ import { runs } from "./support/arbitraries.ts";
 import { createSigner } from "./support/prepaid-signer.ts";
 
 const ORIGIN = "https://data.example";
+const [{ key: firstKey, privateKey: first }, { privateKey: second }] = [
+  await generatePrepaidKey(),
+  await generatePrepaidKey(),
+];
+
+describe("a generated prepaid key", () => {
+  it("is an RSA key of 2048 bits in Node's own encoding, and allows raw operations", () => {
+    const secret = createPrivateKey(first);
+    expect([secret.asymmetricKeyType, secret.asymmetricKeyDetails]).to.deep.equal([
+      "rsa",
+      { modulusLength: 2048, publicExponent: 65537n },
+    ]);
+    expect(secret.export({ type: "pkcs8", format: "pem" })).to.equal(first);
+    const open = createPublicKey(secret);
+    expect(open.export({ type: "spki", format: "der" })).to.deep.equal(Buffer.from(encodeRsaKey(firstKey.modulus)));
+    expect(firstKey).to.deep.equal(prepaidKey(firstKey.modulus));
+    const message = Buffer.alloc(256, 5);
+    const padding = constants.RSA_NO_PADDING;
+    const raised = privateDecrypt({ key: secret, padding }, message);
+    expect(publicEncrypt({ key: open, padding }, raised)).to.deep.equal(message);
+    expect(second).to.not.equal(first);
+  });
+});
 
 describe("a file of prepaid keys", () => {
-  const pem = () =>
-    generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  const [first, second] = [pem(), pem()];
   const file: PrepaidKeyFile = {
     origin: ORIGIN,
     keys: [

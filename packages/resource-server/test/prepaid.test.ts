@@ -51,7 +51,7 @@ import {
 } from "./support/prepaid.ts";
 
 const NEXT_EPOCH = Date.UTC(2027, 0, 1);
-const merchant = createMerchant();
+const merchant = await createMerchant();
 const WRITES = /^\s*(?:insert|update|delete)/i;
 
 for (const [name, address] of Object.entries(BACKENDS))
@@ -365,7 +365,7 @@ describe("the option prepaid", function () {
     expect(await plain.prepaidTotals()).to.deep.equal([]);
   });
 
-  it("is refused if it is wrong", () => {
+  it("is refused if it is wrong", async () => {
     const { schedules, keys } = options.prepaid!;
     const [signed] = schedules as WireSignedSchedule[];
     const file = keys as WirePrepaidKeyFile;
@@ -386,7 +386,7 @@ describe("the option prepaid", function () {
       [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, origin: "https://b.example" } }] }, /origin/],
       [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, wallet: DEPLOYMENT.pool } }] }, /wallet/],
       [{ schedules: [{ ...signed!, schedule: { ...signed!.schedule, chainId: 1 } }] }, /chain/],
-      [{ schedules: [signed, other()] }, /two keys/],
+      [{ schedules: [signed, await other()] }, /two keys/],
       [{ keys: { ...file, version: 2 } }, /version/],
       [{ keys: { ...file, origin: "https://b.example" } }, /origin/],
       [withKey({ privateKey: "secret" }), /privateKey of key 1/],
@@ -413,8 +413,8 @@ describe("the option prepaid", function () {
 });
 
 /** A schedule of the same merchant with other keys. */
-function other(): WireSignedSchedule {
-  const { prepaid } = optionsOf(createMerchant());
+async function other(): Promise<WireSignedSchedule> {
+  const { prepaid } = optionsOf(await createMerchant());
   return prepaid!.schedules[0] as WireSignedSchedule;
 }
 

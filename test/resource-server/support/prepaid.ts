@@ -1,16 +1,16 @@
 // Keys of prepaid tokens that the merchant's wallet signed, and packs that are bought with real payments.
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { parseAddress } from "@sotto/protocol";
 import {
   decodeSchedule,
   encodePrepaidHeader,
   encodeSchedule,
   epochOf,
+  generatePrepaidKey,
   laterEpoch,
   PREPAID_RECOVER_PATH,
   type PrepaidKey,
   type PrepaidPack,
-  prepaidKey,
   prepaidPurchaseTarget,
   preparePrepaidPack,
   scheduledKeys,
@@ -28,13 +28,12 @@ export const COUNT = 100;
 export async function createPrepaid({ merchant, chainId, pool }: MerchantWorld): Promise<PrepaidOptions> {
   const firstEpoch = laterEpoch(epochOf(Date.now()), -1);
   const keys: WirePrepaidKeyFile["keys"][number][] = [];
-  const rows = [0, 1, 2].map((i) => {
-    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
-    keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(PRICE), privateKey: pem });
-    const { n = "" } = publicKey.export({ format: "jwk" });
-    return [prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`))];
-  });
+  const rows: PrepaidKey[][] = [];
+  for (const later of [0, 1, 2]) {
+    const { key, privateKey } = await generatePrepaidKey();
+    keys.push({ epoch: laterEpoch(firstEpoch, later), value: String(PRICE), privateKey });
+    rows.push([key]);
+  }
   const schedule = {
     wallet: parseAddress(merchant.wallet),
     chainId: BigInt(chainId),

@@ -1,20 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from "node:crypto";
-import { promisify } from "node:util";
-import { PREPAID_EXPONENT, PREPAID_KEY_BYTES, type PrepaidKey, prepaidKey } from "@sotto/protocol/prepaid";
+import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "@sotto/protocol/prepaid";
 import { CliError } from "../frame/errors.ts";
 
 /** Keys that are generated at once; Node's pool has four threads. */
 const AT_ONCE = 4;
-const OPTIONS = { modulusLength: 8 * PREPAID_KEY_BYTES, publicExponent: PREPAID_EXPONENT };
 /** A message that is signed to check that the parts of a key fit together. */
 const CHECKED = Buffer.from("sotto");
-const generateRsa = promisify(generateKeyPair);
-
-/** Generates a key of the type rsa: keys of the type rsa-pss refuse the raw operations that blind signatures need. */
-async function generate(): Promise<string> {
-  const { privateKey } = await generateRsa("rsa", OPTIONS);
-  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-}
 
 /**
  * Generates RSA keys: PKCS #8 as PEM.
@@ -31,7 +22,7 @@ export async function generatePrivateKeys(
   const lane = async () => {
     while (left-- > 0) {
       signal.throwIfAborted();
-      keys.push(await generate());
+      keys.push((await generatePrepaidKey()).privateKey);
       onProgress(keys.length);
     }
   };

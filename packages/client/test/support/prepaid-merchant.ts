@@ -1,4 +1,4 @@
-import { constants, generateKeyPairSync, type KeyObject, privateDecrypt, verify } from "node:crypto";
+import { constants, createPrivateKey, type KeyObject, privateDecrypt, verify } from "node:crypto";
 import { decodeEvent } from "@sotto/chain";
 import { buildInstructions, parseProofHeader, signalsDigest } from "@sotto/protocol";
 import {
@@ -6,6 +6,7 @@ import {
   encodeRsaKey,
   encodeSignedSchedule,
   epochOf,
+  generatePrepaidKey,
   laterEpoch,
   PREPAID_HEADER,
   PREPAID_KEY_BYTES,
@@ -16,7 +17,6 @@ import {
   type PrepaidSchedule,
   parsePrepaidPurchase,
   prepaidChallengeDigest,
-  prepaidKey,
   prepaidTokenInput,
   type SignedSchedule,
   scheduleTypedData,
@@ -34,10 +34,9 @@ export interface Pair {
   readonly secret: KeyObject;
 }
 
-export function newPair(): Pair {
-  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const { n = "" } = publicKey.export({ format: "jwk" });
-  return { key: prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`)), secret: privateKey };
+async function newPair(): Promise<Pair> {
+  const { key, privateKey } = await generatePrepaidKey();
+  return { key, secret: createPrivateKey(privateKey) };
 }
 
 /** Signatures by key id and request: tests with the same seed ask for the same ones, and each takes a millisecond. */
@@ -57,7 +56,7 @@ export function sign({ key: { id }, secret }: Pair, request: Uint8Array): Uint8A
 }
 
 /** Made once: key generation takes a while. */
-export const PAIRS: readonly Pair[] = Array.from({ length: 5 }, newPair);
+export const PAIRS: readonly Pair[] = await Promise.all(Array.from({ length: 5 }, newPair));
 
 /** A schedule of one value, signed by the account. */
 export async function signedSchedule(

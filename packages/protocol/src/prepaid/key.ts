@@ -50,6 +50,10 @@ export const encodePrepaidKey = (modulus: bigint): Uint8Array =>
 export const encodeRsaKey = (modulus: bigint): Uint8Array =>
   concatBytes(RSA_PREFIX, bigIntToBytes(modulus, PREPAID_KEY_BYTES), SUFFIX);
 
+/** Inverse of `encodeRsaKey`, for an encoding that this platform made. */
+export const modulusOfRsaKey = (spki: Uint8Array): bigint =>
+  bytesToBigInt(spki.subarray(RSA_PREFIX.length, spki.length - SUFFIX.length));
+
 /**
  * Parses the canonical SubjectPublicKeyInfo of RFC 9578. A key has only this one encoding, so it has only one id.
  *

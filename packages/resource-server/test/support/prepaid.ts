@@ -1,11 +1,13 @@
 // A merchant of prepaid tokens with real keys, its servers on one store, and tokens that it sold.
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { BINDING_SLOT_SECONDS, encodeShieldedAddress } from "@sotto/protocol";
 import {
   encodePrepaidHeader,
   encodeSchedule,
   epochOf,
+  generatePrepaidKey,
   laterEpoch,
+  type PrepaidKey,
   type PrepaidSchedule,
   type PrepaidToken,
   prepaidKey,
@@ -40,18 +42,16 @@ interface Merchant {
 }
 
 /** RSA keys are slow to generate, so all tests of a file share these. */
-export function createMerchant(changes: Partial<PrepaidSchedule> = {}): Merchant {
+export async function createMerchant(changes: Partial<PrepaidSchedule> = {}): Promise<Merchant> {
   const firstEpoch = laterEpoch(epochOf(NOW), -1);
   const keys: WirePrepaidKeyFile["keys"][number][] = [];
-  const rows = Array.from({ length: EPOCHS }, (_, i) =>
-    VALUES.map((value) => {
-      const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-      const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
-      keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(value), privateKey: pem });
-      const { n = "" } = publicKey.export({ format: "jwk" });
-      return prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`));
-    }),
-  );
+  const rows = Array.from({ length: EPOCHS }, (): PrepaidKey[] => []);
+  for (const [i, row] of rows.entries())
+    for (const value of VALUES) {
+      const { key, privateKey } = await generatePrepaidKey();
+      keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(value), privateKey });
+      row.push(key);
+    }
   const { wallet } = recipient;
   const schedule = { wallet, ...DEPLOYMENT, origin: ORIGIN, firstEpoch, values: VALUES, keys: rows, ...changes };
   return { schedule, keys: { version: 1, origin: ORIGIN, keys } };
