@@ -10,6 +10,7 @@ import {
   type WireSignedSchedule,
 } from "@sotto/protocol/prepaid";
 import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, hexlify } from "ethers";
 import { wrapFetch } from "../src/fetch/wrap.ts";
@@ -20,7 +21,8 @@ import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
 const isPack = (target: string) => target.startsWith(`${PREPAID_PATH}?`);
 const MIRRORS = ["https://mirror-a.example/zk", "https://mirror-b.example/zk"];
 
-describe("a prepaid attack", () => {
+describe("a prepaid attack", function () {
+  slow(this, "packs of up to 1000 tokens are blinded, signed and verified");
   let scene: PrepaidWorld;
   beforeEach(async () => {
     scene = await PrepaidWorld.open();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH } from "@sotto/protocol/prepaid";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { Offer } from "../src/fetch/offer.ts";
 import type { PackEvent } from "../src/fetch/prepaid-options.ts";
@@ -24,7 +25,8 @@ const AWAY = () => {
 };
 const isPack = (target: string) => target.startsWith(`${PREPAID_PATH}?`);
 
-describe("prepaid tokens", () => {
+describe("prepaid tokens", function () {
+  slow(this, "packs of up to 1000 tokens are blinded, signed and verified");
   let scene: PrepaidWorld;
   beforeEach(async () => {
     scene = await PrepaidWorld.open();
