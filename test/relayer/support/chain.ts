@@ -59,6 +59,9 @@ export class TestChain {
     else await shared.rpc("evm_revert", shared.#started);
     // A snapshot can be restored once.
     shared.#started = await shared.rpc("evm_snapshot");
+    // Restoring a snapshot moves the chain's clock ahead, by the time since the snapshot.
+    await shared.rpc("evm_setNextBlockTimestamp", Math.ceil(Date.now() / 1000));
+    await shared.mine();
     await shared.automine(true);
     return shared;
   }
