@@ -10,9 +10,11 @@ import {
   randomField,
   randomSeed,
   scanNotes,
+  type Viewer,
 } from "@sotto/protocol";
 import { median } from "../lib/median.ts";
 import { RecordedChain } from "./inputs/recorded-chain.ts";
+import { inChromium } from "./inputs/scan-in-chromium.ts";
 import type { Print } from "./main.ts";
 
 export const about = "scanning 100,000 notes of other wallets, and restoring a wallet from a pool with as many notes";
@@ -21,6 +23,7 @@ const NOTES = 100_000;
 /** Number of payments per block, and of notes per call of the scanner. */
 const [PER_BLOCK, PER_CALL] = [50, 5_000];
 const ROUNDS = 4;
+const CHROMIUM_NOTES = 10_000;
 /** Number of different points R: creating 100,000 would take longer than the scan, which caches none of them. */
 const POINTS = 2_000;
 
@@ -28,6 +31,12 @@ interface Delivered {
   readonly ephemeralX: bigint;
   readonly amountHint: bigint;
   readonly recipientCommitment: bigint;
+}
+
+/** Seconds for a note: elapsed, and of all cores. */
+interface Cost {
+  readonly each: number;
+  readonly cpu: number;
 }
 
 function seconds(since: number): number {
@@ -52,29 +61,55 @@ async function scan(print: Print, notes: readonly Delivered[]): Promise<void> {
   const viewer = { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0) };
   const reader = new NoteReader();
   const time = async (count: number, read: (part: readonly Delivered[]) => unknown) => {
-    const start = performance.now();
+    const [start, before] = [performance.now(), process.cpuUsage()];
     for (let first = 0; first < count; first += PER_CALL) {
-      const found = (await read(notes.slice(first, first + PER_CALL))) as readonly unknown[];
+      const found = (await read(notes.slice(first, Math.min(first + PER_CALL, count)))) as readonly unknown[];
       if (found.some((note) => note !== null)) throw new Error("the scanner accepted a note of another wallet");
     }
-    return seconds(start) / count;
+    const { user, system } = process.cpuUsage(before);
+    return { each: seconds(start) / count, cpu: (user + system) / 1e6 / count };
   };
   try {
     // The first call compiles the kernel and starts the threads.
     await reader.read(viewer, notes.slice(0, PER_CALL));
-    const shares: { fast: number; plain: number }[] = [];
+    const shares: { fast: Cost; plain: Cost }[] = [];
     const part = notes.length / ROUNDS;
     for (let round = 0; round < ROUNDS; round += 1) {
       process.stderr.write(`  scan ${round + 1} of ${ROUNDS}\n`);
       const plain = await time(part / 10, (each) => scanNotes(viewer, each));
       shares.push({ plain, fast: await time(part, (each) => reader.read(viewer, each)) });
     }
-    const fast = median(shares.map((share) => share.fast));
+    const fast = median(shares.map(({ fast }) => fast.each));
+    await chromium(print, viewer, notes.slice(0, CHROMIUM_NOTES), (part) =>
+      time(part.length, (each) => reader.read(viewer, each)).then(({ each }) => each),
+    );
     print("scan.perSecond", 1 / fast, "notes/s");
-    print("scan.ratio", median(shares.map((share) => share.plain / share.fast)), "x one thread without the kernel");
+    const ratio = (of: keyof Cost) => median(shares.map(({ fast, plain }) => plain[of] / fast[of]));
+    print("scan.ratio", ratio("each"), "x one thread without the kernel");
+    // All threads' time on a core: depends less on what else the machine does.
+    print("scan.cpu.ratio", ratio("cpu"), "x the CPU time without the kernel");
   } finally {
     reader.close();
   }
+}
+
+/** The same notes in Chromium and in Node, in turns. */
+async function chromium(
+  print: Print,
+  viewer: Viewer,
+  notes: readonly Delivered[],
+  inNode: (notes: readonly Delivered[]) => Promise<number>,
+): Promise<void> {
+  await inChromium(viewer, async (scanInPage) => {
+    await scanInPage(notes.slice(0, PER_CALL));
+    const ratios: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { seconds, found } = await scanInPage(notes);
+      if (found !== 0) throw new Error("Chromium accepted a note of another wallet");
+      ratios.push(seconds / notes.length / (await inNode(notes)));
+    }
+    print("scan.chromium.ratio", median(ratios), "x Node");
+  });
 }
 
 /** Restores a wallet whose only deposit is followed by other wallets' payments, each of which creates two notes. */

@@ -67,6 +67,19 @@ describe("reading notes with the kernel and threads", () => {
     expect(amounts(await reader.read(viewer, notes))).to.deep.equal(expected);
   });
 
+  it("does other work while threads decrypt", async () => {
+    reader = new NoteReader();
+    let parts = 0;
+    const found = await reader.read(viewer, notes, () => {
+      parts += 1;
+      return parts < 3;
+    });
+    expect(amounts(found)).to.deep.equal(expected);
+    const threads = startThreads();
+    for (const thread of threads) thread.end();
+    expect(parts).to.equal(threads.length > 0 ? 3 : 0);
+  });
+
   it("reports invalid keys and notes like scanNotes", async () => {
     reader = new NoteReader();
     const code = (promise: Promise<unknown>) => promise.then(String, (error: { code: string }) => error.code);

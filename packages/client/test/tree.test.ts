@@ -43,6 +43,20 @@ describe("the wallet's tree", () => {
     expect(view.at(ledger, append(ledger, 40)).root).to.equal(rootOf([...leavesOf(20), ...leavesOf(20, 500)]));
   });
 
+  it("hashes appended leaves in advance, in parts, and again after a rollback", async () => {
+    const view = await TreeView.open(new MemoryStore());
+    const ledger = ledgerOf(leavesOf(1_100), leavesOf(20, 5_000));
+    expect(view.advance(ledger)).to.equal(false);
+    ledger.appends.push(append(ledger, 1_110));
+    expect(view.advance(ledger)).to.equal(true);
+    expect(view.advance(ledger)).to.equal(false);
+    expect(view.at(ledger, append(ledger, 1_120)).root).to.equal(rootOf(ledger.leaves));
+    ledger.removeLast();
+    ledger.add({ ...emptyPage(1, 1, "0x"), leaves: leavesOf(20, 9_000), runs: [[1, 20]] });
+    expect(view.advance(ledger)).to.equal(false);
+    expect(view.at(ledger, append(ledger, 1_120)).root).to.equal(rootOf(ledger.leaves));
+  });
+
   it("rejects leaves that do not match the root, and keeps none of them", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20));

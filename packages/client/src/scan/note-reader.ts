@@ -37,8 +37,16 @@ export class NoteReader {
     this.#start = start;
   }
 
-  /** @returns the note at index i belongs to note i, and is null if that is not for this viewer */
-  async read(viewer: Viewer, notes: readonly DeliveredNote[]): Promise<(Note | null)[]> {
+  /**
+   * @param meanwhile other work of this thread, a short part of it each call, while other threads decrypt; false: it is
+   *   done
+   * @returns the note at index i belongs to note i, and is null if that is not for this viewer
+   */
+  async read(
+    viewer: Viewer,
+    notes: readonly DeliveredNote[],
+    meanwhile: () => boolean = () => false,
+  ): Promise<(Note | null)[]> {
     const results: (Note | null)[] = new Array(notes.length).fill(null);
     this.#count += notes.length;
     if (this.#count >= THREADS_MIN) this.#threads ??= this.#start();
@@ -65,6 +73,7 @@ export class NoteReader {
     const others = threads.flatMap((thread) =>
       Array.from({ length: PER_THREAD }, () => take((part) => thread.decrypt(viewer, part)).catch(() => thread.end())),
     );
+    while (threads.length > 0 && chunks.length > 0 && meanwhile()) await turn();
     await take(here);
     await Promise.all(others);
     await take(here);

@@ -8,6 +8,7 @@ export async function scanPage(
   { from, to, hash, events, leaves, appends }: PoolPage,
   reader: NoteReader,
   scanner?: NoteScanner,
+  meanwhile?: () => boolean,
 ): Promise<Page> {
   const page = emptyPage(from, to, hash);
   for (const append of appends) page.appends.push(append);
@@ -21,6 +22,7 @@ export async function scanPage(
   const received = await reader.read(
     scanner.viewer,
     events.filter((event) => event.type === "settled"),
+    meanwhile,
   );
   const { notes, spends } = scanner.scan(events, received);
   return { ...page, notes, spends };

@@ -99,7 +99,7 @@ export class PoolSync {
   /** Scans a page and writes it. */
   async #add(events: PoolPage, reader: NoteReader): Promise<Page> {
     try {
-      const page = await scanPage(events, reader, this.#scanner);
+      const page = await scanPage(events, reader, this.#scanner, () => this.#options.meanwhile?.(this.ledger) ?? false);
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;

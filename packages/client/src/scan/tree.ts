@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { Ledger } from "./ledger.ts";
 
 const KEY = "tree";
+const LEAVES_PER_TURN = 1024;
 
 /** The note tree after one append, computed locally: requesting a path from a server would reveal the note. */
 export class TreeView {
@@ -47,6 +48,17 @@ export class TreeView {
     tree.truncate(0);
     const problem = `the node's ${size} leaves do not have the root that it returned; try another node`;
     throw new WalletError("ROOT_MISMATCH", problem, { size });
+  }
+
+  /**
+   * Hashes some of the ledger's leaves in advance, for a later call of `at`, in about 20 ms.
+   * @returns whether there are more
+   */
+  advance(ledger: Ledger): boolean {
+    const tree = this.#tree;
+    tree.truncate(Math.min(this.#common(ledger), ledger.appended));
+    tree.append(ledger.leaves.slice(tree.size, Math.min(tree.size + LEAVES_PER_TURN, ledger.appended)));
+    return tree.size < ledger.appended;
   }
 
   /** Stores the tree if enough leaves were added that writing is cheaper than hashing them again. */

@@ -1,6 +1,7 @@
 import type { ChainSource } from "@sotto/chain";
 import type { Deployment } from "@sotto/protocol";
 import type { Store } from "../store/store.ts";
+import type { Ledger } from "./ledger.ts";
 import type { ScanKeys } from "./scanner.ts";
 
 export interface SyncOptions {
@@ -13,6 +14,8 @@ export interface SyncOptions {
   finality: number;
   /** Keys of the notes to find. Default: none, so that only the queue and the tree are followed. */
   keys?: ScanKeys;
+  /** Other work, a short part of it each call, while other threads decrypt a page; false: it is done. */
+  meanwhile?: ((ledger: Ledger) => boolean) | undefined;
   /** Maximum blocks per request. Default: 10,000; fewer if the node refuses. */
   rangeSize?: number | undefined;
 }

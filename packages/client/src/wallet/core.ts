@@ -86,6 +86,7 @@ export class WalletCore {
 
   static async open(options: CoreOptions): Promise<WalletCore> {
     const { chain, info, keys, store, finality, rangeSize } = options;
+    const tree = await TreeView.open(store);
     const sync = await PoolSync.open({
       chain,
       deployment: info,
@@ -94,8 +95,9 @@ export class WalletCore {
       finality,
       keys: { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys },
       rangeSize,
+      meanwhile: (ledger) => tree.advance(ledger),
     });
-    return new WalletCore(options, sync, await TreeView.open(store), await Journal.open(store));
+    return new WalletCore(options, sync, tree, await Journal.open(store));
   }
 
   get view(): View {
