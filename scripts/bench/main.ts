@@ -13,7 +13,7 @@ interface Bench {
 }
 
 /** Files of this folder that are not benches. */
-const SUPPORT = ["main.ts"];
+const SUPPORT = ["l1-fee.ts", "main.ts"];
 const folder = import.meta.dirname;
 
 function names(): string[] {

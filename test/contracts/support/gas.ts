@@ -1,4 +1,4 @@
-import { getBytes, type TransactionReceipt } from "ethers";
+import { getBytes, Transaction, type TransactionReceipt } from "ethers";
 import { authorize, depositMessage, sendDeposit } from "./authorization.ts";
 import { SMALLEST_DEPOSIT } from "./deploy.ts";
 import { appendTuple, PoolWorld, withdrawArgument } from "./pool-world.ts";
@@ -13,17 +13,34 @@ export interface GasFigure {
    * run.
    */
   readonly execution: number;
+  /** Bytes of calldata. */
+  readonly calldata: number;
+  /** The signed transaction, RLP-encoded, as a rollup publishes it. */
+  readonly transaction: Uint8Array;
 }
 
 export type GasFigures = Record<
-  "settle.1" | "settle.1.reused" | "settle.8" | "append.64" | "deposit.approve" | "deposit.eip3009" | "withdraw.8",
+  | "settle.1"
+  | "settle.1.reused"
+  | "settle.8"
+  | "settle.64"
+  | "append.64"
+  | "deposit.approve"
+  | "deposit.eip3009"
+  | "withdraw.8",
   GasFigure
 >;
 
 async function figure(world: PoolWorld, receipt: TransactionReceipt): Promise<GasFigure> {
   const transaction = await world.deployed.connection.ethers.provider.getTransaction(receipt.hash);
-  const calldata = getBytes(transaction!.data).reduce((sum, byte) => sum + (byte === 0 ? 4 : 16), 0);
-  return { gas: Number(receipt.gasUsed), execution: Number(receipt.gasUsed) - calldata };
+  const data = getBytes(transaction!.data);
+  const cost = data.reduce((sum, byte) => sum + (byte === 0 ? 4 : 16), 0);
+  return {
+    gas: Number(receipt.gasUsed),
+    execution: Number(receipt.gasUsed) - cost,
+    calldata: data.length,
+    transaction: getBytes(Transaction.from(transaction!).serialized),
+  };
 }
 
 /**
@@ -66,6 +83,7 @@ export async function measureGas(): Promise<GasFigures> {
   const figures = {
     "settle.1": await settle(1),
     "settle.8": await settle(8),
+    "settle.64": await settle(64),
     "deposit.approve": await approved(),
     "deposit.eip3009": await sponsored(),
     "withdraw.8": await withdraw(),
