@@ -12,10 +12,11 @@ import {Bn254, FIELD_MODULUS} from "./Bn254.sol";
 ///
 ///   prod e(w_i A_i, B_i) . e(-(sum w_i) alpha, beta) . e(-sum w_i IC(signals_i), gamma) . e(-sum w_i C_i, delta) = 1
 ///
-/// for random weights w_i. This takes N + 3 pairings instead of 4 N. Each weight has 128 bits and is derived from its
-/// index and one hash over the key, N and every word of every proof and its signals. Changing one word changes all
-/// weights, so an attacker cannot choose one proof to compensate for another. The pairing precompile itself rejects
-/// points B outside the subgroup; a random combination could not, because the cofactor has small prime factors.
+/// for random weights w_i. This takes N + 3 pairings instead of 4 N. The first weight is 1. Each other weight has 128 bits
+/// and is derived from its index and one hash over the key, N and every word of every proof and its signals. Changing one
+/// word changes these weights, so an attacker cannot choose one proof to compensate for another. docs/protocol.md, "Batches
+/// of proofs", has the argument. The pairing precompile itself rejects points B outside the subgroup; a random combination
+/// could not, because the cofactor has small prime factors.
 library BatchVerifier {
     /// @dev CircuitConstants.PAYMENT_SIGNALS. The compiler does not accept that constant as the length of an array.
     uint256 private constant SIGNALS = 10;
@@ -27,7 +28,7 @@ library BatchVerifier {
     /// @notice Verifies the proofs of the chosen payments. All their signals must be below p.
     /// @param verifier verifier that has the key
     /// @param payments all payments of the call
-    /// @param chosen indices of the payments to verify
+    /// @param chosen indices of the payments to verify, at least two: the first C is checked when the second is added
     /// @return true if all these proofs are valid
     function verify(
         IPaymentVerifier verifier,
@@ -43,14 +44,21 @@ library BatchVerifier {
         Bn254.Sum memory sumC;
         for (uint256 i = 0; i < count; ++i) {
             IShieldedPool.Payment calldata payment = payments[chosen[i]];
-            uint256 weight = uint256(keccak256(abi.encode(seed, i))) >> 128;
-
-            _addSignals(scalars, payment.signals, weight);
             uint256[PROOF_WORDS] calldata proof = payment.proof;
-            // A precompile that fails consumes all the gas it was given, so return at once.
-            if (!Bn254.accumulate(sumC, proof[6], proof[7], weight)) return false;
-            (bool ok, uint256 x, uint256 y) = Bn254.multiply(proof[0], proof[1], weight);
-            if (!ok) return false;
+            uint256 weight = 1;
+            (uint256 x, uint256 y) = (proof[0], proof[1]);
+            if (i == 0) {
+                // Not multiplied: the pairing checks A, and the addition of the next C checks this one.
+                (sumC.x, sumC.y) = (proof[6], proof[7]);
+            } else {
+                weight = uint256(keccak256(abi.encode(seed, i))) >> 128;
+                // A precompile that fails consumes all the gas it was given, so return at once.
+                if (!Bn254.accumulate(sumC, proof[6], proof[7], weight)) return false;
+                bool ok;
+                (ok, x, y) = Bn254.multiply(x, y, weight);
+                if (!ok) return false;
+            }
+            _addSignals(scalars, payment.signals, weight);
             uint256 offset = i * PAIR_WORDS;
             pairs[offset] = x;
             pairs[offset + 1] = y;
