@@ -108,12 +108,13 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes) {
         if (payments.length == 0) revert NoPayments();
         uint256[] memory chosen;
-        (outcomes, chosen) = _choose(payments);
+        bytes32[] memory digests;
+        (outcomes, chosen, digests) = _choose(payments);
         if (chosen.length == 0) return outcomes;
 
         NoteQueue.Cursor memory cursor = _beginPush(2 * chosen.length);
         if (!_verify(payments, chosen)) revert InvalidProof();
-        for (uint256 i = 0; i < chosen.length; ++i) _settleOne(cursor, payments[chosen[i]].signals);
+        for (uint256 i = 0; i < chosen.length; ++i) _settleOne(cursor, payments[chosen[i]].signals, digests[i]);
         _commitPush(cursor);
     }
 
@@ -246,18 +247,27 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
 
     // ==================================================================================================== PAYMENTS ==
 
-    /// @dev Selects the payments that can settle, before the first write and before the pairing. Reverts if a payment is
-    /// malformed in every state of the pool; skips one that lost a race.
+    /// @dev Selects the payments that can settle and spends their nullifiers, before the pairing: a later payment of the
+    /// batch with the same nullifier then finds it spent, without a comparison with each earlier one. If a proof is not
+    /// valid, the call reverts and the nullifiers are unspent again. Reverts if a payment is malformed in every state of the
+    /// pool; skips one that lost a race.
     /// @return outcomes an Outcome for each payment
     /// @return chosen indices of the payments that can settle
-    function _choose(Payment[] calldata payments) private returns (uint8[] memory outcomes, uint256[] memory chosen) {
+    /// @return digests digest of the signals of each chosen payment
+    function _choose(
+        Payment[] calldata payments
+    ) private returns (uint8[] memory outcomes, uint256[] memory chosen, bytes32[] memory digests) {
         outcomes = new uint8[](payments.length);
         chosen = new uint256[](payments.length);
+        digests = new bytes32[](payments.length);
         uint256 count = 0;
         for (uint256 i = 0; i < payments.length; ++i) {
             uint256 nullifier = _requireValidPayment(i, payments[i]);
-            Outcome outcome = _outcome(payments, i, nullifier, chosen, count);
+            Outcome outcome = _outcome(payments[i], nullifier);
             if (outcome == Outcome.Settled) {
+                bytes32 digest = keccak256(abi.encode(payments[i].signals));
+                _spend(nullifier, digest);
+                digests[count] = digest;
                 chosen[count++] = i;
             } else {
                 outcomes[i] = uint8(outcome);
@@ -292,22 +302,11 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev Outcome of a well-formed payment in the current state of the pool, before its proof is verified. The first
-    /// `count` entries of `chosen` are the earlier payments of the batch that can settle.
-    function _outcome(
-        Payment[] calldata payments,
-        uint256 index,
-        uint256 nullifier,
-        uint256[] memory chosen,
-        uint256 count
-    ) private view returns (Outcome) {
-        Payment calldata payment = payments[index];
+    /// @dev Outcome of a well-formed payment in the current state of the pool, before its proof is verified.
+    function _outcome(Payment calldata payment, uint256 nullifier) private view returns (Outcome) {
         if (isSpent(nullifier)) return Outcome.NullifierSpent;
         if (block.timestamp > payment.validUntil) return Outcome.Expired;
         if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return Outcome.UnknownRoot;
-        for (uint256 i = 0; i < count; ++i) {
-            if (payments[chosen[i]].signals[Circuit.PAYMENT_NULLIFIER] == nullifier) return Outcome.NullifierSpent;
-        }
         return Outcome.Settled;
     }
 
@@ -318,10 +317,8 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         return _PAYMENT_VERIFIER.verifyProof(payment.proof, payment.signals);
     }
 
-    /// @dev Spends the nullifier and queues both notes of a payment whose proof was verified.
-    function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals) private {
-        bytes32 digest = keccak256(abi.encode(signals));
-        _spend(signals[Circuit.PAYMENT_NULLIFIER], digest);
+    /// @dev Queues both notes of a payment whose proof was verified.
+    function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals, bytes32 digest) private {
         uint256 leafIndex = _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS]);
         _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS + 1]);
         emit Settled(

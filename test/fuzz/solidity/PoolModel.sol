@@ -178,14 +178,13 @@ abstract contract PoolModel {
             outcomes = new uint8[](calls.length);
             for (uint256 i = 0; i < calls.length; ++i) {
                 uint256[10] memory signals = calls[i].signals;
-                if (spentBy[signals[6] % FIELD_MODULUS] != 0) outcomes[i] = 1;
+                bool spentBefore = spentBy[signals[6] % FIELD_MODULUS] != 0;
+                for (uint256 j = 0; j < i; ++j) {
+                    spentBefore = spentBefore || (outcomes[j] == 0 && calls[j].signals[6] == signals[6]);
+                }
+                if (spentBefore) outcomes[i] = 1;
                 else if (time > calls[i].validUntil) outcomes[i] = 2;
                 else if (!knownRoot[signals[5]]) outcomes[i] = 3;
-                else {
-                    for (uint256 j = 0; j < i; ++j) {
-                        if (outcomes[j] == 0 && calls[j].signals[6] == signals[6]) outcomes[i] = 1;
-                    }
-                }
             }
             return (true, outcomes);
         } catch {}

@@ -51,10 +51,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: "twice-in-a-batch",
     property: 2,
-    mistake: "a batch is compared with the storage only, not with its own earlier payments",
+    mistake: "the first pass spends the nullifier of a batch's first payment only, so later ones may repeat",
     file: pool,
-    from: "if (payments[chosen[i]].signals[Circuit.PAYMENT_NULLIFIER] == nullifier) return Outcome.NullifierSpent;",
-    to: "",
+    from: "_spend(nullifier, digest);\n                digests[count] = digest;",
+    to: `if (count == 0) _spend(nullifier, digest);
+                digests[count] = digest;`,
     history: "OwnHistory",
   },
   {
