@@ -120,8 +120,8 @@ abstract contract NoteTree is INoteTree {
 
     /// @dev Starts to push `leaves` leaves, at least one. Reverts if there is no room; callers do this before they verify a
     /// proof.
-    function _beginPush(uint256 leaves) internal view returns (NoteQueue.Cursor memory) {
-        return _queue.begin(leaves, MAX_LEAVES, ringSize());
+    function _beginPush(uint256 leaves) internal returns (NoteQueue.Cursor memory cursor) {
+        _queue.begin(cursor, leaves, MAX_LEAVES, ringSize());
     }
 
     /// @dev Queues one commitment, which the caller has checked to be below p.
@@ -129,6 +129,17 @@ abstract contract NoteTree is INoteTree {
     function _push(NoteQueue.Cursor memory cursor, uint256 commitment) internal returns (uint256 leafIndex) {
         if (commitment == 0) revert InvalidCommitment(commitment);
         return _queue.push(cursor, commitment);
+    }
+
+    /// @dev Queues two commitments, which the caller has checked to be neither 0 nor p or above.
+    /// @return leafIndex index of the first commitment in the tree
+    function _pushPair(
+        NoteQueue.Cursor memory cursor,
+        uint256 first,
+        uint256 second
+    ) internal returns (uint256 leafIndex) {
+        leafIndex = _queue.push(cursor, first);
+        _queue.push(cursor, second);
     }
 
     /// @dev Writes to storage what was pushed since _beginPush.

@@ -11,6 +11,7 @@ import {IShieldedPool} from "./interfaces/IShieldedPool.sol";
 import {INoteAppendVerifier, IPaymentVerifier, IWithdrawalVerifier} from "./interfaces/IVerifier.sol";
 import {BatchVerifier} from "./libraries/BatchVerifier.sol";
 import {FIELD_MODULUS} from "./libraries/Bn254.sol";
+import {ChosenPayments} from "./libraries/ChosenPayments.sol";
 import {CircuitConstants as Circuit} from "./libraries/CircuitConstants.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 import {SignalRange} from "./libraries/SignalRange.sol";
@@ -108,14 +109,23 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes) {
         if (payments.length == 0) revert NoPayments();
         uint256[] memory chosen;
-        bytes32[] memory digests;
-        (outcomes, chosen, digests) = _choose(payments);
-        if (chosen.length == 0) return outcomes;
+        (outcomes, chosen) = _choose(payments);
+        uint256 count = ChosenPayments.count(chosen);
+        if (count == 0) return outcomes;
 
-        NoteQueue.Cursor memory cursor = _beginPush(2 * chosen.length);
-        if (!_verify(payments, chosen)) revert InvalidProof();
-        for (uint256 i = 0; i < chosen.length; ++i) _settleOne(cursor, payments[chosen[i]].signals, digests[i]);
+        NoteQueue.Cursor memory cursor = _beginPush(count << 1);
+        if (!_verify(chosen, count)) revert InvalidProof();
+        for (uint256 i = 0; i < count; ++i) {
+            (Payment calldata payment, bytes32 digest) = ChosenPayments.get(chosen, i);
+            _settleOne(cursor, payment.signals, digest);
+        }
         _commitPush(cursor);
+        // Returns the array as it is in memory, where each uint8 has a word, instead of a checked copy. _choose has left room
+        // for the offset before it.
+        assembly ("memory-safe") {
+            mstore(sub(outcomes, 0x20), 0x20)
+            return(sub(outcomes, 0x20), add(0x40, shl(5, mload(outcomes))))
+        }
     }
 
     /// @inheritdoc IShieldedPool
@@ -231,7 +241,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     function _pushDeposit(uint256[] calldata ownerTags, uint64[] calldata amounts) private {
         NoteQueue.Cursor memory cursor = _beginPush(ownerTags.length);
         for (uint256 i = 0; i < ownerTags.length; ++i) {
-            uint256 index = cursor.state.size;
+            uint256 index = NoteQueue.nextIndex(cursor);
             uint256 commitment = _NOTE_HASHER.hash([amounts[i], ownerTags[i], _depositBlinding(index)]);
             _push(cursor, commitment);
             emit Deposited(ownerTags[i], amounts[i], commitment, index);
@@ -252,31 +262,34 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     /// valid, the call reverts and the nullifiers are unspent again. Reverts if a payment is malformed in every state of the
     /// pool; skips one that lost a race.
     /// @return outcomes an Outcome for each payment
-    /// @return chosen indices of the payments that can settle
-    /// @return digests digest of the signals of each chosen payment
-    function _choose(
-        Payment[] calldata payments
-    ) private returns (uint8[] memory outcomes, uint256[] memory chosen, bytes32[] memory digests) {
-        outcomes = new uint8[](payments.length);
-        chosen = new uint256[](payments.length);
-        digests = new bytes32[](payments.length);
-        uint256 count = 0;
-        for (uint256 i = 0; i < payments.length; ++i) {
-            uint256 nullifier = _requireValidPayment(i, payments[i]);
-            Outcome outcome = _outcome(payments[i], nullifier);
-            if (outcome == Outcome.Settled) {
-                bytes32 digest = keccak256(abi.encode(payments[i].signals));
+    /// @return chosen the payments that can settle, a list of ChosenPayments
+    function _choose(Payment[] calldata payments) private returns (uint8[] memory outcomes, uint256[] memory chosen) {
+        uint256 length = payments.length;
+        Payment calldata payment;
+        assembly ("memory-safe") {
+            payment := payments.offset
+            // Like new uint8[](length), after a word that settle returns before it, and without the checks: the ABI decoder
+            // has checked the length.
+            outcomes := add(mload(0x40), 0x20)
+            mstore(outcomes, length)
+            let words := shl(5, length)
+            calldatacopy(add(outcomes, 0x20), calldatasize(), words)
+            mstore(0x40, add(add(outcomes, 0x20), words))
+        }
+        chosen = ChosenPayments.reserve(length);
+        for (uint256 i = 0; i < length; ++i) {
+            uint256 nullifier = _requireValidPayment(i, payment);
+            uint256 outcome = _outcome(payment, nullifier);
+            if (outcome == 0) {
+                bytes32 digest = ChosenPayments.add(chosen, payment);
                 _spend(nullifier, digest);
-                digests[count] = digest;
-                chosen[count++] = i;
             } else {
                 outcomes[i] = uint8(outcome);
-                emit Skipped(nullifier, outcome);
+                emit Skipped(nullifier, Outcome(outcome));
             }
-        }
-        // Shortens the array to the indices that were written.
-        assembly ("memory-safe") {
-            mstore(chosen, count)
+            assembly ("memory-safe") {
+                payment := add(payment, 0x280)
+            }
         }
     }
 
@@ -288,12 +301,13 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         uint256 actual = signals[Circuit.PAYMENT_RESOURCE_URL];
         if (expected != actual) revert ContextMismatch(index, expected, actual);
         nullifier = signals[Circuit.PAYMENT_NULLIFIER];
-        uint256 recipientNote = signals[Circuit.PAYMENT_COMMITMENTS];
-        uint256 changeNote = signals[Circuit.PAYMENT_COMMITMENTS + 1];
         bool hasZero;
-        // One branch for all three values, because this runs for every payment.
+        // One branch for the nullifier and both commitments, signals 7 and 8, because this runs for every payment.
         assembly ("memory-safe") {
-            hasZero := or(iszero(nullifier), or(iszero(recipientNote), iszero(changeNote)))
+            hasZero := or(
+                iszero(nullifier),
+                or(iszero(calldataload(add(signals, 0xe0))), iszero(calldataload(add(signals, 0x100))))
+            )
         }
         if (hasZero) {
             // Nullifier 0 marks the unused inputs of a withdrawal, so a payment must not use it.
@@ -303,41 +317,56 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     }
 
     /// @dev Outcome of a well-formed payment in the current state of the pool, before its proof is verified.
-    function _outcome(Payment calldata payment, uint256 nullifier) private view returns (Outcome) {
-        if (isSpent(nullifier)) return Outcome.NullifierSpent;
-        if (block.timestamp > payment.validUntil) return Outcome.Expired;
-        if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return Outcome.UnknownRoot;
-        return Outcome.Settled;
+    function _outcome(Payment calldata payment, uint256 nullifier) private view returns (uint256) {
+        if (isSpent(nullifier)) return uint256(Outcome.NullifierSpent);
+        if (block.timestamp > payment.validUntil) return uint256(Outcome.Expired);
+        if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return uint256(Outcome.UnknownRoot);
+        return uint256(Outcome.Settled);
     }
 
     /// @dev Whether the proofs of all chosen payments are valid.
-    function _verify(Payment[] calldata payments, uint256[] memory chosen) private view returns (bool) {
-        if (chosen.length > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, payments, chosen);
-        Payment calldata payment = payments[chosen[0]];
-        return _PAYMENT_VERIFIER.verifyProof(payment.proof, payment.signals);
+    function _verify(uint256[] memory chosen, uint256 count) private view returns (bool) {
+        if (count > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, chosen, count);
+        (Payment calldata payment, ) = ChosenPayments.get(chosen, 0);
+        return BatchVerifier.verifyOne(_PAYMENT_VERIFIER, payment);
     }
 
-    /// @dev Queues both notes of a payment whose proof was verified.
+    /// @dev Queues both notes of a payment whose proof was verified, and emits Settled. The payment is valid, so both
+    /// commitments are below p and not 0.
     function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals, bytes32 digest) private {
-        uint256 leafIndex = _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS]);
-        _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS + 1]);
-        emit Settled(
-            signals[Circuit.PAYMENT_NULLIFIER],
-            digest,
-            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT],
-            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT + 1],
-            signals[Circuit.PAYMENT_AMOUNT_HINT],
-            signals[Circuit.PAYMENT_CHANGE_HINT],
-            signals[Circuit.PAYMENT_COMMITMENTS],
-            signals[Circuit.PAYMENT_COMMITMENTS + 1],
-            leafIndex
-        );
+        uint256 nullifier = signals[Circuit.PAYMENT_NULLIFIER];
+        uint256 recipientNote = signals[Circuit.PAYMENT_COMMITMENTS];
+        uint256 changeNote;
+        assembly ("memory-safe") {
+            changeNote := calldataload(add(signals, 0x100))
+        }
+        uint256 leafIndex = _pushPair(cursor, recipientNote, changeNote);
+        bytes32 topic = Settled.selector;
+        // The data of Settled: digest, signals 2 to 4 (encryptedAmount, amountHint), signal 9 (changeHint), signals 7 and 8
+        // (commitments), leafIndex.
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            mstore(data, digest)
+            calldatacopy(add(data, 0x20), add(signals, 0x40), 0x60)
+            mstore(add(data, 0x80), calldataload(add(signals, 0x120)))
+            calldatacopy(add(data, 0xa0), add(signals, 0xe0), 0x40)
+            mstore(add(data, 0xe0), leafIndex)
+            log2(data, 0x100, topic, nullifier)
+        }
     }
 
     /// @dev Signal `resourceUrl` of a payment: binds the proof to this chain and pool, to its expiry and to what is paid
-    /// for. The reduction makes some values slightly more likely, which is harmless: contexts are compared, not drawn.
-    function _paymentContext(uint64 validUntil, bytes32 resourceDigest) private view returns (uint256) {
-        return uint256(keccak256(abi.encode(block.chainid, address(this), validUntil, resourceDigest))) % FIELD_MODULUS;
+    /// for: keccak256(chain id, pool, validUntil, resourceDigest) mod p. The reduction makes some values slightly more
+    /// likely, which is harmless: contexts are compared, not drawn.
+    function _paymentContext(uint64 validUntil, bytes32 resourceDigest) private view returns (uint256 context) {
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, chainid())
+            mstore(add(buffer, 0x20), address())
+            mstore(add(buffer, 0x40), and(validUntil, 0xffffffffffffffff))
+            mstore(add(buffer, 0x60), resourceDigest)
+            context := mod(keccak256(buffer, 0x80), FIELD_MODULUS)
+        }
     }
 
     // ================================================================================================= WITHDRAWALS ==

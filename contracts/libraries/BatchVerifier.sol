@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+import {ChosenPayments} from "./ChosenPayments.sol";
 // FIELD_MODULUS is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
 import {Bn254, FIELD_MODULUS} from "./Bn254.sol";
@@ -18,124 +19,180 @@ import {Bn254, FIELD_MODULUS} from "./Bn254.sol";
 /// of proofs", has the argument. The pairing precompile itself rejects points B outside the subgroup; a random combination
 /// could not, because the cofactor has small prime factors.
 library BatchVerifier {
-    /// @dev CircuitConstants.PAYMENT_SIGNALS. The compiler does not accept that constant as the length of an array.
-    uint256 private constant SIGNALS = 10;
-    uint256 private constant PROOF_WORDS = 8;
+    /// @dev Words of a pair: G1 x y, G2 x1 x0 y1 y0.
     uint256 private constant PAIR_WORDS = 6;
     /// @dev Index of IC[0] in the flattened key.
     uint256 private constant IC = 14;
+    /// @dev IC points: one more than CircuitConstants.PAYMENT_SIGNALS, which the compiler does not accept here.
+    uint256 private constant SCALARS = 11;
+
+    /// @notice Verifies one proof.
+    /// @param verifier verifier that has the key
+    /// @param payment the payment with its proof
+    /// @return valid true if the proof is valid
+    function verifyOne(
+        IPaymentVerifier verifier,
+        IShieldedPool.Payment calldata payment
+    ) internal view returns (bool valid) {
+        bytes4 selector = IPaymentVerifier.verifyProof.selector;
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, selector)
+            // The eight words of the proof and the ten signals are next to each other in both calls.
+            calldatacopy(add(buffer, 0x04), payment, 0x240)
+            valid := staticcall(gas(), verifier, buffer, 0x244, 0x00, 0x20)
+            valid := and(valid, and(eq(returndatasize(), 0x20), eq(mload(0x00), 1)))
+        }
+    }
 
     /// @notice Verifies the proofs of the chosen payments. All their signals must be below p.
     /// @param verifier verifier that has the key
-    /// @param payments all payments of the call
-    /// @param chosen indices of the payments to verify, at least two: the first C is checked when the second is added
+    /// @param chosen the payments, a list of ChosenPayments
+    /// @param count number of payments, at least two: the first C is checked when the second is added
     /// @return true if all these proofs are valid
-    function verify(
-        IPaymentVerifier verifier,
-        IShieldedPool.Payment[] calldata payments,
-        uint256[] memory chosen
-    ) internal view returns (bool) {
+    function verify(IPaymentVerifier verifier, uint256[] memory chosen, uint256 count) internal view returns (bool) {
         uint256[36] memory key = verifier.verificationKey();
-        uint256 count = chosen.length;
-        bytes32 seed = _seed(key, payments, chosen);
+        bytes32 seed = _seed(key, chosen, count);
 
         uint256[] memory pairs = new uint256[]((count + 3) * PAIR_WORDS);
-        uint256[SIGNALS + 1] memory scalars;
+        uint256[SCALARS] memory scalars;
         Bn254.Sum memory sumC;
         for (uint256 i = 0; i < count; ++i) {
-            IShieldedPool.Payment calldata payment = payments[chosen[i]];
-            uint256[PROOF_WORDS] calldata proof = payment.proof;
+            (IShieldedPool.Payment calldata payment, ) = ChosenPayments.get(chosen, i);
             uint256 weight = 1;
-            (uint256 x, uint256 y) = (proof[0], proof[1]);
+            uint256 pair;
+            assembly ("memory-safe") {
+                pair := add(add(pairs, 0x20), mul(i, 0xc0))
+            }
             if (i == 0) {
                 // Not multiplied: the pairing checks A, and the addition of the next C checks this one.
-                (sumC.x, sumC.y) = (proof[6], proof[7]);
+                assembly ("memory-safe") {
+                    calldatacopy(pair, payment, 0x40)
+                    calldatacopy(sumC, add(payment, 0xc0), 0x40)
+                }
             } else {
-                weight = uint256(keccak256(abi.encode(seed, i))) >> 128;
+                assembly ("memory-safe") {
+                    mstore(0x00, seed)
+                    mstore(0x20, i)
+                    weight := shr(128, keccak256(0x00, 0x40))
+                }
                 // A precompile that fails consumes all the gas it was given, so return at once.
-                if (!Bn254.accumulate(sumC, proof[6], proof[7], weight)) return false;
-                bool ok;
-                (ok, x, y) = Bn254.multiply(x, y, weight);
-                if (!ok) return false;
+                if (!_addProof(payment, weight, pair, sumC)) return false;
             }
+            _setB(payment, pair);
             _addSignals(scalars, payment.signals, weight);
-            uint256 offset = i * PAIR_WORDS;
-            pairs[offset] = x;
-            pairs[offset + 1] = y;
-            // The precompile takes the imaginary part first.
-            pairs[offset + 2] = proof[3];
-            pairs[offset + 3] = proof[2];
-            pairs[offset + 4] = proof[5];
-            pairs[offset + 5] = proof[4];
         }
         return _finish(key, scalars, sumC, pairs, count);
     }
 
-    /// @dev Computes scalars += weight * (1, signals...) mod p.
-    function _addSignals(
-        uint256[SIGNALS + 1] memory scalars,
-        uint256[SIGNALS] calldata signals,
-        uint256 weight
-    ) private pure {
+    /// @dev Writes weight * A to the pair and adds weight * C to the sum.
+    /// @return ok true if A and C are points of the curve
+    function _addProof(
+        IShieldedPool.Payment calldata payment,
+        uint256 weight,
+        uint256 pair,
+        Bn254.Sum memory sumC
+    ) private view returns (bool ok) {
         assembly ("memory-safe") {
-            mstore(scalars, addmod(mload(scalars), weight, FIELD_MODULUS))
-            for {
-                let i := 0
-            } lt(i, SIGNALS) {
-                i := add(i, 1)
-            } {
-                let slot := add(scalars, shl(5, add(i, 1)))
-                let term := mulmod(weight, calldataload(add(signals, shl(5, i))), FIELD_MODULUS)
+            let buffer := mload(0x40)
+            calldatacopy(buffer, payment, 0x40)
+            mstore(add(buffer, 0x40), weight)
+            ok := staticcall(gas(), 0x07, buffer, 0x60, pair, 0x40)
+            if ok {
+                calldatacopy(buffer, add(payment, 0xc0), 0x40)
+                ok := staticcall(gas(), 0x07, buffer, 0x60, buffer, 0x40)
+                mcopy(add(buffer, 0x40), sumC, 0x40)
+                ok := and(staticcall(gas(), 0x06, buffer, 0x80, sumC, 0x40), ok)
+            }
+        }
+    }
+
+    /// @dev Writes B to the pair. The precompile takes the imaginary part first.
+    function _setB(IShieldedPool.Payment calldata payment, uint256 pair) private pure {
+        assembly ("memory-safe") {
+            mstore(add(pair, 0x40), calldataload(add(payment, 0x60)))
+            mstore(add(pair, 0x60), calldataload(add(payment, 0x40)))
+            mstore(add(pair, 0x80), calldataload(add(payment, 0xa0)))
+            mstore(add(pair, 0xa0), calldataload(add(payment, 0x80)))
+        }
+    }
+
+    /// @dev Computes scalars += weight * (1, signals...) mod p.
+    function _addSignals(uint256[SCALARS] memory scalars, uint256[10] calldata signals, uint256 weight) private pure {
+        assembly ("memory-safe") {
+            function add_(slot, position, w) {
+                let term := mulmod(w, calldataload(position), FIELD_MODULUS)
                 mstore(slot, addmod(mload(slot), term, FIELD_MODULUS))
             }
+            // At most 2^64 weights of 128 bits: the sum stays below p.
+            mstore(scalars, add(mload(scalars), weight))
+            add_(add(scalars, 0x20), signals, weight)
+            add_(add(scalars, 0x40), add(signals, 0x20), weight)
+            add_(add(scalars, 0x60), add(signals, 0x40), weight)
+            add_(add(scalars, 0x80), add(signals, 0x60), weight)
+            add_(add(scalars, 0xa0), add(signals, 0x80), weight)
+            add_(add(scalars, 0xc0), add(signals, 0xa0), weight)
+            add_(add(scalars, 0xe0), add(signals, 0xc0), weight)
+            add_(add(scalars, 0x100), add(signals, 0xe0), weight)
+            add_(add(scalars, 0x120), add(signals, 0x100), weight)
+            add_(add(scalars, 0x140), add(signals, 0x120), weight)
         }
     }
 
     /// @dev Adds the three pairs that all proofs share and checks the product.
     function _finish(
         uint256[36] memory key,
-        uint256[SIGNALS + 1] memory scalars,
+        uint256[SCALARS] memory scalars,
         Bn254.Sum memory sumC,
         uint256[] memory pairs,
         uint256 count
     ) private view returns (bool) {
-        Bn254.Sum memory sumAlpha;
-        Bn254.Sum memory sumSignals;
-        bool ok = Bn254.accumulate(sumAlpha, key[0], key[1], scalars[0]);
-        for (uint256 j = 0; j <= SIGNALS; ++j) {
-            ok = Bn254.accumulate(sumSignals, key[IC + 2 * j], key[IC + 2 * j + 1], scalars[j]) && ok;
+        (bool ok, uint256 x, uint256 y) = Bn254.multiply(key[0], key[1], scalars[0]);
+        _setPair(pairs, count, x, y, key, 2);
+        Bn254.Sum memory sum;
+        bool done;
+        (done, sum.x, sum.y) = Bn254.multiply(key[IC], key[IC + 1], scalars[0]);
+        for (uint256 j = 1; j < SCALARS; ++j) {
+            done = Bn254.accumulate(sum, key[IC + 2 * j], key[IC + 2 * j + 1], scalars[j]) && done;
         }
-        _setPair(pairs, count, sumAlpha, key, 2);
-        _setPair(pairs, count + 1, sumSignals, key, 6);
-        _setPair(pairs, count + 2, sumC, key, 10);
-        return ok && Bn254.pairingIsOne(pairs);
+        _setPair(pairs, count + 1, sum.x, sum.y, key, 6);
+        _setPair(pairs, count + 2, sumC.x, sumC.y, key, 10);
+        return ok && done && Bn254.pairingIsOne(pairs);
     }
 
-    /// @dev Sets the pair at `index` to (-sum, the G2 point of the key at word `g2`).
+    /// @dev Sets the pair at `index` to (-(x, y), the G2 point of the key at word `g2`).
     function _setPair(
         uint256[] memory pairs,
         uint256 index,
-        Bn254.Sum memory sum,
+        uint256 x,
+        uint256 y,
         uint256[36] memory key,
         uint256 g2
     ) private pure {
         uint256 offset = index * PAIR_WORDS;
-        pairs[offset] = sum.x;
-        pairs[offset + 1] = Bn254.negate(sum.y);
+        pairs[offset] = x;
+        pairs[offset + 1] = Bn254.negate(y);
         for (uint256 i = 0; i < 4; ++i) pairs[offset + 2 + i] = key[g2 + i];
     }
 
-    /// @dev keccak256 of the key's hash, N and, for each proof, the hash of its eight words and its signals.
-    function _seed(
-        uint256[36] memory key,
-        IShieldedPool.Payment[] calldata payments,
-        uint256[] memory chosen
-    ) private pure returns (bytes32) {
-        bytes32[] memory digests = new bytes32[](chosen.length);
-        for (uint256 i = 0; i < chosen.length; ++i) {
-            IShieldedPool.Payment calldata payment = payments[chosen[i]];
-            digests[i] = keccak256(abi.encode(payment.proof, payment.signals));
+    /// @dev keccak256 of the key's hash, N and, for each proof, its eight words and the hash of its signals.
+    function _seed(uint256[36] memory key, uint256[] memory chosen, uint256 count) private pure returns (bytes32 seed) {
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, keccak256(key, 0x480))
+            mstore(add(buffer, 0x20), count)
+            let end := add(buffer, 0x40)
+            let entry := add(chosen, 0x20)
+            for {
+                let last := add(entry, shl(6, count))
+            } lt(entry, last) {
+                entry := add(entry, 0x40)
+            } {
+                calldatacopy(end, mload(entry), 0x100)
+                mstore(add(end, 0x100), mload(add(entry, 0x20)))
+                end := add(end, 0x120)
+            }
+            seed := keccak256(buffer, sub(end, buffer))
         }
-        return keccak256(abi.encode(keccak256(abi.encode(key)), chosen.length, digests));
     }
 }

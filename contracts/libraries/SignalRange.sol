@@ -14,11 +14,24 @@ library SignalRange {
     /// @param index index of the payment in the call, for the error
     /// @param signals public signals of the payment
     function requirePayment(uint256 index, uint256[10] calldata signals) internal pure {
+        bool inField;
         uint256 position;
+        // One branch for all signals, because this runs for every payment.
         assembly ("memory-safe") {
             position := signals
+            inField := lt(calldataload(signals), FIELD_MODULUS)
+            inField := and(inField, lt(calldataload(add(signals, 0x20)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0x40)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0x60)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0x80)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0xa0)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0xc0)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0xe0)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0x100)), FIELD_MODULUS))
+            inField := and(inField, lt(calldataload(add(signals, 0x120)), FIELD_MODULUS))
         }
-        _require(index, position, CircuitConstants.PAYMENT_SIGNALS);
+        // Finds the signal, for the error.
+        if (!inField) _require(index, position, CircuitConstants.PAYMENT_SIGNALS);
     }
 
     /// @notice Reverts with SignalOutOfField unless every signal of a withdrawal is below p.
@@ -31,8 +44,7 @@ library SignalRange {
         _require(0, position, CircuitConstants.WITHDRAWAL_SIGNALS);
     }
 
-    /// @dev Checks `count` words of calldata from `position` on. The loop is in assembly because it runs for every payment
-    /// and Solidity's bounds check costs more than the comparison.
+    /// @dev Checks `count` words of calldata from `position` on.
     function _require(uint256 index, uint256 position, uint256 count) private pure {
         uint256 signal = count;
         assembly ("memory-safe") {

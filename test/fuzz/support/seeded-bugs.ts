@@ -53,9 +53,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     property: 2,
     mistake: "the first pass spends the nullifier of a batch's first payment only, so later ones may repeat",
     file: pool,
-    from: "_spend(nullifier, digest);\n                digests[count] = digest;",
-    to: `if (count == 0) _spend(nullifier, digest);
-                digests[count] = digest;`,
+    from: "bytes32 digest = ChosenPayments.add(chosen, payment);\n                _spend(nullifier, digest);",
+    to: `bytes32 digest = ChosenPayments.add(chosen, payment);
+                if (chosen.length == 2) _spend(nullifier, digest);`,
     history: "OwnHistory",
   },
   {
@@ -164,7 +164,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     property: 9,
     mistake: "a payment has no deadline",
     file: pool,
-    from: "if (block.timestamp > payment.validUntil) return Outcome.Expired;",
+    from: "if (block.timestamp > payment.validUntil) return uint256(Outcome.Expired);",
     to: "",
     history: "OwnHistory",
   },
@@ -173,8 +173,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     property: 10,
     mistake: "the proofs of a batch are not verified",
     file: pool,
-    from: "if (chosen.length > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, payments, chosen);",
-    to: "if (chosen.length > 1) return true;",
+    from: "if (count > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, chosen, count);",
+    to: "if (count > 1) return true;",
     history: "OwnHistory",
   },
   {
