@@ -17,7 +17,7 @@ const RATE = { payments: 256, clients: 64 };
 /** Number of payments that measure the times: each client settles its payments one after another. */
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
-const WAITING = [1, 8, 32];
+const WAITING = [1, 8, 64];
 /** A node that mines every 2 s, under load for `warmUp` and then a minute; seconds. */
 const SLOW = { block: 2, warmUp: 10, minute: 60, clients: 160 };
 

@@ -60,6 +60,19 @@ describe("relayer", function () {
     expect(new Set(outcomes.map(({ txHash }) => txHash)).size).to.equal(2);
   });
 
+  it("puts 64 waiting payments into one transaction, within its gas limit", async () => {
+    const { store, relayer } = await services.open();
+    const payments = await Promise.all(Array.from({ length: 65 }, () => chain.payment()));
+    const ids: string[] = [];
+    for (const payment of payments) ids.push(await enqueue(store, payment));
+    relayer.start();
+    const outcomes = await Promise.all(ids.map((id) => relayer.waitFor(id, WAIT)));
+    expect(outcomes.map(({ state }) => state)).to.deep.equal(ids.map(() => "settled"));
+    const sizes = new Map<string, number>();
+    for (const { txHash } of outcomes) sizes.set(txHash, (sizes.get(txHash) ?? 0) + 1);
+    expect([...sizes.values()].sort((a, b) => a - b)).to.deep.equal([1, 64]);
+  });
+
   it("excludes a payment that would revert the batch, and fails only that one", async () => {
     const { store, relayer } = await services.open();
     const payments = await Promise.all(Array.from({ length: 7 }, () => chain.payment()));

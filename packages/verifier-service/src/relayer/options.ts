@@ -1,5 +1,5 @@
 import { RelayerError } from "./errors.ts";
-import type { RelayerConfig } from "./types.ts";
+import { MAX_BATCH, type RelayerConfig } from "./types.ts";
 
 /** Maximum time for all confirmations, seconds, so that a payment that settles in time is still fresh when it is shown. */
 const MAX_CONFIRMATION_SECONDS = 60;
@@ -15,7 +15,7 @@ const RANGES: Readonly<Record<Numbers, readonly [least: number, most: number]>> 
   confirmations: [1, 64],
   blockSeconds: [0.1, 60],
   pollInterval: [10, 60_000],
-  maxBatch: [1, 64],
+  maxBatch: [1, MAX_BATCH],
   batchDelay: [0, 10_000],
   maxInFlight: [1, 16],
   stuckAfter: [100, 3_600_000],

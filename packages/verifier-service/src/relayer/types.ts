@@ -29,6 +29,12 @@ export interface RelayerSigner {
   signTransaction(transaction: TransactionRequest): Promise<string>;
 }
 
+/**
+ * Maximum payments in one transaction. 64 need about 6 million gas and 41,000 bytes of calldata; nodes accept 128 KiB and,
+ * since EIP-7825, 16.7 million gas.
+ */
+export const MAX_BATCH = 64;
+
 export interface RelayerConfig {
   /** Blocks, including the transaction's own, until a payment is settled. */
   confirmations: number;
@@ -36,7 +42,7 @@ export interface RelayerConfig {
   blockSeconds: number;
   /** Interval between rounds, ms. */
   pollInterval: number;
-  /** Maximum payments in one transaction. */
+  /** Maximum payments in one transaction, at most MAX_BATCH. */
   maxBatch: number;
   /** How long a payment waits for others to share its transaction, ms. */
   batchDelay: number;
@@ -72,7 +78,7 @@ export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
   confirmations: 2,
   blockSeconds: 12,
   pollInterval: 1_000,
-  maxBatch: 32,
+  maxBatch: MAX_BATCH,
   batchDelay: 100,
   maxInFlight: 4,
   maxGas: 12_000_000n,
