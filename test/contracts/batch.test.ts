@@ -36,7 +36,7 @@ describe("a batch of payments", function () {
     return { ...payment, proof: payment.proof.with(6, String(x)).with(7, String(y)) };
   };
 
-  it("settles one payment of each nullifier, wherever the others stand in a batch of 64", async () => {
+  it("settles one payment of each nullifier, at any positions of a batch of 64", async () => {
     for (const positions of [
       [0, 1],
       [0, 63],
