@@ -193,6 +193,49 @@ describe("prepared payments", () => {
     expect((await rejection(payer.prepare({ ...terms, amount: 9_000n }))).code).to.equal("INSUFFICIENT_FUNDS");
   });
 
+  it("are discarded if a reorganization replaces their root but not their note", async () => {
+    const world = new World();
+    const other = await world.wallet();
+    const payer = await world.funded([5_000n], { seed: SEED });
+    await world.deposit(other, [1_000n]);
+    await world.append();
+    nextSlot(world);
+    const prepared = await payer.prepare({ recipient: world.recipient(other), amount: 1_000n });
+    // The slot's block, the append and the deposit of the other wallet.
+    world.chain.takeBack(3);
+    await world.deposit(other, [2_000n]);
+    await world.append();
+    await payer.scan();
+    expect(payer.notes()[0]!.state).to.equal("spendable");
+    expect(prepared.usable()).to.equal(false);
+    expect(world.prover.discarded).to.equal(1);
+  });
+
+  it("do not use a note that came into the tree after the slot", async () => {
+    const world = new World();
+    const other = await world.funded([5_000n]);
+    nextSlot(world);
+    const payer = await world.funded([5_000n], { seed: SEED });
+    const terms = { recipient: world.recipient(other), amount: 1_000n };
+    expect((await rejection(payer.prepare(terms))).code).to.equal("FUNDS_NOT_READY");
+  });
+
+  it("are used once even if the payment that took them is discarded", async () => {
+    const { world, payer, terms, request } = await openPayer([5_000n]);
+    await payer.prepare(terms);
+    await payer.discard((await payer.pay(request)).id);
+    proved(world);
+    world.settle(await payer.pay(request));
+    expect(proved(world)).to.deep.equal(["payment", "elgamal_range"]);
+  });
+
+  it("are discarded if the wallet is closed while they are prepared", async () => {
+    const { world, payer, terms } = await openPayer();
+    world.prover.before = async () => payer.close();
+    expect((await payer.prepare(terms)).usable()).to.equal(false);
+    expect(world.prover.discarded).to.equal(1);
+  });
+
   it("do not show a note to a second recipient or service", async () => {
     const { world, payer, terms, request } = await openPayer([5_000n]);
     const abandoned = await payer.pay({ ...request, service: "https://other.example" });
