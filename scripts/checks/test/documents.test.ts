@@ -13,9 +13,12 @@ const documents = execFileSync("git", ["ls-files", "-z", "*.md"], { cwd: root, e
   .split("\0")
   .filter((path) => path !== "" && existsSync(join(root, path)));
 
-/** The anchors that GitHub derives from headings. */
+/** The anchors that GitHub derives from headings, and those that the text has itself. */
 const anchors = (text: string): Set<string> =>
-  new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!)));
+  new Set([
+    ...[...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!)),
+    ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
+  ]);
 
 const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
