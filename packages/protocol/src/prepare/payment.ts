@@ -150,6 +150,8 @@ export function withResource(
   payment: PreparedPayment,
   place: Deployment & Pick<PaymentArguments, "resourceUrl" | "timestamp">,
 ): PreparedPayment {
+  assertObject(payment, "the payment");
+  assertObject(place, "the place");
   const { chainId, pool, resourceUrl, timestamp } = place;
   const { senderCommitment } = payment;
   const validUntil = validUntilOf(timestamp);

@@ -1,6 +1,8 @@
 import { CURVE_A, CURVE_D } from "../curve/babyjub.ts";
 import { climb } from "../curve/ladder.ts";
+import { describe, fail } from "../errors.ts";
 import { FIELD_MODULUS, invertField, invertFields, multiplyField, sqrtField, toField } from "../field.ts";
+import { assertField } from "../validate.ts";
 
 const P = FIELD_MODULUS;
 const ROOT_A = sqrtField(CURVE_A)!;
@@ -31,8 +33,12 @@ export const LADDER_CURVE = { a: CURVE_A, d: CURVE_D, rootA: ROOT_A, a24: A24 } 
  * @param xs of points of order l
  * @param k odd, in [1, l)
  * @returns x(k R) for each, or null if there is no such point and a denominator vanishes
+ * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT
  */
 export function multiplyXs(xs: readonly bigint[], k: bigint): (bigint | null)[] {
+  if (!Array.isArray(xs)) fail("INVALID_ARGUMENT", `xs must be an array, got ${describe(xs)}`);
+  for (const x of xs) assertField(x, "x");
+  assertField(k, "k");
   const bits = (k >> 1n).toString(2);
   const inverses = invertFields(xs);
   const numerators: bigint[] = [];
