@@ -1,5 +1,4 @@
-import type { Sums } from "../fast/prove.ts";
-import type { Part } from "../fast/proving-key.ts";
+import type { Part, Sums } from "../fast/parts.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
 import type { Witness } from "../witness/calculator.ts";

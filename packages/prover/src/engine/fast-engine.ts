@@ -5,8 +5,9 @@
 
 import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
-import { addUp, assembleProof, type PartialSums, type Sums, sumParts } from "../fast/prove.ts";
-import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import type { Part, Sums } from "../fast/parts.ts";
+import { addUp, assembleProof, type PartialSums, sumParts } from "../fast/prove.ts";
+import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";

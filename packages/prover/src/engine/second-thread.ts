@@ -3,8 +3,8 @@
  * process alive only while it works. There is no equivalent for browsers: pages run the whole prover in a worker.
  */
 
+import type { Part } from "../fast/parts.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import type { Part } from "../fast/proving-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 export type Request =

@@ -5,8 +5,9 @@ import type { Witness } from "../witness/calculator.ts";
 import type { Degree } from "./curve-kernel.ts";
 import { toDigits } from "./digits.ts";
 import { multiplyMany, type Task } from "./msm.ts";
+import type { Part, Sums } from "./parts.ts";
 import { type Coordinates, isInfinity, readPoint } from "./points.ts";
-import type { Part, ProvingKey } from "./proving-key.ts";
+import type { ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
@@ -14,8 +15,6 @@ import type { Zkey } from "./zkey.ts";
 export type PartialSums = {
   readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[];
 };
-/** The sums, in the curve's internal form. */
-export type Sums = { readonly [part in Part]?: Point };
 
 /**
  * The sums of the parts for which the key was prepared. Synchronous, so that two proofs with one key cannot interfere.

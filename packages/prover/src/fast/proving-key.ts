@@ -3,17 +3,12 @@ import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "./curve-kernel.ts";
 import { importFactor } from "./field-functions.ts";
 import { Kernel, type Program } from "./kernel.ts";
+import type { Part } from "./parts.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
 import { compileScalarKernel } from "./scalar-kernel.ts";
 import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;
-
-/**
- * The sections of a key that contain bases: A, B (in both groups) and C, multiplied by the witness, and H, multiplied
- * by the quotient.
- */
-export type Part = "a" | "b1" | "b2" | "c" | "h";
 
 /** The bases, except those at infinity, and the indices of their scalars. */
 export interface Bases {

@@ -6,7 +6,8 @@
 import type { Point, Prepared } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
-import { randomScalar, type Sums, toProofPoints } from "../fast/prove.ts";
+import type { Sums } from "../fast/parts.ts";
+import { randomScalar, toProofPoints } from "../fast/prove.ts";
 import { type ProofPoints, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
 import type { Witness } from "../witness/calculator.ts";
