@@ -38,9 +38,11 @@ export class NoteReader {
   }
 
   /**
-   * @param meanwhile other work of this thread, a short part of it each call, while other threads decrypt; false: it is
-   *   done
-   * @returns the note at index i belongs to note i, and is null if that is not for this viewer
+   * Decrypts delivered notes in this thread and the others.
+   *
+   * @param meanwhile other work of this thread, a short part of it each call, while other threads decrypt; it returns
+   *   false when it is done
+   * @returns at index i the note of `notes[i]`, or null if that is not for this viewer
    */
   async read(
     viewer: Viewer,

@@ -59,7 +59,7 @@ export class XMultiplier {
     this.#bytes = new Uint8Array(kernel.memory.buffer);
   }
 
-  /** @returns undefined if this machine cannot run the kernel */
+  /** Compiles the kernel, once for all instances. @returns undefined if this machine cannot run it */
   static async create(): Promise<XMultiplier | undefined> {
     if (!hasFusedMultiplyAdd()) return undefined;
     program ??= compileLadderKernel(FIELD_MODULUS);
@@ -68,6 +68,8 @@ export class XMultiplier {
   }
 
   /**
+   * Computes x(k R) for many points R, and then wipes them and the scalar from the kernel's memory.
+   *
    * @param xs in [0, p)
    * @param k odd, in [1, l)
    * @returns x(k R) for each, or null if there is no such point and a denominator vanishes
