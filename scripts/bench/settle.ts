@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
@@ -18,8 +19,8 @@ const RATE = { payments: 256, clients: 64 };
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
 const WAITING = [1, 8, 64];
-/** A node that mines every 2 s, under load for `warmUp` and then a minute; seconds. */
-const SLOW = { block: 2, warmUp: 10, minute: 60, clients: 160 };
+/** A node that mines every 2 s, with this many payments a second, for `warmUp` and then a minute; times in seconds. */
+const SLOW = { block: 2, warmUp: 10, minute: 60, perSecond: 31 };
 
 type Request = Record<string, unknown>;
 
@@ -68,7 +69,7 @@ async function untilSpendable(world: World, url: string, request: Request): Prom
     const { appended, size } = await queueOf(world, receipt!.blockNumber);
     const now = await queueOf(world);
     if (now.appended >= size && now.appended > appended) return performance.now() - start;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
 }
 
@@ -81,7 +82,7 @@ async function queueOf({ provider, pool }: World, block?: number): Promise<{ siz
 async function gasWhenWaiting(world: World, url: string, node: FaultyNode, requests: Request[]): Promise<number> {
   node.mode = "breaksOff";
   const settling = requests.map((request) => settle(url, request));
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await sleep(1_000);
   node.mode = "honest";
   const hashes = new Set((await Promise.all(settling)).map(({ hash }) => hash));
   let gas = 0n;
@@ -91,16 +92,16 @@ async function gasWhenWaiting(world: World, url: string, node: FaultyNode, reque
   return Number(gas) / requests.length;
 }
 
-/** Each client verifies and settles payments in sequence until the minute ends. */
-async function loadWhile(world: World, url: string, isOver: () => boolean): Promise<void> {
-  const client = async () => {
-    while (!isOver()) {
-      const bundle = forgeBundle(world, { root: world.root });
-      const { body } = await post(`${url}/verify`, bundle);
-      await settle(url, settleRequest(bundle, body["paymentToken"]));
-    }
+/** Verifies and settles payments at a constant rate, whether or not earlier ones are settled. */
+async function loadAtRate(world: World, url: string, payments: number): Promise<void> {
+  const begin = performance.now();
+  const pay = async (index: number) => {
+    await sleep(Math.max(1, begin + (1000 * index) / SLOW.perSecond - performance.now()));
+    const bundle = forgeBundle(world, { root: world.root });
+    const { body } = await post(`${url}/verify`, bundle);
+    await settle(url, settleRequest(bundle, body["paymentToken"]));
   };
-  await Promise.all(Array.from({ length: SLOW.clients }, client));
+  await Promise.all(Array.from({ length: payments }, (_, index) => pay(index)));
 }
 
 /** Payments a second on a node that mines every 2 s, and the blocks from settlement until the notes are in the tree. */
@@ -111,9 +112,9 @@ async function settleOnSlowNode(world: World, url: string, print: Print): Promis
   await provider.send("evm_setIntervalMining", [1000 * SLOW.block]);
   const begin = performance.now();
   const seconds = () => (performance.now() - begin) / 1000;
-  const load = loadWhile(world, url, () => seconds() > SLOW.warmUp + SLOW.minute + 5);
+  const load = loadAtRate(world, url, SLOW.perSecond * (SLOW.warmUp + SLOW.minute));
   const at = async (second: number) => {
-    while (seconds() < second) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (seconds() < second) await sleep(20);
     const block = await provider.getBlockNumber();
     const { size, appended } = await queueOf(world, block);
     return { block, queued: Number(size - appended) };
@@ -121,6 +122,7 @@ async function settleOnSlowNode(world: World, url: string, print: Print): Promis
   const from = await at(SLOW.warmUp);
   const to = await at(SLOW.warmUp + SLOW.minute);
   await load;
+  while ((await at(0)).queued > 0) await sleep(1000);
   const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
   const appends = await pool.queryFilter(pool.getEvent("Appended"), from.block + 1);
   const blocks = settled.map((event) => {
@@ -129,7 +131,7 @@ async function settleOnSlowNode(world: World, url: string, print: Print): Promis
       const { startIndex, count } = (each as EventLog).args;
       return startIndex <= leafIndex && leafIndex < startIndex + count;
     });
-    return append === undefined ? Number.POSITIVE_INFINITY : append.blockNumber - event.blockNumber;
+    return append!.blockNumber - event.blockNumber;
   });
   blocks.sort((a, b) => a - b);
   print("settle.2s.perSecond", settled.length / SLOW.minute, "payments/s");

@@ -43,7 +43,7 @@ export class Appender {
   readonly #prover: AppendProver;
   readonly #tree = new NoteTree();
   #proving: Promise<void> | undefined;
-  /** Oldest first; each starts where the one before it ends. All but the last are sent. */
+  /** Oldest first; each starts where the one before it ends. Those that are sent come first. */
   #planned: Planned[] = [];
   /** Counts how often the plan was discarded, because a proof in progress may belong to an earlier plan. */
   #discarded = 0;
@@ -57,10 +57,11 @@ export class Appender {
 
   /** @returns whether an append was sent or a proof was started */
   async append(round: Round, onProved: () => void): Promise<boolean> {
-    const { store, log, clock } = this.#context;
+    const { store, log, clock, metrics } = this.#context;
     const open = await store.outbox.open();
     const underWay = new Set(open.filter(({ kind, state }) => kind === "append" && state === "sent").map(dataOf));
     const appended = (await store.ledger.lastAppend())?.size ?? 0;
+    metrics.gauge("relayer_queued_notes", (await store.ledger.leafCount()) - appended);
     if (!this.#follows(appended, underWay)) {
       log.debug({ appended }, "another append came first, or one failed");
       this.#discard();
@@ -68,13 +69,9 @@ export class Appender {
     // They are of a discarded plan or of an earlier process, so what they append is not known.
     if (this.#planned.length === 0 && underWay.size > 0) return false;
     if (clock() < this.#pausedUntil) return false;
-    const sent = await this.#sendLast(round);
+    const sent = await this.#sendPlanned(round);
     if (this.#proving !== undefined || !(await this.#isTime(appended, round))) return sent;
-    const discarded = this.#discarded;
-    this.#proving = this.#prove(appended, round)
-      .then((planned) => {
-        if (planned !== undefined && discarded === this.#discarded) this.#planned.push(planned);
-      })
+    this.#proving = this.#proveAll(appended, round, onProved)
       .catch((error: unknown) => {
         this.#pausedUntil = clock() + PAUSE_MS;
         log.warn({ code: codeOf(error) }, "the append could not be proved");
@@ -86,8 +83,9 @@ export class Appender {
     return true;
   }
 
-  /** Waits for the proof in progress. */
+  /** Discards the plan and waits for the proof in progress, after which no other starts. */
   async settle(): Promise<void> {
+    this.#discard();
     await this.#proving;
   }
 
@@ -116,12 +114,10 @@ export class Appender {
 
   /** Whether to prove another append after the planned ones. */
   async #isTime(appended: number, round: Round): Promise<boolean> {
-    const { store, config, chain, metrics } = this.#context;
-    const leaves = await store.ledger.leafCount();
-    metrics.gauge("relayer_queued_notes", leaves - appended);
-    if (this.#planned.length === MAX_PLANNED || this.#planned.some(({ sent }) => !sent)) return false;
+    const { store, config, chain } = this.#context;
+    if (this.#planned.length === MAX_PLANNED) return false;
     const from = this.#planned.at(-1)?.end.appended ?? appended;
-    const queued = leaves - from;
+    const queued = (await store.ledger.leafCount()) - from;
     if (queued === 0) return false;
     if (queued >= MAX_APPEND_LEAVES || config.appendAfter === 0) return true;
     const [oldest] = await store.ledger.leaves(from, 1);
@@ -129,22 +125,24 @@ export class Appender {
     return block !== undefined && (latestTime(this.#context, round) - block.timestamp) * 1000 >= config.appendAfter;
   }
 
-  /** Sends the last planned append, unless it is sent already. */
-  async #sendLast(round: Round): Promise<boolean> {
+  /** Sends the planned appends in their order. @returns whether one was sent */
+  async #sendPlanned(round: Round): Promise<boolean> {
     const { clock } = this.#context;
-    const last = this.#planned.at(-1);
-    if (last === undefined || last.sent) return false;
-    try {
-      const result = await this.#send(last, this.#planned.length === 1, round);
+    let sentOne = false;
+    for (const [index, planned] of this.#planned.entries()) {
+      if (planned.sent) continue;
+      const result = await this.#send(planned, index === 0, round).catch((error: unknown) => {
+        // Keeps the proof, because it took a second, and retries after a pause.
+        this.#pausedUntil = clock() + PAUSE_MS;
+        throw error;
+      });
       if (result === "stale") this.#discard();
       // If the gas price or the budget does not allow it now, the proof is kept.
-      else last.sent = result === "sent";
-      return result === "sent";
-    } catch (error) {
-      // Keeps the proof, because it took a second, and retries after a pause.
-      this.#pausedUntil = clock() + PAUSE_MS;
-      throw error;
+      if (result !== "sent") break;
+      planned.sent = true;
+      sentOne = true;
     }
+    return sentOne;
   }
 
   async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
@@ -159,6 +157,18 @@ export class Appender {
       log.debug({ data: error.data.slice(0, 10) }, "another sender appended these notes first");
       return "stale";
     }
+  }
+
+  /** Proves one append after the other, without waiting for the rounds that send them. */
+  async #proveAll(appended: number, round: Round, onProved: () => void): Promise<void> {
+    const discarded = this.#discarded;
+    do {
+      const planned = await this.#prove(appended, round);
+      if (planned === undefined || discarded !== this.#discarded) return;
+      this.#planned.push(planned);
+      onProved();
+      // If the last planned append is mined in the meantime, the next round knows the tree.
+    } while (this.#planned.length > 0 && (await this.#isTime(appended, round)) && this.#planned.length > 0);
   }
 
   async #prove(appended: number, { head }: Round): Promise<Planned | undefined> {
