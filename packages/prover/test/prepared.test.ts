@@ -3,6 +3,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
+import { toProofPoints } from "../src/fast/prove.ts";
 import {
   type Artifacts,
   createProver,
@@ -128,17 +129,7 @@ describe("prepared proofs", function () {
       const a = plus(G1.fromCoordinates(first.a), u, value - d1);
       const b = G2.add(G2.fromCoordinates(first.b.flat()), G2.multiply(v, mod(value - d1)));
       const c = plus(plus(c1, slope, value - d1), square, value * value - d1 * d1);
-      const [cx, cy] = G1.toCoordinates(c) as [bigint, bigint];
-      const [ax, ay] = G1.toCoordinates(a) as [bigint, bigint];
-      const [bx0, bx1, by0, by1] = G2.toCoordinates(b) as [bigint, bigint, bigint, bigint];
-      return {
-        a: [ax, ay],
-        b: [
-          [bx0, bx1],
-          [by0, by1],
-        ],
-        c: [cx, cy],
-      };
+      return toProofPoints(curve, a, b, c);
     };
     const [d1, d2, d3] = [
       randomBelow(SCALAR_FIELD_ORDER),
