@@ -5,7 +5,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 
 /** How long after its last payment a host is expected to ask for another one, ms. */
 const RECENT_MS = 900_000;
-/** Pause between two looks at the wallet's notes and prepared payments, ms. */
+/** Interval between checks of the wallet's notes and prepared payments, ms. */
 const LOOK_MS = 10_000;
 /** Errors after which no preparation can succeed any more. */
 const FINAL = new Set(["PREPARE_UNSUPPORTED", "WALLET_CLOSED", "INVALID_OPTION", "SIGNAL_NOT_FREE"]);

@@ -27,7 +27,7 @@ export function compileLadderKernel(modulus: bigint): Promise<Program> {
 
 type BinaryCall = (out: Code, a: Code, b: Code) => Code;
 
-/** sum(out, a, b): a + b of two products, minus the multiple of p that leaves it below 0.51. */
+/** sum(out, a, b): a + b of two products, minus the multiple of p that leaves it below 0.51 p in absolute value. */
 function defineSum(module: ModuleBuilder, field: FieldEmitter): BinaryCall {
   const double = (value: number): Code => v128.load(i32.const(0), field.pool.double(value));
   const round = double(1.5 * 2 ** 52);
