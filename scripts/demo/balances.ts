@@ -14,11 +14,13 @@ const LEFT_POOL = WITHDRAWN + RELAYER_FEE;
 
 export async function readBalances(world: World): Promise<Balance[]> {
   const { payer, merchant, relayer, provider, token, transactions } = world;
-  await transactions.readNew();
   const paid = world.sales.reduce((sum, { price }) => sum + price, TIP);
   await Promise.all([payer.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
-  const dollars = async (address: string) => BigInt(await token.getFunction("balanceOf")(address));
-  const ether = (address: string) => provider.getBalance(address);
+  await transactions.readNew();
+  // The relayer may still append the last notes, so everything is read at the last block whose gas is known.
+  const at = { blockTag: transactions.block };
+  const dollars = async (address: string) => BigInt(await token.getFunction("balanceOf")(address, at));
+  const ether = (address: string) => provider.getBalance(address, at.blockTag);
   const gas = transactions.receipts.reduce((sum, { fee }) => sum + fee, 0n);
   const inUsdc = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "USDC", expected, found });
   const inWei = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "wei", expected, found });

@@ -444,6 +444,7 @@ const prepay: Step = {
     const responses = await Promise.all(cities.map((city) => pay(`${server.origin}/hour/${city}`)));
     const ms = (performance.now() - start) / HOURS;
     const [{ unspent } = { unspent: 0n }] = await listPrepaid(payer.wallet);
+    await waitForAppend(world);
     await payer.wallet.scan();
     const served = responses.filter(({ status }) => status === 200).length;
     if (served !== HOURS || unspent !== price - HOUR * BigInt(HOURS) || payer.wallet.balance().total !== before)

@@ -119,7 +119,7 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
     poolContract: new Contract(pool, poolInterface, provider),
     service: new SottoService(service.url, { fetch: wire.toService }),
     relayer: { address: service.relayer, ether: RELAYER_ETHER },
-    transactions: new Transactions(provider, pool, deploymentBlock),
+    transactions: new Transactions(provider, service.relayer, deploymentBlock),
     sales: [],
   };
 }
@@ -193,31 +193,40 @@ export class Wire {
   }
 }
 
-/** The relayer's transactions. Each emits an event of the pool, and the story has no others. */
+/** The relayer's transactions, which are all of the story: it also submits the payer's deposits. */
 export class Transactions {
   /** All so far, in the order of the chain. */
   readonly receipts: TransactionReceipt[] = [];
-  readonly #provider: JsonRpcProvider;
-  readonly #pool: string;
+  readonly #provider: Pick<JsonRpcProvider, "getBlockNumber" | "getBlock" | "getTransactionReceipt">;
+  readonly #relayer: string;
   #block: number;
 
   /** @param block the last block before the story */
-  constructor(provider: JsonRpcProvider, pool: string, block: number) {
+  constructor(
+    provider: Pick<JsonRpcProvider, "getBlockNumber" | "getBlock" | "getTransactionReceipt">,
+    relayer: string,
+    block: number,
+  ) {
     this.#provider = provider;
-    this.#pool = pool;
+    this.#relayer = relayer.toLowerCase();
     this.#block = block;
   }
 
-  /** Reads the new blocks. @returns the receipts in them */
+  /** The last block read. */
+  get block(): number {
+    return this.#block;
+  }
+
+  /** Reads the new blocks. @returns the receipts in them, also of transactions that reverted */
   async readNew(): Promise<TransactionReceipt[]> {
     const toBlock = await this.#provider.getBlockNumber();
-    const fromBlock = this.#block + 1;
-    if (toBlock < fromBlock) return [];
-    const logs = await this.#provider.getLogs({ address: this.#pool, fromBlock, toBlock });
-    const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
-    const found = await Promise.all(hashes.map((hash) => this.#provider.getTransactionReceipt(hash)));
+    const numbers = Array.from({ length: Math.max(0, toBlock - this.#block) }, (_, index) => this.#block + 1 + index);
+    const blocks = await Promise.all(numbers.map((number) => this.#provider.getBlock(number, true)));
+    const all = blocks.flatMap((block) => block?.prefetchedTransactions ?? []);
+    const sent = all.filter(({ from }) => from.toLowerCase() === this.#relayer);
+    const found = await Promise.all(sent.map(({ hash }) => this.#provider.getTransactionReceipt(hash)));
     const receipts = found.filter((receipt) => receipt !== null);
-    this.#block = toBlock;
+    this.#block = Math.max(this.#block, toBlock);
     this.receipts.push(...receipts);
     return receipts;
   }
