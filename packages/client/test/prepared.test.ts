@@ -211,6 +211,29 @@ describe("prepared payments", () => {
     expect(world.prover.discarded).to.equal(1);
   });
 
+  it("are discarded if a reorganization moves the append of their root to a block that is not confirmed", async () => {
+    const world = new World();
+    const other = await world.wallet();
+    const payer = await world.funded([5_000n], { seed: SEED, finality: 3 });
+    const { approve, deposit } = await other.deposit({ amounts: [1_000n] });
+    world.chain.mine(approve, deposit);
+    await world.append();
+    const root = await rootOf(world);
+    nextSlot(world);
+    for (let blocks = 0; blocks < 3; blocks += 1) world.chain.mine();
+    const prepared = await payer.prepare({ recipient: world.recipient(other), amount: 1_000n });
+    expect(prepared.usable()).to.equal(true);
+    world.chain.takeBack(5);
+    for (let blocks = 0; blocks < 3; blocks += 1) world.chain.mine();
+    await world.append();
+    for (let blocks = 0; blocks < 2; blocks += 1) world.chain.mine();
+    await payer.scan();
+    expect(await rootOf(world)).to.equal(root);
+    expect(payer.notes()[0]!.state).to.equal("spendable");
+    expect(prepared.usable()).to.equal(false);
+    expect(world.prover.discarded).to.equal(1);
+  });
+
   it("do not use a note that came into the tree after the slot", async () => {
     const world = new World();
     const other = await world.funded([5_000n]);

@@ -130,16 +130,13 @@ export class PreparedPayments {
     if (this.#states.delete(state)) state.proof.discard();
   }
 
-  /** Whether its note is spendable, its root on the chain, its slot recent and its keys the pool's. */
-  #isCurrent({ note, size, root, slot, set }: PreparedState, now: WalletNote | undefined): boolean {
+  /**
+   * Whether its note is spendable, its root on the chain, its slot recent and its keys the pool's. The root commits to the
+   * note, so it cannot be another one at the same index.
+   */
+  #isCurrent({ size, root, slot, set }: PreparedState, now: WalletNote | undefined): boolean {
     const { options, sync } = this.#core;
-    if (
-      this.#core.closing.signal.aborted ||
-      now === undefined ||
-      now.nullifier !== note.nullifier ||
-      now.state !== "spendable"
-    )
-      return false;
+    if (this.#core.closing.signal.aborted || now?.state !== "spendable") return false;
     const append = sync.ledger.appendAt(sync.confirmed?.number ?? -1);
     const known = sync.ledger.appends.findLast((each) => each.size === size);
     if (append === undefined || known?.root !== root || known.size > append.size) return false;
