@@ -10,9 +10,13 @@ export interface AbiCodec<Value> {
 
 /** A call of a view function of a contract. */
 export interface ContractRead<Value> {
+  /** Must know the function `name`. */
   readonly abi: AbiCodec<Value>;
+  /** The contract, 20 bytes, hex with 0x. */
   readonly to: string;
+  /** A view function that returns at least one value. */
   readonly name: string;
+  /** Arguments, in the order of the ABI. */
   readonly values: readonly unknown[];
 }
 

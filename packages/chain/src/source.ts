@@ -5,10 +5,11 @@ import type { Block, Call, Log } from "./rpc/values.ts";
 export interface LogQuery {
   /** The contract, lower case. */
   readonly address: string;
-  /** First and last block, both included. */
+  /** First block, included. */
   readonly from: number;
+  /** Last block, included. */
   readonly to: number;
-  /** Default: all topics. */
+  /** Topics by position; null matches every value. Default: all logs of the contract. */
   readonly topics?: readonly (string | null)[] | undefined;
 }
 

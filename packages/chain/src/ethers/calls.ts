@@ -5,13 +5,17 @@ import { poolInterface, tokenInterface } from "./abi.ts";
 
 /** A transaction's target and calldata. Any account that pays the gas can send it. */
 export interface ContractCall {
+  /** The called contract, 20 bytes, lower-case hex with 0x. */
   to: string;
+  /** ABI-encoded calldata, hex with 0x. */
   data: string;
 }
 
 /** A deposit that any account may submit: it moves the depositor's tokens, and the submitter pays the gas. Plain JSON. */
 export interface DepositRequest extends DepositCall {
+  /** EIP-155 id of the pool's chain, decimal. */
   chainId: string;
+  /** Address of the pool that receives the tokens, 20 bytes, hex with 0x. */
   pool: string;
 }
 

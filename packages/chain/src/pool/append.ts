@@ -13,10 +13,15 @@ import { type ChainSource, readBlock } from "../source.ts";
 
 /** The arguments of the pool's `append`, which moves queued notes into the tree. */
 export interface AppendCall {
+  /** Root of the tree after the append, decimal. */
   newRoot: string;
+  /** The next 1 to 64 commitments of the queue, in order, decimal. */
   leaves: readonly string[];
+  /** Proof of the circuit note_append: eight decimal words in the order of IVerifier.sol. */
   proof: readonly string[];
+  /** The checkpoint at which the append ends. */
   end: CheckpointWords;
+  /** The checkpoint after `end`; zeros if there is none. The contract uses it to refuse an append that is too short. */
   next: CheckpointWords;
 }
 
@@ -32,8 +37,11 @@ export interface AppendProver {
 
 /** What the proof of an append is made from. */
 export interface AppendOptions {
+  /** Source of the timestamps of the checkpoints' blocks. */
   chain: ChainSource;
+  /** EIP-155 id of the pool's chain. The proof is valid for this chain and pool only. */
   chainId: bigint;
+  /** Address of the pool, 20 bytes, hex with 0x. */
   pool: string;
   /** The contract's queue in the block up to which `queue` was read. */
   start: QueueStart;
@@ -43,7 +51,9 @@ export interface AppendOptions {
   queue: readonly QueuedLeaf[];
   /** The tree with the first `start.appended` leaves. */
   tree: () => NoteTree | Promise<NoteTree>;
+  /** Proves the circuit note_append. */
   prover: AppendProver;
+  /** Aborts proving: the promise then rejects. */
   signal?: AbortSignal | undefined;
 }
 

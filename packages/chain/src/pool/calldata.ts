@@ -3,12 +3,13 @@ import { selectorOf } from "./codec.ts";
 
 /** A payment as a settle call contains it. */
 export interface SettledCall {
-  /** Groth16 proof, in the word order of IVerifier.sol. */
+  /** Groth16 proof: eight words in the order of IVerifier.sol. */
   proof: readonly bigint[];
   /** The ten public signals of the payment circuit. */
   signals: readonly bigint[];
   /** Last second in which the payment could settle. */
   validUntil: bigint;
+  /** keccak256(keccak256(resourceUrl), timestamp, senderCommitment), 256 bits. */
   resourceDigest: bigint;
   /** Offset of its first word in the calldata, bytes. */
   offset: number;

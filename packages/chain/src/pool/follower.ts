@@ -38,6 +38,7 @@ export interface PageSink {
 
 /** The pool that a follower reads, and how it reads. */
 export interface FollowerOptions<Newest extends Block = Block> {
+  /** Where the pool is read. Its `head` may return more than a `Block`: `CaughtUp.head` has the same fields. */
   chain: Omit<ChainSource, "head"> & { head(): Promise<Newest> };
   /** Lower case. */
   pool: string;

@@ -5,14 +5,19 @@ import { withTimes } from "./times.ts";
 
 /** The number of leaves ever queued, and how many of them are in the tree. */
 export interface QueueCounts {
+  /** 0 to 2^30; the index of the next leaf. */
   leaves: number;
+  /** At most `leaves`. */
   appended: number;
 }
 
 /** One append: the tree has `size` leaves and this root after it. */
 export interface Append {
+  /** The block with the Appended event. */
   blockNumber: number;
+  /** 1 to 2^30. */
   size: number;
+  /** A field element. */
   root: bigint;
 }
 

@@ -7,6 +7,7 @@ import { decodeEvent } from "./events.ts";
 
 /** Constants of a pool. */
 export interface PoolFacts {
+  /** The ERC-20 token of all notes. */
   readonly token: Address;
   /** Smallest amount of a deposited note, base units. */
   readonly smallestDeposit: bigint;

@@ -13,6 +13,7 @@ export interface ChainLog {
 export interface ChainOptions {
   /** URLs of JSON-RPC nodes, in order of preference. */
   urls: readonly string[];
+  /** EIP-155 id. Each node must confirm it before it is used, and every minute after that. */
   chainId: bigint;
   /** Timeout of one request, ms; default 10,000. */
   timeoutMs?: number | undefined;
@@ -20,8 +21,9 @@ export interface ChainOptions {
   maxResponseBytes?: number | undefined;
   /** Retries if every node failed, after 250 ms, 500 ms, 1 s ..; default 0. */
   retries?: number | undefined;
+  /** Default: faults of nodes are not logged. */
   log?: ChainLog | undefined;
-  /** Current time, ms. */
+  /** Current time, ms; default `Date.now`. */
   clock?: (() => number) | undefined;
 }
 

@@ -3,7 +3,9 @@ import { ChainError } from "../errors.ts";
 
 /** The header of a block. */
 export interface Block {
+  /** Height, from 0. */
   number: number;
+  /** 32 bytes, hex with 0x. */
   hash: string;
   /** Seconds. */
   timestamp: number;
@@ -17,6 +19,7 @@ export interface Head extends Block {
 
 /** Gas prices of the newest blocks, oldest first, in wei per unit of gas. */
 export interface FeeHistory {
+  /** Base fee of each block, and then of the block after the newest. */
   baseFees: bigint[];
   /** The 10th percentile of the priority fees of each block that has transactions. */
   tips: bigint[];
@@ -24,12 +27,19 @@ export interface FeeHistory {
 
 /** An event in the log of a contract. */
 export interface Log {
+  /** The contract that emitted it, 20 bytes, lower-case hex with 0x. */
   address: string;
+  /** At most four words of 32 bytes, hex with 0x; the first one is usually the hash of the event's signature. */
   topics: readonly string[];
+  /** ABI-encoded fields that are not indexed, hex with 0x. */
   data: string;
+  /** Height of its block. */
   blockNumber: number;
+  /** 32 bytes, hex with 0x. */
   blockHash: string;
+  /** 32 bytes, hex with 0x. */
   transactionHash: string;
+  /** Position among all logs of its block, from 0. */
   logIndex: number;
   /** Time of its block, seconds; undefined if the node does not return it. Some nodes return 0 instead. */
   timestamp?: number | undefined;
@@ -37,10 +47,11 @@ export interface Log {
 
 /** A transaction that a node knows. */
 export interface Transaction {
+  /** 32 bytes, lower-case hex with 0x. */
   hash: string;
-  /** The sender. */
+  /** The sender, 20 bytes, lower-case hex with 0x. */
   from: string;
-  /** Undefined if it creates a contract. */
+  /** The called account, 20 bytes, lower-case hex with 0x; undefined if the transaction creates a contract. */
   to: string | undefined;
   /** Calldata, hex with 0x. */
   data: string;
@@ -48,24 +59,33 @@ export interface Transaction {
 
 /** The result of an included transaction. */
 export interface Receipt {
+  /** 32 bytes, lower-case hex with 0x. */
   transactionHash: string;
-  /** The sender, which paid the gas. */
+  /** The sender, which paid the gas; 20 bytes, lower-case hex with 0x. */
   from: string;
+  /** Height of the block that includes it. */
   blockNumber: number;
+  /** 32 bytes, lower-case hex with 0x. */
   blockHash: string;
+  /** False if the call reverted. The sender pays the gas either way. */
   succeeded: boolean;
+  /** Units of gas. */
   gasUsed: bigint;
-  /** Wei per unit of gas. */
+  /** Wei per unit of gas; 0 if the node does not return it. */
   gasPrice: bigint;
   /** OP stack chains: fee in wei for the transaction's data on the parent chain; undefined if the node does not return it. */
   dataFee: bigint | undefined;
+  /** Its events, in order; none if the call reverted. */
   logs: Log[];
 }
 
 /** Parameters of eth_call. Without `to`, `data` is creation code, which runs a contract that is not deployed. */
 export interface Call {
+  /** The account that the contract sees as caller, 20 bytes, hex with 0x; the node chooses one if undefined. */
   from?: string;
+  /** The called contract, 20 bytes, hex with 0x. */
   to?: string | undefined;
+  /** Calldata, hex with 0x. */
   data: string;
   /** Gas limit, a hex quantity. */
   gas?: string;
