@@ -16,29 +16,43 @@ import { settledEvent } from "./settled.ts";
 
 /** The expected values that a receipt is checked against. */
 export interface CheckReceiptOptions {
+  /** Where the block of the payment is read. Its node learns which block that is. */
   chain: ChainSource;
-  /** The chain and pool that the payment must be on. */
+  /** EIP-155 id of the chain that the payment must be on. */
   chainId: bigint;
+  /** Address of the pool that the payment must be in, 20 bytes, hex with 0x. */
   pool: string;
   /** Required confirmations, 1 or more: blocks from the payment's block on, itself included. */
   confirmations: number;
-  /** The text that this verifier chose. Without it, the receipt may be a copy of one made for someone else. */
+  /**
+   * The text that this verifier chose. Without it, any challenge is accepted: the receipt may be a copy of one made for
+   * someone else.
+   */
   challenge?: string | undefined;
 }
 
 /** The facts that a checked receipt proves. */
 export interface CheckedReceipt {
+  /** EIP-155 id. */
   chainId: bigint;
+  /** The pool that settled the payment. */
   pool: Address;
+  /** Hash of the settling transaction, 32 bytes, hex with 0x. */
   transaction: string;
+  /** Height of the block with that transaction; it has the required confirmations. */
   block: number;
   /** keccak256 of the payment's signals: receipts with equal digests are for the same payment. */
   digest: string;
   /** Leaf index of the recipient's note. */
   leafIndex: number;
+  /**
+   * The shielded address that was paid, 64 bytes as hex, and the wallet address that the payer named with it. Only a
+   * binding says whose wallet it is.
+   */
   recipient: { wallet: Address; shieldedAddress: string };
-  /** Base units. */
+  /** Base units, 0 to 2^64 - 1. */
   amount: bigint;
+  /** The URL that was paid for, 1 to 2,048 characters. */
   resourceUrl: string;
   /** When the payment was made, milliseconds since the Unix epoch. */
   timestamp: number;

@@ -20,46 +20,69 @@ const SIGNALS = CIRCUITS.payment.publicSignalCount;
  * the payment's receipt key. docs/protocol.md says what a receipt proves, and to whom.
  */
 export interface Receipt {
+  /** Names the format. */
   readonly type: "sotto-receipt";
+  /** Version of the format. */
   readonly version: 1;
-  /** Decimal. */
+  /** EIP-155 id, decimal. */
   readonly chainId: string;
+  /** Address of the pool, 20 bytes, lower-case hex with 0x. */
   readonly pool: string;
+  /** Hash of the settling transaction, 32 bytes, lower-case hex with 0x. */
   readonly transaction: string;
+  /** Height of its block. */
   readonly block: number;
   /** The ten public signals, decimal. */
   readonly publicSignals: readonly string[];
+  /**
+   * The wallet address that the payer named, 20 bytes, and the shielded address that was paid, 64 bytes; hex with 0x.
+   */
   readonly recipient: { readonly wallet: string; readonly shieldedAddress: string };
   /** Base units, decimal. */
   readonly amount: string;
+  /** The URL that was paid for, 1 to 2,048 characters. */
   readonly resourceUrl: string;
-  /** When the payment was made, milliseconds. */
+  /** When the payment was made, milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  /** Owner tag of the spent note, decimal, and the public receipt key: they open the sender commitment. */
+  /** Owner tag of the spent note, decimal. With the receipt key it opens the sender commitment. */
   readonly ownerTag: string;
+  /** Public Ed25519 key of this payment, 32 bytes, hex with 0x. It signs the receipt. */
   readonly receiptKey: string;
-  /** The verifier's challenge that the signature answers; "" for none. */
+  /** The verifier's challenge that the signature answers, at most 256 characters; "" for none. */
   readonly challenge: string;
-  /** Ed25519, 64 bytes. */
+  /** Ed25519 signature, 64 bytes, hex with 0x. */
   readonly signature: string;
 }
 
 /** A parsed receipt; none of its claims are checked yet. */
 export interface ParsedReceipt {
+  /** EIP-155 id. */
   readonly chainId: bigint;
+  /** The pool that the receipt names. */
   readonly pool: Address;
+  /** Hash of the settling transaction, 32 bytes, lower-case hex with 0x. */
   readonly transaction: string;
+  /** Height of its block. */
   readonly block: number;
+  /** The ten public signals of the payment, each a field element. */
   readonly signals: readonly bigint[];
   /** keccak256 of the signals, which identifies the payment. */
   readonly digest: Bytes32;
+  /** The wallet that the payer named, and the shielded address that was paid: decoded, and as 64 bytes of hex. */
   readonly recipient: ReturnType<typeof decodeShieldedAddress> & { wallet: Address; shieldedAddress: string };
+  /** Base units, 0 to 2^64 - 1. */
   readonly amount: bigint;
+  /** The URL that was paid for, 1 to 2,048 characters. */
   readonly resourceUrl: string;
+  /** When the payment was made, milliseconds since the Unix epoch. */
   readonly timestamp: number;
+  /** Owner tag of the spent note, a field element. */
   readonly ownerTag: bigint;
+  /** Public Ed25519 key, 32 bytes. */
   readonly receiptKey: Uint8Array;
+  /** At most 256 characters without control characters; "" for none. */
   readonly challenge: string;
+  /** Ed25519 signature, 64 bytes. */
   readonly signature: Uint8Array;
 }
 

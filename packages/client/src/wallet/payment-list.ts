@@ -7,20 +7,23 @@ import type { Received } from "./viewing.ts";
 export interface PaymentEntry {
   /** Id in the journal; TRANSACTION:LEAF for an incoming payment. */
   id: string;
+  /** `out`: the wallet paid. `in`: the wallet was paid. */
   direction: "out" | "in";
   /** An incoming payment is `pending` until it has the required confirmations, then `settled`. */
   state: PaymentState | "pending";
-  /** Base units. */
+  /** Base units, 0 to 2^64 - 1. */
   amount: bigint;
   /** The amount as a decimal of the token. */
   decimal: string;
-  /** The recipient; "" for an incoming payment, because the chain does not show the payer. */
+  /** Wallet address of the recipient; "" for an incoming payment, whose recipient is this wallet. */
   recipientWallet: string;
+  /** Shielded address of the recipient, 64 bytes, hex with 0x; "" for an incoming payment. */
   recipientAddress: string;
-  /** The resource; "" for an incoming payment, because only the payer's bundle has it. */
+  /** URL of the resource; "" for an incoming payment, because only the payer's bundle has it. */
   resource: string;
-  /** The settling transaction and its block; "" and undefined until then. */
+  /** Hash of the settling transaction, 32 bytes, hex with 0x; "" until then. */
   transaction: string;
+  /** Height of its block; undefined until then. */
   block: number | undefined;
   /** When it was started, ISO 8601; "" for an incoming payment. */
   begun: string;
@@ -32,6 +35,7 @@ export interface PaymentEntry {
 export interface PaymentsOptions {
   /** Decimals of the token, 0 to 77. */
   decimals: number;
+  /** `out`: only payments that the wallet made. `in`: only those that it received. Default: both. */
   direction?: "out" | "in" | undefined;
 }
 

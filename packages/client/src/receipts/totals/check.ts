@@ -18,29 +18,43 @@ import { challengeOf, claimHash, type ParsedTotals, parseTotals, relationOf } fr
 
 /** The expected values that a statement of totals is checked against. */
 export interface CheckTotalsOptions {
+  /** Where the payments of the statement's blocks are read. */
   chain: ChainSource;
+  /** EIP-155 id of the chain that the statement must be of. */
   chainId: bigint;
+  /** Address of the pool that the statement must be of, 20 bytes, hex with 0x. */
   pool: string;
+  /** Required confirmations of the statement's last block, 1 or more. */
   confirmations: number;
-  /** The auditor that the statement must name. */
+  /** The auditor that the statement must name. Default: any, so it may be a copy of one made for someone else. */
   auditor?: string | undefined;
+  /** Receives the last block that was read and the last block to read, after each request for events. */
   onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
+  /** Aborts before the next request for events. */
   signal?: AbortSignal | undefined;
 }
 
 /** The facts that a checked statement proves. Amounts in base units. */
 export interface CheckedTotals {
+  /** EIP-155 id. */
   chainId: bigint;
+  /** The pool of the payments. */
   pool: Address;
+  /** The wallet address that the payers of the hidden payments named. Only a binding says whose it is. */
   wallet: Address;
+  /** The address that was paid, 64 bytes, hex with 0x. */
   shieldedAddress: string;
+  /** The auditor that the statement names, 1 to 256 characters. */
   auditor: string;
+  /** First block, included. */
   fromBlock: number;
+  /** Last block, included. */
   toBlock: number;
   /** Total paid to the address in these blocks, hidden and shown payments together. */
   total: bigint;
-  /** Number of payments, and how many of them have hidden amounts. */
+  /** Number of payments to the address, hidden and shown. */
   payments: number;
+  /** How many of them have hidden amounts. */
   hidden: number;
   /** Payments whose amount is shown. */
   shown: { transaction: string; block: number; leafIndex: number; amount: bigint }[];

@@ -24,16 +24,23 @@ import { type Claim, challengeOf, claimHash, hashWords, relationOf, type TotalsS
 
 /** The payments whose total is proved, and the auditor. */
 export interface TotalsOptions {
+  /** Where the payments of these blocks are read. */
   chain: ChainSource;
+  /** EIP-155 id of the pool's chain. */
   chainId: bigint;
+  /** Address of the pool, 20 bytes, hex with 0x. */
   pool: string;
+  /** Viewing key of the shielded address. The statement does not reveal it. */
   viewingKey: bigint;
+  /** The address that was paid, 64 bytes, hex with 0x. */
   shieldedAddress: string;
   /** The wallet address that payers name with the shielded address. */
   wallet: string;
   /** The auditor, 1 to 256 characters. The statement is valid only for this auditor. */
   auditor: string;
+  /** First block, included. */
   fromBlock: number;
+  /** Last block, included. At most 20,000 payments, to all recipients together, may be settled in these blocks. */
   toBlock: number;
   /** Required confirmations of `toBlock`, 1 or more. */
   confirmations: number;
@@ -44,7 +51,9 @@ export interface TotalsOptions {
    * address. Default: proving fails if there are such payments.
    */
   showRest?: boolean | undefined;
+  /** Receives the last block that was read and the last block to read, after each request for events. */
   onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
+  /** Aborts before the next request or payment. */
   signal?: AbortSignal | undefined;
 }
 

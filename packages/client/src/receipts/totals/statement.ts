@@ -25,13 +25,13 @@ export const MAX_EVENTS = 20_000;
 
 /** A payment whose amount stays hidden, with the values that reveal its true C to the auditor. Decimal strings. */
 export interface HiddenPayment {
+  /** Index of the payment's note in the tree. */
   readonly leafIndex: number;
+  /** Shows the auditor the true C, which the chain hides. */
   readonly senderCommitment: string;
-  /**
-   * The signals context and root. The auditor needs them, the address and the event to check the digest of all ten
-   * signals.
-   */
+  /** Signal 1 (resourceUrl). With root, address and event, the auditor computes the digest of all ten signals. */
   readonly resource: string;
+  /** Signal 5 (root). */
   readonly root: string;
 }
 
@@ -40,27 +40,39 @@ export interface HiddenPayment {
  * else.
  */
 export interface SharedPoint {
+  /** Index of the recipient's note in the tree. */
   readonly leafIndex: number;
+  /** S, 32 bytes, hex with 0x. */
   readonly shared: string;
 }
 
 /** A statement of the total that one shielded address was paid in a range of blocks, as JSON. */
 export interface TotalsStatement {
+  /** Names the format. */
   readonly type: "sotto-totals";
+  /** Version of the format. */
   readonly version: 1;
+  /** EIP-155 id, decimal. */
   readonly chainId: string;
+  /** Address of the pool, 20 bytes, lower-case hex with 0x. */
   readonly pool: string;
+  /** The wallet address that payers name with the shielded address, 20 bytes, lower-case hex with 0x. */
   readonly wallet: string;
+  /** The address that was paid, 64 bytes, hex with 0x. */
   readonly shieldedAddress: string;
-  /** The auditor that the statement is made for: a text, such as a name and a date. */
+  /** The auditor that the statement is made for: a text, such as a name and a date, of 1 to 256 characters. */
   readonly auditor: string;
+  /** First block, included. */
   readonly fromBlock: number;
+  /** Last block, included. */
   readonly toBlock: number;
   /** Hash of `toBlock`, which binds the statement to one chain history. */
   readonly blockHash: string;
   /** Sum of the hidden payments, base units, decimal. */
   readonly hiddenTotal: string;
+  /** Payments to the address whose amounts count only in `hiddenTotal`. */
   readonly hidden: readonly HiddenPayment[];
+  /** All other payments of these blocks: those to the address with a visible amount, and those to others. */
   readonly shared: readonly SharedPoint[];
   /** Challenge and response of the Chaum-Pedersen proof, decimal. */
   readonly proof: { readonly challenge: string; readonly response: string };
