@@ -13,9 +13,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { completeBundle, encodeBundle, encodeProofHeader } from "@sotto/protocol";
 import {
   encodePrepaidHeader,
   PREPAID_PATH,
+  PREPAID_RECOVER_PATH,
   type PrepaidToken,
   prepaidTokenInput,
   type WirePrepaidKeyFile,
@@ -32,7 +34,7 @@ import { parseConfig } from "../src/paywall/config.ts";
 import { Keyring } from "../src/prepaid/keyring.ts";
 import { Verifier } from "../src/prepaid/verifier.ts";
 import { BACKENDS } from "./support/claim-servers.ts";
-import { DEPLOYMENT } from "./support/payment.ts";
+import { createRecipient, DEPLOYMENT, paymentTo, termsOf } from "./support/payment.ts";
 import {
   ask,
   createMerchant,
@@ -534,6 +536,46 @@ describe("the store of prepaid tokens", function () {
     expect(told(await show(first, token!))).to.equal("402");
   });
 });
+
+describe("the recovery of a pack", function () {
+  slow(this, "generates keys");
+
+  it("is refused if the payment's time is in no epoch, or in another one than the key's", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
+    try {
+      const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
+      const recover = async (timestamp: number) => {
+        const proof = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp });
+        const request = { key, count: 100, batch: Buffer.alloc(100 * 256).toString("base64url"), proof };
+        const decision = await server.paywall.decide({
+          method: "POST",
+          target: PREPAID_RECOVER_PATH,
+          header: () => [],
+          body: async () => new TextEncoder().encode(JSON.stringify(request)),
+        });
+        const { code } = (decision as { body: { code?: string } }).body;
+        return `${told(decision)} ${code}`;
+      };
+      const times = [0, Date.UTC(1999, 11), NEXT_EPOCH + 86_400_000, Date.UTC(3000, 0), 8.64e15];
+      for (const time of times) expect(await recover(time), String(time)).to.equal("403 PREPAID_PAYMENT_REFUSED");
+      // The control: only the service is missing.
+      expect(await recover(NOW)).to.equal("503 later PREPAID_UNAVAILABLE");
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+/** A proof header that is well-formed, and nothing more. */
+function proofHeader(): string {
+  const recipient = createRecipient();
+  const { header, senderCommitment } = paymentTo(recipient);
+  const { paymentToken, txSignature } = header;
+  const bundle = encodeBundle(completeBundle(header, senderCommitment, termsOf(recipient)));
+  return encodeProofHeader({ bundle, paymentToken, txSignature });
+}
 
 /** `payment.prepaid` of the 402. */
 async function offer(server: PrepaidServer, target = "/paid"): Promise<object | undefined> {
