@@ -1,6 +1,5 @@
-import { Field } from "@noble/curves/abstract/modular.js";
-import { grainGenConstants } from "@noble/curves/abstract/poseidon.js";
-import { FIELD_MODULUS, invertField, multiplyField, subtractField, toField } from "../field.ts";
+import { invertField, invertFields, multiplyField, subtractField, toField } from "../field.ts";
+import { Grain } from "./grain.ts";
 
 /** Full rounds, half of them before and half after the partial rounds. */
 export const FULL_ROUNDS = 8;
@@ -31,6 +30,14 @@ type Matrix = bigint[][];
 
 function multiply(a: Matrix, b: Matrix): Matrix {
   return a.map((row) => b[0]!.map((_, j) => toField(row.reduce((sum, cell, k) => sum + cell * b[k]![j]!, 0n))));
+}
+
+/** @param exponent at least 1 */
+function power(matrix: Matrix, exponent: number): Matrix {
+  if (exponent === 1) return matrix;
+  const half = power(matrix, exponent >> 1);
+  const square = multiply(half, half);
+  return exponent % 2 === 0 ? square : multiply(square, matrix);
 }
 
 /** Gauss-Jordan; the MDS matrix's minors are invertible, so a pivot is always found. */
@@ -64,8 +71,11 @@ function invert(matrix: Matrix): Matrix {
  */
 function generate(width: number): PoseidonConstants {
   const partialRounds = PARTIAL_ROUNDS[width - 2]!;
-  const options = { Fp: Field(FIELD_MODULUS), t: width, roundsFull: FULL_ROUNDS, roundsPartial: partialRounds };
-  const { mds, roundConstants } = grainGenConstants(options);
+  const grain = new Grain(width, FULL_ROUNDS, partialRounds);
+  const roundConstants = Array.from({ length: FULL_ROUNDS + partialRounds }, () => grain.elements(width));
+  const [xs, ys] = [grain.residues(width), grain.residues(width)];
+  // A Cauchy matrix.
+  const mds = xs.map((x) => invertFields(ys.map((y) => toField(x + y))));
   const apply = (lanes: readonly bigint[]) =>
     mds.map((row) => toField(row.reduce((sum, cell, j) => sum + cell * lanes[j]!, 0n)));
 
@@ -85,15 +95,13 @@ function generate(width: number): PoseidonConstants {
   const innerInverse = invert(inner);
   let row = [mds[0]!.slice(1)];
   let column = mds.slice(1).map((cells) => [cells[0]!]);
-  let power: Matrix = inner.map((cells, i) => cells.map((_, j) => (i === j ? 1n : 0n)));
   const partial: SparseRound[] = [];
   for (let round = partialRounds - 1; round >= 0; round--) {
     row = multiply(row, innerInverse);
     partial.push({ constant: constants[round]!, row: [corner, ...row[0]!], column: column.map((cells) => cells[0]!) });
     column = multiply(inner, column);
-    power = multiply(inner, power);
   }
-  const entry = [mds[0]!, ...multiply(power, mds.slice(1))];
+  const entry = [mds[0]!, ...multiply(power(inner, partialRounds), mds.slice(1))];
   return { width, full: [...roundConstants.slice(0, half), ...after], matrix: mds, entry, partial: partial.reverse() };
 }
 
