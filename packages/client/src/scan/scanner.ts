@@ -38,7 +38,7 @@ export interface ScanKeys {
 export class NoteScanner {
   readonly #scan: ScanKeys;
   readonly #deployment: Deployment;
-  /** The wallet's owner tags to search for, by tag. */
+  /** Indices of the wallet's owner tags, by tag. Only deposits have other tags than tag 0. */
   readonly #tags = new Map<bigint, number>();
   #highestTag = 0;
   /** Unspent and spent notes of the wallet, by nullifier. */
@@ -48,7 +48,6 @@ export class NoteScanner {
     this.#scan = keys;
     this.#deployment = deployment;
     this.#tags.set(keys.ownerTag, 0);
-    this.#openTags();
   }
 
   /** The keys with which received notes are decrypted. */
@@ -95,14 +94,12 @@ export class NoteScanner {
   /** Restores a note that was found before. */
   recall(note: FoundNote): void {
     if (note.nullifier !== undefined) this.#byNullifier.set(note.nullifier, note);
-    if (note.keyIndex > this.#highestTag) {
-      this.#highestTag = note.keyIndex;
-      this.#openTags();
-    }
+    this.#highestTag = Math.max(this.#highestTag, note.keyIndex);
   }
 
   #scanDeposit(event: DepositedEvent, findings: Findings): void {
     const { ownerTag, amount, leafIndex, commitment } = event;
+    this.#openTags();
     if (!this.#tags.has(ownerTag)) return;
     const note = { amount, ownerTag, blinding: depositBlinding(this.#deployment, leafIndex), leafIndex };
     // The contract computes the commitment. A node that changes it is detected here, not by a failing proof.
@@ -159,7 +156,10 @@ export class NoteScanner {
     all.notes.push(note);
   }
 
-  /** Derives the tags up to the gap limit after the highest one found. */
+  /**
+   * Derives the tags up to the gap limit after the highest one found. Opening a wallet does not need them: deriving a
+   * hundred tags takes as long as everything else that a wallet computes when it opens.
+   */
   #openTags(): void {
     const { keys } = this.#scan;
     if (keys === undefined) return;
