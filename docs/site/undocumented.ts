@@ -14,7 +14,7 @@ const ACTIONS = ReflectionKind.Method | ReflectionKind.Accessor;
  * formats and events, which docs/interface.md, docs/api.md and docs/protocol.md specify.
  */
 const WITH_FIELDS =
-  /^(?:@sotto\/(?:chain(?:\/.*)?|client(?:\/.*)?|resource-server(?:\/.*)?|mcp(?:\/.*)?|x402(?:\/.*)?|cli(?:\/.*)?)|create-sotto)$/;
+  /^(?:@sotto\/(?:chain(?:\/.*)?|client(?:\/.*)?|protocol(?:\/.*)?|resource-server(?:\/.*)?|mcp(?:\/.*)?|x402(?:\/.*)?|cli(?:\/.*)?)|create-sotto)$/;
 
 /** Whether a member implements an interface's or overrides a class's. */
 const repeats = ({ implementationOf, overwrites, inheritedFrom }: DeclarationReflection): boolean =>

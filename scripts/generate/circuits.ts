@@ -8,6 +8,9 @@ import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 const arrayOf = (shape: readonly number[]): string =>
   shape.reduce((inner) => (inner === "bigint" ? "readonly bigint[]" : `readonly (${inner})[]`), "bigint");
 
+/** A docstring from a description of circuits.json. */
+const docstring = (text: string): string => `  /** ${text.replace(/\.$/, "")}. */\n`;
+
 /** The witness input of a circuit: public signals first, in wire order, then private inputs. */
 function inputType(circuit: CircuitEntry): string {
   const fields = [
@@ -18,20 +21,30 @@ function inputType(circuit: CircuitEntry): string {
     ...circuit.privateInputs,
   ].map(({ name, shape, description }) => {
     const sizes = shape.length === 0 ? "" : `[${shape.join("][")}]: `;
-    return `  /** ${sizes}${description.replace(/\.$/, "")}. */\n  readonly ${name}: ${arrayOf(shape)};\n`;
+    return `${docstring(sizes + description)}  readonly ${name}: ${arrayOf(shape)};\n`;
   });
   return `export interface ${circuit.template}Input {\n${fields.join("")}}\n`;
 }
 
+interface NamedSignal {
+  name: string;
+  position: number;
+  size: number;
+  description: string;
+}
+
 /** Every public signal with its own name: an array whose elements have names becomes several signals. */
-function namedSignals({ publicSignals }: CircuitEntry): { name: string; position: number; size: number }[] {
+function namedSignals({ publicSignals }: CircuitEntry): NamedSignal[] {
   let position = 0;
-  return publicSignals.flatMap(({ name, size, elements }) => {
+  return publicSignals.flatMap(({ name, size, elements, description }) => {
     const start = position;
     position += size;
     return elements === undefined
-      ? [{ name, position: start, size }]
-      : elements.map((element, i) => ({ name: element, position: start + i, size: 1 }));
+      ? [{ name, position: start, size, description: size === 1 ? description : `[${size}]: ${description}` }]
+      : elements.map((element, i) => {
+          const one = { name: element, position: start + i, size: 1 };
+          return { ...one, description: `element ${i} of ${name}: ${description}` };
+        });
   });
 }
 
@@ -43,10 +56,19 @@ function positions(name: string, circuit: CircuitEntry): string {
 /** An interface of the public signals by name; the type of a value is its type parameter. */
 function signalsType(circuit: CircuitEntry): string {
   const fields = namedSignals(circuit).map(
-    ({ name, size }) => `  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
+    ({ name, size, description }) =>
+      `${docstring(description)}  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
   );
   return `/** The public signals of ${circuit.template}. */\nexport interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
 }
+
+type NamedCircuit = readonly [name: string, circuit: CircuitEntry];
+
+const signalsMember = ([name, circuit]: NamedCircuit): string =>
+  `${docstring(`${publicSignalCount(circuit)} field elements`)}  readonly ${name}: ${circuit.template}Signals<Word>;\n`;
+
+const inputMember = ([name, { template, privateInputs }]: NamedCircuit): string =>
+  `${docstring(`The public signals and ${privateInputs.length} private inputs`)}  readonly ${name}: ${template}Input;\n`;
 
 function tableEntry(name: string, circuit: CircuitEntry): string {
   let offset = 0;
@@ -77,10 +99,10 @@ export async function generateCircuits(): Promise<GeneratedFile> {
       `export const SIGNAL_POSITIONS = {\n${circuits.map(([name, circuit]) => positions(name, circuit)).join("")}} as const;\n`,
     ...circuits.map(([, circuit]) => signalsType(circuit)),
     "/** The public signals of each circuit by name. */\n" +
-      `export interface CircuitSignals<Word = bigint> {\n${circuits.map(([name, { template }]) => `  readonly ${name}: ${template}Signals<Word>;\n`).join("")}}\n`,
+      `export interface CircuitSignals<Word = bigint> {\n${circuits.map(signalsMember).join("")}}\n`,
     ...circuits.map(([, circuit]) => inputType(circuit)),
     "/** The witness input of each circuit. */\n" +
-      `export interface CircuitInputs {\n${circuits.map(([name, { template }]) => `  readonly ${name}: ${template}Input;\n`).join("")}}\n`,
+      `export interface CircuitInputs {\n${circuits.map(inputMember).join("")}}\n`,
   ].join("\n");
   return { path: join(root, "packages", "protocol", "src", "generated", "circuits.ts"), content };
 }

@@ -10,7 +10,9 @@ import { assertField, assertObject } from "./validate.ts";
 
 /** The statement of an append. */
 export interface AppendStatement extends Deployment {
+  /** Root of the tree before the append, a field element. */
   readonly oldRoot: bigint;
+  /** Root of the tree with these leaves, a field element. */
   readonly newRoot: bigint;
   /** Number of leaves in the tree before the append. */
   readonly startIndex: number;

@@ -6,32 +6,43 @@ import { assertInteger, assertObject } from "./validate.ts";
 
 /** A {@link Checkpoint} in the form of the contract's `INoteTree.Checkpoint`; numbers are decimal strings. */
 export interface CheckpointWords {
+  /** Number of the checkpoint, from 0. */
   sequence: string;
+  /** Value of the keccak chain after the checkpoint's last leaf. */
   chain: Bytes32;
+  /** Number of leaves queued since the pool was deployed, up to and including the checkpoint's last one. */
   count: string;
+  /** Time of the block that queued its leaves, Unix seconds. */
   timestamp: string;
 }
 
 /** A queued commitment and the block that queued it. */
 export interface QueuedLeaf {
+  /** The commitment, 1 to p - 1. */
   leaf: bigint;
+  /** The block that queued it. Leaves of different blocks are in different checkpoints. */
   blockNumber: number;
 }
 
 /** A pending checkpoint: a position in the queue at which an append may end. */
 export interface Checkpoint {
+  /** Number of the checkpoint, counted from 0 since the pool was deployed. */
   sequence: number;
   /** Value of the keccak chain after the checkpoint's last leaf. */
   chain: string;
   /** Number of leaves queued since the pool was deployed, up to and including the checkpoint's last one. */
   count: number;
+  /** The block that queued all of its leaves. */
   blockNumber: number;
 }
 
 /** The start of the queue: the fields of `INoteTree.QueueState` that this module needs. */
 export interface QueueStart {
+  /** Number of leaves in the tree, 0 to 2^30: the index of the first queued leaf. */
   appended: number;
+  /** Value of the keccak chain after these leaves, 32 bytes, hex with 0x. */
   appendedChain: string;
+  /** Sequence of the first checkpoint that is not in the tree. */
   firstPending: number;
 }
 

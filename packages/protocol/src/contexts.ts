@@ -36,9 +36,11 @@ export function validUntilOf(timestamp: number): bigint {
 
 /** The resource that is paid for, with the other inputs of its digest. */
 export interface Resource {
+  /** The URL that is paid for, not empty; hashed byte for byte. */
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
+  /** Sender commitment of the payment, a field element; it salts the digest. */
   readonly senderCommitment: bigint;
 }
 
@@ -85,10 +87,11 @@ export function depositBlinding(deployment: Deployment, leafIndex: number): bigi
 
 /** The terms of a withdrawal, besides its notes. The proof binds all of them, so the submitter cannot change them. */
 export interface WithdrawalTerms {
-  /** Receives amount - fee. */
+  /** Receives amount - fee; 20 bytes, hex with 0x. */
   readonly recipient: string;
-  /** Base units. */
+  /** Base units, at most the amount that is withdrawn. */
   readonly fee: bigint;
+  /** Receives the fee; 20 bytes, hex with 0x. */
   readonly feeRecipient: string;
   /** Unix time in seconds until which the withdrawal may be executed. */
   readonly validUntil: bigint;
@@ -131,6 +134,7 @@ export function signalsDigest(signals: readonly bigint[]): Bytes32 {
 
 /** The notes of an EIP-3009 deposit. The authorization's nonce commits to all of them. */
 export interface DepositNotes {
+  /** Owner tag of each note, at least one. */
   readonly ownerTags: readonly bigint[];
   /** Base units, one for each tag. */
   readonly amounts: readonly bigint[];

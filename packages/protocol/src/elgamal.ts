@@ -10,12 +10,15 @@ export const SCALAR_BITS = 249;
 
 /** Lifted ElGamal: R = r Base8, C = r PK + amount Base8. Additively homomorphic. */
 export interface Ciphertext {
+  /** r Base8, in the prime-order subgroup. */
   readonly R: Point;
+  /** S + amount Base8, in the prime-order subgroup. */
   readonly C: Point;
 }
 
 /** A ciphertext with the shared point S = r PK, which only sender and recipient know. */
 export interface Encryption extends Ciphertext {
+  /** r PK. It reveals the amount and opens the note, so it must stay secret. */
   readonly S: Point;
 }
 

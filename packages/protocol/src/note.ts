@@ -8,6 +8,7 @@ export interface Note {
   readonly amount: bigint;
   /** Poseidon1 of the owner's spending key. */
   readonly ownerTag: bigint;
+  /** A field element. It is public for a deposited note, and secret for every other one. */
   readonly blinding: bigint;
 }
 

@@ -6,7 +6,9 @@ import { assertField, assertObject } from "./validate.ts";
 
 /** The secrets of a note: its blinding, and the one-time pad that encrypts its amount. */
 export interface NoteSecrets {
+  /** Blinding of the note, a field element. */
   readonly blinding: bigint;
+  /** A field element; the amount travels as pad + amount, mod p. */
   readonly pad: bigint;
 }
 
@@ -70,10 +72,11 @@ export function senderCommitment(ownerTag: bigint, nonce: bigint): bigint {
 
 /** The recipient of a payment: its wallet on the wire, and the two parts of its shielded address. */
 export interface Recipient {
-  /** Ethereum address. */
+  /** Ethereum address, 20 bytes, hex with 0x. */
   readonly wallet: string;
   /** PK.x; it determines PK, because PK is in the prime-order subgroup. */
   readonly keyX: bigint;
+  /** tag_0 of the recipient, a field element. */
   readonly ownerTag: bigint;
 }
 

@@ -45,7 +45,9 @@ export type ErrorTable = Readonly<Record<string, ErrorDefinition>>;
 /** Base class of all errors of sotto: `code` is stable, `message` states what was wrong and what was expected. */
 export class SottoError extends Error {
   override readonly name: string = "SottoError";
+  /** Stable. docs/errors.md explains every code. */
   readonly code: string;
+  /** Values for programs, such as a limit; empty if there are none. */
   readonly details: ErrorDetails;
 
   constructor(code: string, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
@@ -62,6 +64,7 @@ export interface DefinedError<Code extends string> extends SottoError {
 
 /** An error class that takes the codes of one table. */
 export interface ErrorClass<Code extends string> {
+  /** Lets `instanceof` narrow an error to the codes of the class. */
   readonly prototype: DefinedError<Code>;
   new (code: Code, message: string, details?: ErrorDetails, options?: { cause?: unknown }): DefinedError<Code>;
 }

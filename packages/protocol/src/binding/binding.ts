@@ -14,10 +14,13 @@ import { type StructFields, structDigest, type TypedData, typedDataOf, typedData
 export interface ShieldedAddressBinding {
   /** E.164, or "" for a binding without a number. */
   readonly phone: string;
+  /** The wallet that signs. */
   readonly wallet: Address;
   /** The shielded address: 64 bytes as lower-case hex with 0x. */
   readonly key: string;
+  /** EIP-155 id of the pool's chain, below 2^256. */
   readonly chainId: bigint;
+  /** The only pool in which the key may be paid. */
   readonly pool: Address;
   /** Public base URL of the registry that publishes the binding, or "". */
   readonly service: string;

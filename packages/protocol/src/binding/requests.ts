@@ -9,8 +9,11 @@ import { type StructFields, structDigest, type TypedData, typedDataOf } from "./
 export interface PhoneUnlink {
   /** E.164. */
   readonly phone: string;
+  /** The wallet that is linked to the number; it signs. */
   readonly wallet: Address;
+  /** EIP-155 id of the link. */
   readonly chainId: bigint;
+  /** Pool of the link. */
   readonly pool: Address;
   /** Public base URL of the registry. */
   readonly service: string;
@@ -25,7 +28,9 @@ export interface PhoneUnlink {
 export interface PhoneLookup {
   /** E.164. */
   readonly phone: string;
+  /** The account that looks the number up and signs. */
   readonly wallet: Address;
+  /** EIP-155 id of the registry's chain. */
   readonly chainId: bigint;
   /** Public base URL of the registry. */
   readonly service: string;

@@ -6,7 +6,9 @@ import { climb } from "./ladder.ts";
 
 /** Affine point of Baby Jubjub, a x^2 + y^2 = 1 + d x^2 y^2, both coordinates in [0, p). */
 export interface Point {
+  /** 0 to p - 1. */
   readonly x: bigint;
+  /** 0 to p - 1. */
   readonly y: bigint;
 }
 

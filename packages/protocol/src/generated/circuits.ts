@@ -117,53 +117,85 @@ export const SIGNAL_POSITIONS = {
 
 /** The public signals of Payment. */
 export interface PaymentSignals<Word = bigint> {
+  /** Poseidon4 (domain 5) of wallet address, x of the recipient's encryption key, recipient's owner tag, sender commitment. */
   readonly recipientAddress: Word;
+  /** keccak256(chain id, pool, validUntil, resourceDigest) mod p; bound, not computed in the circuit. */
   readonly resourceUrl: Word;
+  /** element 0 of encryptedAmount: ephemeralX, Edwards x of R = r Base8; hiddenCipherX, Edwards x of C = r PK + amount Base8, plus the sender commitment mod p, which hides it from the chain. */
   readonly ephemeralX: Word;
+  /** element 1 of encryptedAmount: ephemeralX, Edwards x of R = r Base8; hiddenCipherX, Edwards x of C = r PK + amount Base8, plus the sender commitment mod p, which hides it from the chain. */
   readonly hiddenCipherX: Word;
+  /** pad + amount mod p, where pad is the second output of Poseidon 2->2 (domain 3) of the x of S and of R. */
   readonly amountHint: Word;
+  /** root of the tree that contains the spent note. */
   readonly root: Word;
+  /** Poseidon3 (domain 2) of spending key, spent commitment, leaf index. */
   readonly nullifier: Word;
+  /** element 0 of commitments: commitments of the recipient's note and of the change note. */
   readonly recipientCommitment: Word;
+  /** element 1 of commitments: commitments of the recipient's note and of the change note. */
   readonly changeCommitment: Word;
+  /** changePad + change amount mod p; bound, not computed in the circuit. */
   readonly changeHint: Word;
 }
 
 /** The public signals of ElgamalRange. */
 export interface ElgamalRangeSignals<Word = bigint> {
+  /** element 0 of encryptedAmount: Edwards x of R = r Base8 and of C = r PK + amount Base8. */
   readonly ephemeralX: Word;
+  /** element 1 of encryptedAmount: Edwards x of R = r Base8 and of C = r PK + amount Base8. */
   readonly cipherX: Word;
+  /** Edwards x of the recipient's encryption key PK. */
   readonly recipientKey: Word;
+  /** the recipient's owner tag; bound, not computed in the circuit. */
   readonly recipientTag: Word;
+  /** smallest amount allowed, token base units, 64 bits. */
   readonly lowerBound: Word;
+  /** largest amount allowed, token base units, 64 bits. */
   readonly upperBound: Word;
 }
 
 /** The public signals of Withdrawal. */
 export interface WithdrawalSignals<Word = bigint> {
+  /** keccak256(chain id, pool, recipient address, fee, fee recipient, validUntil) mod p; bound, not computed in the circuit. */
   readonly context: Word;
+  /** token base units that leave the pool, fee included, 64 bits. */
   readonly amount: Word;
+  /** root of the tree that contains the spent notes. */
   readonly root: Word;
+  /** [8]: nullifiers of the spent notes; 0 for an unused input. */
   readonly nullifiers: readonly Word[];
+  /** commitment of the output note. */
   readonly commitment: Word;
+  /** changePad + output amount mod p; bound, not computed in the circuit. */
   readonly changeHint: Word;
 }
 
 /** The public signals of NoteAppend. */
 export interface NoteAppendSignals<Word = bigint> {
+  /** root of the tree before the append; every leaf from startIndex on is empty. */
   readonly oldRoot: Word;
+  /** root of the tree after the append. */
   readonly newRoot: Word;
+  /** index of the first new leaf, 30 bits; startIndex + count <= 2^30. */
   readonly startIndex: Word;
+  /** number of leaves appended, 1 to 64. */
   readonly count: Word;
+  /** z = keccak256(chain id, pool, oldRoot, newRoot, startIndex, count, leaves) mod p, computed by the contract. */
   readonly challenge: Word;
+  /** y = sum of leaf_i z^i mod p, computed by the contract. */
   readonly evaluation: Word;
 }
 
 /** The public signals of each circuit by name. */
 export interface CircuitSignals<Word = bigint> {
+  /** 10 field elements. */
   readonly payment: PaymentSignals<Word>;
+  /** 6 field elements. */
   readonly elgamal_range: ElgamalRangeSignals<Word>;
+  /** 13 field elements. */
   readonly withdrawal: WithdrawalSignals<Word>;
+  /** 6 field elements. */
   readonly note_append: NoteAppendSignals<Word>;
 }
 
@@ -285,8 +317,12 @@ export interface NoteAppendInput {
 
 /** The witness input of each circuit. */
 export interface CircuitInputs {
+  /** The public signals and 13 private inputs. */
   readonly payment: PaymentInput;
+  /** The public signals and 3 private inputs. */
   readonly elgamal_range: ElgamalRangeInput;
+  /** The public signals and 9 private inputs. */
   readonly withdrawal: WithdrawalInput;
+  /** The public signals and 2 private inputs. */
   readonly note_append: NoteAppendInput;
 }

@@ -4,7 +4,9 @@ import type { RangeSignals } from "./signals.ts";
 
 /** The bounds that an amount proof must state for a price, both inclusive, base units. */
 export interface AmountBounds {
+  /** The price, 0 to 2^64 - 1 base units. */
   readonly lowerBound: bigint;
+  /** floor(1.1 times the price), at most 2^64 - 1 base units. */
   readonly upperBound: bigint;
 }
 

@@ -9,16 +9,25 @@ import { assertAmount, assertArray, assertObject, assertText, parseBaseField, pa
 import type { Mismatch } from "./mismatch.ts";
 import { PAYMENT_SIGNAL, RANGE_SIGNAL } from "./signals.ts";
 
-/** The payment proof bundle in its wire form (JSON). */
+/** The payment proof bundle in its wire form (JSON), interface 2.1. */
 export interface WireBundle {
+  /** Groth16 proof of the payment circuit: eight decimal strings in the order of IVerifier.sol. */
   readonly proof: readonly string[];
+  /** The payment circuit's ten public signals, decimal. */
   readonly publicSignals: readonly string[];
+  /** pack(R) then pack(C), 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
+  /** Groth16 proof of the circuit elgamal_range: eight decimal strings. */
   readonly amountProof: readonly string[];
+  /** Its six public signals, decimal: R.x, C.x, PK.x, tag, lower bound, upper bound. */
   readonly amountPublicSignals: readonly string[];
+  /** A field element, decimal. */
   readonly senderCommitment: string;
+  /** The recipient's wallet address, 20 bytes as hex with 0x. */
   readonly recipientPublicKey: string;
+  /** The URL that is paid for, 1 to 2,048 characters, compared byte for byte. */
   readonly resourceUrl: string;
+  /** When the payment was made, milliseconds since the Unix epoch. Resource servers refuse it after 300,000 ms. */
   readonly timestamp: number;
 }
 
@@ -28,14 +37,17 @@ export interface PaymentBundle {
   readonly proof: readonly bigint[];
   /** The payment circuit's ten public signals. */
   readonly publicSignals: readonly bigint[];
+  /** ElGamal ciphertext of the amount: two points of the prime-order subgroup. */
   readonly encryptedAmount: Ciphertext;
   /** Groth16 proof of the elgamal_range circuit (the amount proof). */
   readonly amountProof: readonly bigint[];
   /** Its six public signals: R.x, C.x, PK.x, tag, lower bound, upper bound. */
   readonly amountPublicSignals: readonly bigint[];
+  /** Opens signals 0 and 1 together with the recipient and the resource; a field element. */
   readonly senderCommitment: bigint;
   /** The recipient's wallet address. */
   readonly recipientPublicKey: Address;
+  /** The URL that is paid for, 1 to 2,048 characters, never normalised. */
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;

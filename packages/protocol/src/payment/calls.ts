@@ -2,39 +2,50 @@ import type { Bytes32 } from "../contexts.ts";
 
 /** The argument of a call that settles a payment, `IShieldedPool.Payment`. Numbers are decimal strings. */
 export interface PaymentCall {
+  /** Groth16 proof of the payment circuit: eight words in the order of IVerifier.sol. */
   proof: readonly string[];
   /** The ten public signals. */
   signals: readonly string[];
-  /** Unix time, seconds. */
+  /** Last second in which the payment may settle, Unix time. */
   validUntil: string;
+  /** keccak256(keccak256(resourceUrl), timestamp, senderCommitment). */
   resourceDigest: Bytes32;
 }
 
 /** The argument of a call that withdraws or merges, `IShieldedPool.Withdrawal`. Numbers are decimal strings. */
 export interface WithdrawalCall {
+  /** Groth16 proof of the withdrawal circuit: eight words in the order of IVerifier.sol. */
   proof: readonly string[];
   /** The thirteen public signals. */
   signals: readonly string[];
+  /** Receives amount - fee; 20 bytes, hex with 0x. */
   recipient: string;
   /** Base units, part of the amount. */
   fee: string;
+  /** Receives the fee; 20 bytes, hex with 0x. */
   feeRecipient: string;
-  /** Unix time, seconds. */
+  /** Last second in which it may be executed, Unix time. */
   validUntil: string;
 }
 
 /** Arguments of `depositWithAuthorization`: the depositor's EIP-3009 signature and the notes. Numbers are decimal strings. */
 export interface DepositCall {
+  /** The account that signed and whose tokens are deposited, 20 bytes, hex with 0x. */
   from: string;
+  /** Owner tag of each note, 1 to p - 1. */
   ownerTags: readonly string[];
   /** Base units, one for each tag. */
   amounts: readonly string[];
+  /** Any value; makes the nonces of two equal deposits different. */
   salt: Bytes32;
-  /** Unix time, seconds. */
+  /** The authorization is valid after this second, Unix time. */
   validAfter: string;
-  /** Unix time, seconds. */
+  /** The authorization is valid before this second, Unix time. */
   validBefore: string;
+  /** Recovery id of the signature, 27 or 28. */
   v: number;
+  /** r of the signature, 32 bytes, hex with 0x. */
   r: string;
+  /** s of the signature, 32 bytes, hex with 0x. */
   s: string;
 }

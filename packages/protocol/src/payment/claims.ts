@@ -22,21 +22,25 @@ export interface PaymentTokenClaims {
   readonly jti: string;
   /** keccak256 of the ten public signals. */
   readonly digest: Bytes32;
+  /** EIP-155 id, decimal. */
   readonly chainId: string;
+  /** The pool that settles the payment. */
   readonly pool: Address;
   /** The recipient's wallet. */
   readonly recipient: Address;
-  /** PK.x and owner tag of the recipient's shielded address. */
+  /** PK.x of the recipient's shielded address, decimal. */
   readonly recipientKey: string;
+  /** Owner tag of the recipient's shielded address, decimal. */
   readonly recipientTag: string;
   /** keccak256 of the resource's URL, see `resourceHash`. The URL itself could take up too much of a header. */
   readonly resourceHash: Bytes32;
-  /** The resource server uses it to open signals 0 and 1. */
+  /** Opens signals 0 and 1 for the resource server; decimal. */
   readonly senderCommitment: string;
+  /** Nullifier of the spent note, decimal. */
   readonly nullifier: string;
   /** The bundle's timestamp, ms. */
   readonly timestamp: number;
-  /** Last second in which the pool settles the payment. */
+  /** Last second in which the pool settles the payment, Unix time. */
   readonly validUntil: number;
 }
 

@@ -24,6 +24,8 @@ export type MismatchKind =
  * code and message.
  */
 export interface Mismatch<Kind extends MismatchKind = MismatchKind> {
+  /** What differs. Stable. */
   readonly kind: Kind;
+  /** A sentence for people, which may change between versions. */
   readonly message: string;
 }

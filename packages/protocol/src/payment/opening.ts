@@ -7,12 +7,15 @@ import type { Mismatch } from "./mismatch.ts";
 
 /** The values that open a payment's two hiding signals, the recipient signal and the resource signal. */
 export interface PaymentOpening {
+  /** Chain and pool in which the payment settles. */
   readonly deployment: Deployment;
+  /** Wallet and shielded address that are paid. */
   readonly recipient: Recipient;
+  /** The URL that is paid for, byte for byte. */
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  /** Salt of both signals. */
+  /** Salt of both signals, a field element. */
   readonly senderCommitment: bigint;
 }
 

@@ -12,6 +12,7 @@ import { paymentSignals, type RangeSignals, rangeSignals, signalWords } from "./
 
 /** A payment's statement: its bundle, with the public signals by name and the digests that identify the payment. */
 export interface PaymentStatement {
+  /** The parsed bundle. Neither of its proofs is verified. */
   readonly bundle: PaymentBundle;
   /** Public signals of the payment proof. */
   readonly signals: PaymentSignals;
@@ -19,16 +20,19 @@ export interface PaymentStatement {
   readonly range: RangeSignals;
   /** keccak256 of the ten signals: identifies the payment. */
   readonly digest: Bytes32;
+  /** keccak256(keccak256(resourceUrl), timestamp, senderCommitment). */
   readonly resourceDigest: Bytes32;
-  /** Last second in which the pool settles it. */
+  /** Last second in which the pool settles it, Unix time. */
   readonly validUntil: bigint;
 }
 
 /** The terms that a payment must meet. */
 export interface PaymentTerms {
+  /** Chain and pool in which the payment must settle. */
   readonly deployment: Deployment;
+  /** Wallet and shielded address that must be paid. */
   readonly recipient: Recipient;
-  /** Compared byte for byte. */
+  /** The URL that must be paid for, compared byte for byte. */
   readonly resourceUrl: string;
   /** The bounds that the amount proof must state. */
   readonly bounds: AmountBounds;

@@ -2,8 +2,9 @@
 export interface PaymentUse {
   /** keccak256 of its ten signals, which stays the same if the proof's bytes are re-randomised. */
   readonly digest: string;
-  /** Decimal. */
+  /** Nullifier of the spent note, decimal. */
   readonly nullifier: string;
+  /** The URL that the payment is for. */
   readonly resource: string;
   /** The payment's timestamp, ms. */
   readonly timestamp: number;

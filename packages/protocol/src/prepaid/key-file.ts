@@ -15,8 +15,9 @@ const PEM = /^-----BEGIN PRIVATE KEY-----\n(?:[A-Za-z0-9+/=]{1,76}\n)+-----END P
 
 /** A private key of a schedule, which signs tokens. */
 export interface PrepaidPrivateKey {
+  /** The UTC month in which the key signs, such as "2026-11". */
   readonly epoch: string;
-  /** Base units. */
+  /** Base units: 1, 2 or 5 times a power of ten. */
   readonly value: bigint;
   /** PKCS #8 as PEM, rsaEncryption, 2,048 bits. Secret. */
   readonly privateKey: string;
@@ -26,13 +27,19 @@ export interface PrepaidPrivateKey {
 export interface PrepaidKeyFile {
   /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;
+  /** At most one key for each value and epoch, 1 to 432 in total. */
   readonly keys: readonly PrepaidPrivateKey[];
 }
 
 /** keys.json as JSON. */
 export interface WirePrepaidKeyFile {
+  /** Version of the format. */
   readonly version: 1;
+  /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;
+  /**
+   * The keys with their epochs, such as "2026-11", their values in base units, decimal, and as PKCS #8 in PEM. Secret.
+   */
   readonly keys: readonly { readonly epoch: string; readonly value: string; readonly privateKey: string }[];
 }
 

@@ -15,8 +15,11 @@ export const MAX_PREPAID_EPOCHS = 12;
 
 /** A merchant's keys for several values and consecutive epochs. The merchant's wallet signs all of them at once. */
 export interface PrepaidSchedule {
+  /** The merchant's wallet, which signs the schedule. */
   readonly wallet: Address;
+  /** EIP-155 id of the chain on which packs are paid, below 2^53. */
   readonly chainId: bigint;
+  /** The pool in which packs are paid. */
   readonly pool: Address;
   /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;
@@ -99,14 +102,19 @@ export const scheduleDigest = (schedule: PrepaidSchedule): Bytes32 => structDige
 
 /** The wire form of a schedule: JSON. */
 export interface WireSchedule {
+  /** The merchant's wallet, 20 bytes as lower-case hex with 0x. */
   readonly wallet: string;
+  /** EIP-155 id. */
   readonly chainId: number;
+  /** The pool in which packs are paid, 20 bytes as lower-case hex with 0x. */
   readonly pool: string;
+  /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;
+  /** The first epoch, such as "2026-11". */
   readonly firstEpoch: string;
-  /** Decimal strings, base units. */
+  /** 1 to 12 values in base units, decimal, ascending. */
   readonly values: readonly string[];
-  /** DER of RFC 9578 as hex with 0x. */
+  /** For each epoch, the key of each value: DER of RFC 9578, 342 bytes as hex with 0x. */
   readonly keys: readonly (readonly string[])[];
 }
 
@@ -162,9 +170,11 @@ export function decodeSchedule(wire: unknown): PrepaidSchedule {
 
 /** A key of a schedule with its value and epoch. */
 export interface ScheduledKey {
-  /** Base units. */
+  /** Base units: 1, 2 or 5 times a power of ten. */
   readonly value: bigint;
+  /** The UTC month in which the key signs, such as "2026-11". */
   readonly epoch: string;
+  /** The public key for this value and epoch. */
   readonly key: PrepaidKey;
 }
 

@@ -8,14 +8,17 @@ export const MAX_SIGNED_SCHEDULE_BYTES = 128 * 1024;
 
 /** A schedule with its wallet's signature over `scheduleTypedData`. */
 export interface SignedSchedule {
+  /** The schedule that the signature is of. */
   readonly schedule: PrepaidSchedule;
-  /** Lower-case hex with 0x. */
+  /** 1 to 8,192 bytes, lower-case hex with 0x. */
   readonly signature: string;
 }
 
 /** The wire form of a signed schedule, which is also the content of schedule.signed.json. */
 export interface WireSignedSchedule {
+  /** The schedule that the signature is of. */
   readonly schedule: WireSchedule;
+  /** The wallet's signature, 1 to 8,192 bytes, lower-case hex with 0x. */
   readonly signature: string;
 }
 

@@ -15,8 +15,11 @@ export interface AppendArguments extends Deployment {
 
 /** An append ready to be proved. */
 export interface PreparedAppend extends Statement<"note_append"> {
+  /** Root of the tree before the append. */
   readonly oldRoot: bigint;
+  /** Root of the tree with the leaves. */
   readonly newRoot: bigint;
+  /** Number of leaves in the tree before the append: the index of the first new one. */
   readonly startIndex: number;
 }
 

@@ -23,6 +23,7 @@ import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./t
 export interface PaymentArguments extends Deployment {
   /** The tree at a root that the pool accepts. A proof against the newest confirmed root reveals the least. */
   readonly tree: NoteTree;
+  /** The note that is spent. It must be in the tree. */
   readonly note: SpendableNote;
   /** The payer's change key. */
   readonly changeKey: bigint;
@@ -30,9 +31,11 @@ export interface PaymentArguments extends Deployment {
   readonly nonceKey: Uint8Array;
   /** Owner tag of the change. */
   readonly changeTag: bigint;
+  /** The recipient's shielded address, and its wallet as 20 bytes, hex with 0x. */
   readonly recipient: ShieldedAddress & { readonly wallet: string };
   /** Base units, at most the note's amount. */
   readonly amount: bigint;
+  /** The URL that is paid for, not empty. */
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
@@ -44,16 +47,25 @@ export interface PaymentArguments extends Deployment {
 export interface PreparedPayment extends Statement<"payment"> {
   /** Wire form, 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
+  /** Poseidon2(owner tag of the spent note, `senderNonce`): a field element that never appears on chain. */
   readonly senderCommitment: bigint;
   /** Opens the sender commitment, to prove later who paid. */
   readonly senderNonce: bigint;
+  /**
+   * b of the encryption, 249 bits: `prepareRange` needs the same one. It reveals the amount, so it must stay secret.
+   */
   readonly scalar: bigint;
+  /** Nullifier of the spent note, a field element. */
   readonly nullifier: bigint;
+  /** Last second in which the pool settles it, Unix time. */
   readonly validUntil: bigint;
+  /** keccak256(keccak256(resourceUrl), timestamp, senderCommitment). */
   readonly resourceDigest: Bytes32;
   /** keccak256 of the public signals: identifies the payment. */
   readonly digest: Bytes32;
+  /** The note that the recipient gets. */
   readonly recipientNote: Note;
+  /** The note that the payer gets back. Its amount may be 0. */
   readonly changeNote: Note;
 }
 

@@ -7,13 +7,15 @@ import { publicSignalsOf, type Statement } from "./types.ts";
 
 /** The values from which the inputs of the circuit elgamal_range are computed. */
 export interface RangeArguments {
+  /** The recipient's shielded address. */
   readonly recipient: ShieldedAddress;
   /** Base units. */
   readonly amount: bigint;
   /** The payment's scalar, so that both proofs are for the same ciphertext. */
   readonly scalar: bigint;
-  /** Base units, both bounds included. */
+  /** Base units, at most the amount. */
   readonly lowerBound: bigint;
+  /** Base units, at least the amount. */
   readonly upperBound: bigint;
 }
 

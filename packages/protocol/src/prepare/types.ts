@@ -12,7 +12,9 @@ export type CircuitInput = Readonly<Record<string, CircuitValue>>;
 
 /** A circuit's input and the public signals that it must produce, in wire order, computed without the circuit. */
 export interface Statement<Name extends CircuitName = CircuitName> {
+  /** All inputs of the circuit by name. The private ones are secrets. */
   readonly input: CircuitInput & CircuitInputs[Name];
+  /** Field elements in wire order: the verifier's public inputs. */
   readonly publicSignals: readonly bigint[];
 }
 
@@ -25,8 +27,11 @@ export function publicSignalsOf(circuit: CircuitName, input: CircuitInput): bigi
 export interface SpendableNote {
   /** Base units. */
   readonly amount: bigint;
+  /** A field element. */
   readonly blinding: bigint;
+  /** The key whose owner tag the note has, a field element. Secret. */
   readonly spendingKey: bigint;
+  /** Index of the note in the tree, 0 to 2^30 - 1. */
   readonly leafIndex: number;
 }
 

@@ -16,12 +16,15 @@ import { assertAmount, assertObject } from "../validate.ts";
 import { type LocatedNote, locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
+  /** The tree at a root that the pool accepts. A proof against the newest confirmed root reveals the least. */
   readonly tree: NoteTree;
   /** 1 to 8 different notes. */
   readonly notes: readonly SpendableNote[];
   /** Base units that leave the pool: the recipient's part and the fee. The rest becomes one note. */
   readonly amount: bigint;
+  /** The wallet's change key, with which a restored wallet finds the output note. */
   readonly changeKey: bigint;
+  /** Owner tag of the output note. */
   readonly outputTag: bigint;
   /**
    * Withdraws the notes' whole amount and queues no note (changeHint 0), so that the withdrawal needs no room in the tree.
@@ -34,8 +37,11 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
 export interface PreparedWithdrawal extends Statement<"withdrawal"> {
   /** Nullifiers of the spent notes only, in order. */
   readonly nullifiers: readonly bigint[];
+  /** Signal 0: binds chain, pool, recipient, fee, fee recipient and validUntil. */
   readonly context: bigint;
+  /** keccak256 of the thirteen public signals. */
   readonly digest: Bytes32;
+  /** The note with what is left, which the wallet gets back. It is not queued if `leaveNothing` is true. */
   readonly outputNote: Note;
 }
 

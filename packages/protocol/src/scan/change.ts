@@ -4,6 +4,7 @@ import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 
 /** The keys that find a wallet's change. */
 export interface ChangeReader {
+  /** The wallet's change key of this pool, a field element. It also shows what the wallet spent. */
   readonly changeKey: bigint;
   /** tag_0 of the wallet. */
   readonly ownerTag: bigint;
@@ -17,6 +18,7 @@ export interface DeliveredChange {
   readonly unique: bigint;
   /** changePad + amount. */
   readonly changeHint: bigint;
+  /** Commitment of the change or output note, a field element. */
   readonly changeCommitment: bigint;
 }
 

@@ -19,6 +19,7 @@ export interface DeliveredNote {
   readonly ephemeralX: bigint;
   /** pad + amount. */
   readonly amountHint: bigint;
+  /** Commitment of the recipient's note, a field element. */
   readonly recipientCommitment: bigint;
 }
 

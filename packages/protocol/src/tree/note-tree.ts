@@ -7,6 +7,7 @@ import { decodeLevels, encodeLevels } from "./state.ts";
 
 /** The witness of one membership proof. */
 export interface TreePath {
+  /** Index of the leaf, 0 to 2^30 - 1. */
   readonly leafIndex: number;
   /** For each level, from the leaves up: all eight children of the node that the path goes through. */
   readonly pathChildren: readonly (readonly bigint[])[];

@@ -34,12 +34,17 @@ const section = (id: number, content: readonly number[]): number[] => [id, ...un
  * The contents of a module's sections by section id, as the specification numbers them. Missing sections are omitted.
  */
 export interface ModuleSections {
+  /** Section 1: the encoded type of functions. */
   readonly types: readonly (readonly number[])[];
+  /** Section 2: encoded imports. */
   readonly imports?: readonly (readonly number[])[] | undefined;
-  /** Index of each function's type. */
+  /** Section 3: for each function, the index of its type in `types`. */
   readonly functions: readonly number[];
+  /** Section 5: the encoded limits of memories. */
   readonly memories?: readonly (readonly number[])[] | undefined;
+  /** Section 7: encoded exports. */
   readonly exports: readonly (readonly number[])[];
+  /** Section 10: the encoded code of each function, in the order of `functions`, each with its size. */
   readonly bodies: readonly (readonly number[])[];
 }
 

@@ -7,6 +7,7 @@ import { assertInteger, parseAmount } from "../validate.ts";
 
 /** A contract of a deployment. */
 export interface DeployedContract {
+  /** 20 bytes, lower-case hex with 0x. */
   readonly address: Address;
   /** keccak256 of its code on chain. */
   readonly codeHash: string;
@@ -29,18 +30,23 @@ export type DeploymentContract = (typeof DEPLOYMENT_CONTRACTS)[number];
  * confirm a value.
  */
 export interface DeploymentManifest {
+  /** Version of the format. */
   readonly version: 1;
   /** Name of the network, for people. */
   readonly network: string;
   /** Set of keys to which the verifiers belong: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
   readonly set: string;
+  /** EIP-155 id, 1 to 2^53 - 1. */
   readonly chainId: number;
+  /** The ShieldedPool; equal to `contracts.pool.address`. */
   readonly pool: Address;
+  /** The ERC-20 token of all notes. */
   readonly token: Address;
   /** A block before the pool's deployment: all its events are in later blocks. */
   readonly deploymentBlock: number;
   /** Minimum amount of a deposited note, base units, decimal. */
   readonly smallestDeposit: string;
+  /** All contracts of the deployment, with the hashes of their code. */
   readonly contracts: Readonly<Record<DeploymentContract, DeployedContract>>;
   /** SHA-256 of each circuit's verification key, as in the set's lock. */
   readonly verificationKeys: Readonly<Record<string, string>>;

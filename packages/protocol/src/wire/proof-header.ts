@@ -21,6 +21,7 @@ export interface ProofHeader {
   readonly proof: readonly bigint[];
   /** Its ten public signals. */
   readonly publicSignals: readonly bigint[];
+  /** ElGamal ciphertext of the amount: two points of the prime-order subgroup. */
   readonly encryptedAmount: Ciphertext;
   /** Groth16 proof of the elgamal_range circuit, eight words. */
   readonly amountProof: readonly bigint[];
@@ -30,18 +31,23 @@ export interface ProofHeader {
   readonly timestamp: number;
   /** The service's payment token, not decoded yet. */
   readonly paymentToken: string;
-  /** Hash of the transaction that settled the payment. */
+  /** Hash of the transaction that settled the payment, 32 bytes. */
   readonly txSignature: Bytes32;
-  /** This field and the next two are optional: the resource server knows their values, or reads them from the token. */
+  /** Optional like the next two fields: the resource server knows their values, or reads them from the token. */
   readonly senderCommitment?: bigint | undefined;
+  /** The six public signals of the amount proof. */
   readonly amountPublicSignals?: readonly bigint[] | undefined;
+  /** The URL that is paid for, 1 to 2,048 characters. */
   readonly resourceUrl?: string | undefined;
 }
 
 /** The values that the proof header contains. */
 export interface ProofHeaderContent {
+  /** The bundle that was verified and settled. */
   readonly bundle: WireBundle;
+  /** The service's payment token: three base64url parts, at most 2,048 characters. */
   readonly paymentToken: string;
+  /** Hash of the transaction that settled the payment, 32 bytes. */
   readonly txSignature: Bytes32;
 }
 

@@ -7,12 +7,15 @@ interface Reader {
 
 /** The part of fetch's Response that is used. ECMAScript's types lack it. */
 export interface UnreadResponse {
+  /** The stream of bytes; null if the response has no body. */
   readonly body: { getReader(): Reader } | null;
 }
 
 /** The part of an AbortSignal that is used. */
 export interface StopSignal {
+  /** Whether it aborted already. */
   readonly aborted: boolean;
+  /** The value that `readBody` throws after an abort. */
   readonly reason: unknown;
   /** Calls `listener` when the signal aborts. */
   addEventListener(type: "abort", listener: () => void): void;

@@ -19,7 +19,9 @@ export type X402Mismatch = (typeof X402_MISMATCHES)[number];
 
 /** The reason why a payload does not meet the requirements. */
 export interface X402Refusal {
+  /** One of `X402_MISMATCHES`. Stable. */
   readonly reason: X402Mismatch;
+  /** A sentence for people, which may change between versions. */
   readonly message: string;
 }
 

@@ -36,8 +36,11 @@ export interface X402Privacy {
    * hidden; anonymous: only the payer, or payer and recipient, are hidden; public: nothing is hidden.
    */
   readonly class: "shielded" | "confidential" | "anonymous" | "public";
+  /** Whether an observer learns the amount. */
   readonly amount: "hidden" | "public";
+  /** Whether an observer learns who paid. */
   readonly payer: "hidden" | "public";
+  /** Whether an observer learns who was paid. */
   readonly recipient: "hidden" | "public";
 }
 
@@ -70,6 +73,7 @@ export const X402_PRIVACY_EXTENSION = {
 
 /** A resource that clients can discover. */
 export interface X402ListingOptions {
+  /** The HTTP method of the resource. */
   readonly method: X402ListedMethod;
   /** 1 to 500 characters for people and programs. */
   readonly description: string;
@@ -94,23 +98,31 @@ export interface X402ListingOptions {
 
 /** Describes a resource, as fields of x402's `resource`. */
 export interface X402ListingTexts {
+  /** 1 to 500 characters without control characters. */
   description?: string;
+  /** Content type of the response. */
   mimeType?: string;
+  /** Name of the resource server, 1 to 32 characters of printable ASCII. */
   serviceName?: string;
+  /** 1 to 5 different words, each 1 to 32 characters of printable ASCII. */
   tags?: string[];
+  /** https URL of an icon, at most 2,048 characters. */
   iconUrl?: string;
 }
 
 /** A listing as fields of a route of the published packages. */
 export interface X402Listing extends X402ListingTexts {
+  /** The extensions `bazaar` and `privacy`, together at most 4,096 bytes of JSON. */
   extensions: { [X402_BAZAAR]: X402Bazaar; [X402_PRIVACY]: typeof X402_PRIVACY_EXTENSION };
 }
 
 /** The extension `bazaar`. */
 export interface X402Bazaar {
+  /** Method, example of the input and example of the response. */
   readonly info: Json;
   /** JSON schema of `info`. */
   readonly schema: Json;
+  /** The path with names for its variable parts, such as `/users/:id`; absent if the path has none. */
   readonly routeTemplate?: string;
 }
 

@@ -24,8 +24,9 @@ const MAX_SECONDS = 100_000_000_000;
 
 /** The recipient's shielded address, and the binding with which the wallet `payTo` signed it. */
 export interface X402Recipient {
+  /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
-  /** The wallet's signature of its binding to the shielded address. */
+  /** The wallet's signature of its binding to the shielded address, 1 to 2,048 bytes, lower-case hex with 0x. */
   readonly signature: string;
   /** issuedAt of the binding, Unix seconds. */
   readonly issuedAt: number;
@@ -45,6 +46,7 @@ export interface X402Extra {
   readonly resource: string;
   /** Base URL of the service that verifies and settles. */
   readonly service: string;
+  /** The recipient's shielded address with the wallet's signature. */
   readonly recipient: X402Recipient;
   /** Id of the set of keys with which the service verifies. */
   readonly artifactSet?: string | undefined;
@@ -54,6 +56,7 @@ export interface X402Extra {
 
 /** PaymentRequirements of this scheme. */
 export interface X402Requirements {
+  /** "sotto". */
   readonly scheme: string;
   /** CAIP-2, eip155:CHAIN. */
   readonly network: string;
@@ -63,26 +66,39 @@ export interface X402Requirements {
   readonly amount: string;
   /** Wallet of the recipient. */
   readonly payTo: string;
+  /** Maximum age of a payment when it is verified, seconds, at least 1; more than 300 counts as 300. */
   readonly maxTimeoutSeconds: number;
+  /** An `X402Extra`, once `parseX402Terms` has parsed it. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
 /** The requirements, parsed. */
 export interface X402Terms {
+  /** EIP-155 id, from `network`. */
   readonly chainId: bigint;
+  /** The ShieldedPool, from `extra`. */
   readonly pool: Address;
+  /** The pool's token. */
   readonly asset: Address;
+  /** Decimals of the token, 0 to 77, for display. */
   readonly decimals: number;
   /** Base units, at least 1. */
   readonly amount: bigint;
+  /** The recipient's wallet: `payTo`. */
   readonly wallet: Address;
+  /** The shielded address with the wallet's signature, which is not checked yet. */
   readonly recipient: X402Recipient;
   /** The recipient's shielded address, decoded. */
   readonly address: ShieldedAddress;
+  /** The URL that is paid for, 1 to 2,048 characters, compared byte for byte. */
   readonly resource: string;
+  /** Base URL of the service that verifies and settles, at most 2,048 characters. */
   readonly service: string;
+  /** Maximum age of a payment when it is verified, seconds, at least 1; more than 300 counts as 300. */
   readonly maxTimeoutSeconds: number;
+  /** Id of the set of keys with which the service verifies; undefined if the server does not name it. */
   readonly artifactSet: string | undefined;
+  /** Id of this challenge, at most 128 characters; undefined if the server does not name one. */
   readonly challenge: string | undefined;
 }
 
