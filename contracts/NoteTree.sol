@@ -57,17 +57,16 @@ abstract contract NoteTree is INoteTree {
         bytes32 chain = NoteQueue.foldAll(_queue.appendedChain, leaves);
         if (chain != end.chain) revert LeavesMismatch(end.chain, chain);
 
-        uint256[6] memory signals;
-        signals[0] = _root;
-        signals[1] = newRoot;
-        signals[2] = start;
-        signals[3] = count;
-        // newRoot commits the prover to its leaves before the challenge is known. Other leaves than these give the same
-        // evaluation with probability 64/p (Schwartz-Zippel).
-        signals[4] =
-            uint256(keccak256(abi.encode(block.chainid, address(this), signals[0], newRoot, start, count, leaves))) %
-            FIELD_MODULUS;
-        signals[5] = NoteQueue.evaluate(leaves, signals[4]);
+        uint256[3] memory signals;
+        uint256 oldRoot = _root;
+        // newRoot commits the prover to its old root, index and leaves before the challenge is known. Others than these
+        // give the same evaluation with a probability of about 2^-217: docs/protocol.md, "The append challenge".
+        uint256 challenge =
+            uint256(keccak256(abi.encode(block.chainid, address(this), oldRoot, newRoot, start, count, leaves))) %
+                FIELD_MODULUS;
+        signals[0] = newRoot;
+        signals[1] = challenge;
+        signals[2] = NoteQueue.evaluate(oldRoot, start, leaves, challenge);
         if (!_NOTE_APPEND_VERIFIER.verifyProof(proof, signals)) revert InvalidAppendProof();
 
         _root = newRoot;

@@ -472,10 +472,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         string memory setting = "noteAppendVerifier";
         _requireCode(verifier, setting);
         uint256[8] memory proof;
-        uint256[6] memory signals;
+        uint256[3] memory signals;
         try INoteAppendVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
-            uint256[28] memory key = INoteAppendVerifier(verifier).verificationKey();
+            uint256[22] memory key = INoteAppendVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
         } catch {
             revert InvalidConfiguration(setting);

@@ -82,10 +82,10 @@ interface INoteTree {
     error InvalidAppendProof();
 
     /// @notice Moves the next queued leaves into the tree. Anyone may call it.
-    /// @dev Public signals of the proof: oldRoot, newRoot, startIndex, count, challenge z, evaluation y.
+    /// @dev Public signals of the proof: newRoot, challenge z, evaluation y.
     /// z = keccak256(abi.encode(chain id, pool, oldRoot, newRoot, startIndex, count, leaves)) mod p, where `leaves` is
     /// encoded as uint256[] with its offset and length, the pool as an address, and all others as uint256.
-    /// y = sum of leaves[i] * z^i mod p, with i from 0.
+    /// y = oldRoot + startIndex * z + sum of leaves[i] * z^(2 + i) mod p, with i from 0.
     /// The append must include every checkpoint older than 120 s, as far as 64 leaves allow.
     /// @param newRoot root of the tree after the append
     /// @param leaves the queued commitments from index `queue().appended` to the last one of `end`, 1 to 64

@@ -39,9 +39,9 @@ interface INoteAppendVerifier {
     /// @param proof eight words in the order above
     /// @param signals public signals in wire order
     /// @return valid true if the proof is valid for these signals
-    function verifyProof(uint256[8] calldata proof, uint256[6] calldata signals) external view returns (bool valid);
+    function verifyProof(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool valid);
 
     /// @notice The verification key, flattened, in the order that the precompiles take.
-    /// @return key as in IPaymentVerifier, with IC[0] .. IC[6]
-    function verificationKey() external pure returns (uint256[28] memory key);
+    /// @return key as in IPaymentVerifier, with IC[0] .. IC[3]
+    function verificationKey() external pure returns (uint256[22] memory key);
 }

@@ -48,11 +48,8 @@ library CircuitConstants {
     uint256 internal constant WITHDRAWAL_CHANGE_HINT = 12;
 
     /// @dev Number of public signals of the note_append circuit, then the index of each (of the first element of an array).
-    uint256 internal constant NOTE_APPEND_SIGNALS = 6;
-    uint256 internal constant NOTE_APPEND_OLD_ROOT = 0;
-    uint256 internal constant NOTE_APPEND_NEW_ROOT = 1;
-    uint256 internal constant NOTE_APPEND_START_INDEX = 2;
-    uint256 internal constant NOTE_APPEND_COUNT = 3;
-    uint256 internal constant NOTE_APPEND_CHALLENGE = 4;
-    uint256 internal constant NOTE_APPEND_EVALUATION = 5;
+    uint256 internal constant NOTE_APPEND_SIGNALS = 3;
+    uint256 internal constant NOTE_APPEND_NEW_ROOT = 0;
+    uint256 internal constant NOTE_APPEND_CHALLENGE = 1;
+    uint256 internal constant NOTE_APPEND_EVALUATION = 2;
 }

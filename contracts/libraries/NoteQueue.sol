@@ -211,12 +211,19 @@ library NoteQueue {
         }
     }
 
-    /// @notice Evaluates the polynomial whose coefficients are the leaves.
+    /// @notice Evaluates the polynomial whose coefficients are the old root, the index and the leaves of an append.
+    /// @param oldRoot root before the append
+    /// @param startIndex index of the first leaf
     /// @param leaves the leaves, in order
-    /// @param z the point
-    /// @return sum sum of leaves[i] * z^i mod p
-    function evaluate(uint256[] calldata leaves, uint256 z) internal pure returns (uint256 sum) {
-        // Horner's method, from the last leaf down.
+    /// @param z the point, below p
+    /// @return sum oldRoot + startIndex * z + sum of leaves[i] * z^(2 + i) mod p
+    function evaluate(
+        uint256 oldRoot,
+        uint256 startIndex,
+        uint256[] calldata leaves,
+        uint256 z
+    ) internal pure returns (uint256 sum) {
+        // Horner's method, from the last leaf down to the root.
         assembly ("memory-safe") {
             let start := leaves.offset
             for {
@@ -225,6 +232,8 @@ library NoteQueue {
                 position := sub(position, 0x20)
                 sum := addmod(mulmod(sum, z, FIELD_MODULUS), calldataload(position), FIELD_MODULUS)
             }
+            sum := addmod(mulmod(sum, z, FIELD_MODULUS), startIndex, FIELD_MODULUS)
+            sum := addmod(mulmod(sum, z, FIELD_MODULUS), oldRoot, FIELD_MODULUS)
         }
     }
 

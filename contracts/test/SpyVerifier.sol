@@ -6,11 +6,11 @@ pragma solidity 0.8.37;
 /// deployment and rejects it.
 contract SpyVerifier {
     /// @dev A key whose gamma and delta differ, as the pool's constructor requires.
-    uint256[28] private _key;
+    uint256[22] private _key;
 
     /// @notice The pool asked about these signals.
     /// @param signals the public signals
-    error Asked(uint256[6] signals);
+    error Asked(uint256[3] signals);
 
     constructor() {
         _key[6] = 1;
@@ -20,14 +20,14 @@ contract SpyVerifier {
     /// @param proof eight words; zeros are rejected without an error
     /// @param signals public signals in wire order
     /// @return valid false
-    function verifyProof(uint256[8] calldata proof, uint256[6] calldata signals) external pure returns (bool valid) {
+    function verifyProof(uint256[8] calldata proof, uint256[3] calldata signals) external pure returns (bool valid) {
         if (proof[0] != 0) revert Asked(signals);
         return false;
     }
 
     /// @notice The key, which has only what the constructor compares.
     /// @return key see INoteAppendVerifier
-    function verificationKey() external view returns (uint256[28] memory key) {
+    function verificationKey() external view returns (uint256[22] memory key) {
         return _key;
     }
 }

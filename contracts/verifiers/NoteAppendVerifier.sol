@@ -37,20 +37,14 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
         6148345337869911783473984458749514935301799732278460870696880521437656961758;
     uint256 private constant MINUS_DELTA_Y0 =
         4590098823603565537854598621178077276489263154180356387950169352602150079997;
-    uint256 private constant IC0_X = 21255071395422657618318788734425845404831013887316155789976242018203439008809;
-    uint256 private constant IC0_Y = 21483696481067785103987911103749179560792899674783469833168218042264969132744;
-    uint256 private constant IC1_X = 4800133490405288490101588419277787151311916765315983345577451106004535455672;
-    uint256 private constant IC1_Y = 10298510885910901091006027626312845598158500078051564578771153320985386465104;
-    uint256 private constant IC2_X = 4147835609371345373502411669088479271628929336204809096288403481082231337962;
-    uint256 private constant IC2_Y = 20944776786409536373909097333942951981963075581661518330777050676911048808416;
-    uint256 private constant IC3_X = 1173856785000137031684245435577897422718100150907147283617377572796127460197;
-    uint256 private constant IC3_Y = 1356360289920578786312028148731481536192710240542525852043826841121027326580;
-    uint256 private constant IC4_X = 11705760052088897370986385827001438569934183846591474058720971550638246339559;
-    uint256 private constant IC4_Y = 17330330897147373760193709514114084393473600915875547114892898761941728022881;
-    uint256 private constant IC5_X = 3119928390908245383622406218703009856308439557089178970922215269062743806148;
-    uint256 private constant IC5_Y = 6572154662504290058100073233087559079200686740246363458325272852572471188314;
-    uint256 private constant IC6_X = 17391371437023727697061545594482115599545077801909321388981364285818766135391;
-    uint256 private constant IC6_Y = 6775524197724358471229654061740892883201866055016899888206603971232920969535;
+    uint256 private constant IC0_X = 9453015590950889030448130420239396281666940561703232797549052879147352735583;
+    uint256 private constant IC0_Y = 15151279543955934017422813814052859215705681491920528500179043976089332109198;
+    uint256 private constant IC1_X = 21086887977374343383114218595317144204536104145230230552307848312209735306641;
+    uint256 private constant IC1_Y = 8512718485451756556306573454739063420272902958993725198679016303984563383969;
+    uint256 private constant IC2_X = 12909381740336130110278259547098682482607946435666730207294311161284742610528;
+    uint256 private constant IC2_Y = 899504414601741559898136482488012060556210625836660272549733990824858292900;
+    uint256 private constant IC3_X = 15587381096805465334963423375963245942476365925916526723589552730333255749050;
+    uint256 private constant IC3_Y = 80973926698008069672396497829841484264125484471309594111366078209483713393;
 
     /// @inheritdoc INoteAppendVerifier
     /// @dev Checks e(A, B) . e(alpha, -beta) . e(IC(signals), -gamma) . e(C, -delta) = 1. The signs are in the
@@ -60,7 +54,7 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
     /// The pairing's input, four pairs of six words, starts at 0x00. It overwrites the memory that Solidity reserves,
     /// which is safe because the assembly ends the call. The sum over the signals stays at 0x180. Until gamma and delta
     /// are written, 0x1c0 contains the product to add, and 0x200 the point and the signal to multiply.
-    function verifyProof(uint256[8] calldata proof, uint256[6] calldata signals) external view returns (bool) {
+    function verifyProof(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool) {
         assembly {
             let ok := 1
             mstore(0x180, IC0_X)
@@ -86,30 +80,6 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
             ok := and(ok, lt(signal, R))
             mstore(0x200, IC3_X)
             mstore(0x220, IC3_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x60))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC4_X)
-            mstore(0x220, IC4_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x80))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC5_X)
-            mstore(0x220, IC5_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0xa0))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC6_X)
-            mstore(0x220, IC6_Y)
             mstore(0x240, signal)
             ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
             ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
@@ -146,7 +116,7 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
     }
 
     /// @inheritdoc INoteAppendVerifier
-    function verificationKey() external pure returns (uint256[28] memory) {
+    function verificationKey() external pure returns (uint256[22] memory) {
         assembly {
             mstore(0x00, ALPHA_X)
             mstore(0x20, ALPHA_Y)
@@ -170,13 +140,7 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
             mstore(0x260, IC2_Y)
             mstore(0x280, IC3_X)
             mstore(0x2a0, IC3_Y)
-            mstore(0x2c0, IC4_X)
-            mstore(0x2e0, IC4_Y)
-            mstore(0x300, IC5_X)
-            mstore(0x320, IC5_Y)
-            mstore(0x340, IC6_X)
-            mstore(0x360, IC6_Y)
-            return(0x00, 0x380)
+            return(0x00, 0x2c0)
         }
     }
 }

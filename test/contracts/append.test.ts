@@ -1,6 +1,7 @@
-import { FIELD_MODULUS } from "@sotto/protocol";
+import { appendChallenge, evaluateAppend, FIELD_MODULUS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
@@ -209,6 +210,42 @@ describe("append", function () {
         const call: AppendArguments = [newRoot, list, proved[2], end, next];
         await refused(call).revertedWithCustomError(world.pool, "LeavesMismatch");
       }
+    });
+
+    it("a proof of another tree, index or leaves, and one for a challenge that the prover chose", async () => {
+      const [newRoot, leaves, , end, next] = world.appendArguments(2);
+      const proved = (signals: readonly bigint[]): AppendArguments => {
+        const { proof } = proveWithTrapdoor("note_append", signals);
+        return [newRoot, leaves, proof, end, next];
+      };
+      const statement = { ...world.deployment, oldRoot: world.tree.root, newRoot, startIndex: 0, leaves };
+      const challenge = appendChallenge(statement);
+      const y = evaluateAppend(challenge, statement);
+      await world.pool.append.staticCall(...appendTuple(proved([newRoot, challenge, y])));
+      for (const other of [
+        { oldRoot: 1n },
+        { startIndex: 1 },
+        { leaves: leaves.slice(1) },
+        { leaves: leaves.toReversed() },
+      ]) {
+        const evaluation = evaluateAppend(challenge, { ...statement, ...other });
+        await refused(proved([newRoot, challenge, evaluation])).revertedWithCustomError(
+          world.pool,
+          "InvalidAppendProof",
+        );
+      }
+      // At a chosen point, true or not, and with the signals in another order.
+      const chosen = [0n, 1n, appendChallenge({ ...statement, newRoot: 1n })];
+      for (const z of chosen)
+        await refused(proved([newRoot, z, evaluateAppend(z, statement)])).revertedWithCustomError(
+          world.pool,
+          "InvalidAppendProof",
+        );
+      for (const signals of [
+        [1n, challenge, y],
+        [challenge, newRoot, y],
+      ])
+        await refused(proved(signals)).revertedWithCustomError(world.pool, "InvalidAppendProof");
     });
 
     it("an end that is not a checkpoint, and a checkpoint with other values", async () => {

@@ -41,7 +41,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
     const payment = await world.payment();
     for (const [name, count] of [
       ["withdrawal", 13],
-      ["note_append", 6],
+      ["note_append", 3],
     ] as const) {
       const signals = Array.from({ length: count }, (_, i) => payment.signals[i] ?? 0n);
       const foreign = { ...payment, proof: proveWithTrapdoor(name, signals).proof };

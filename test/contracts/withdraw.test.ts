@@ -210,7 +210,7 @@ describe("withdraw", function () {
     const good = await world.withdrawal();
     for (const [name, count] of [
       ["payment", 10],
-      ["note_append", 6],
+      ["note_append", 3],
     ] as const) {
       const { proof } = proveWithTrapdoor(name, good.signals.slice(0, count));
       await refused({ ...good, proof }).revertedWithCustomError(world.pool, "InvalidProof");

@@ -4,7 +4,7 @@ import {
   checkpointWords,
   depositAuthorizationNonce,
   depositBlinding,
-  evaluateLeaves,
+  evaluateAppend,
   FIELD_MODULUS,
   foldQueue,
   noteCommitment,
@@ -213,8 +213,9 @@ describe("TypeScript and Solidity agree", function () {
         const newRoot = random.field();
         const call = spied.append.staticCall(newRoot, leaves, [1, 0, 0, 0, 0, 0, 0, 0], end, next);
         const { name, args: asked } = await revertOf([spy.interface, spied.interface], call);
-        const z = appendChallenge({ ...here, oldRoot, newRoot, startIndex: 0, leaves });
-        const signals = [oldRoot, newRoot, 0n, BigInt(leaves.length), z, evaluateLeaves(z, leaves)];
+        const statement = { ...here, oldRoot, newRoot, startIndex: 0, leaves };
+        const z = appendChallenge(statement);
+        const signals = [newRoot, z, evaluateAppend(z, statement)];
         expect(name).to.equal("Asked");
         expect([...(asked[0] as bigint[])]).to.deep.equal(signals);
       }

@@ -6,7 +6,7 @@ import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 export const forgingProver = {
   artifacts: { set: "development" },
   async prove(circuit: string, input: Readonly<Record<string, unknown>>) {
-    const names = ["oldRoot", "newRoot", "startIndex", "count", "challenge", "evaluation"];
+    const names = ["newRoot", "challenge", "evaluation"];
     return proveWithTrapdoor(
       circuit,
       names.map((name) => input[name] as bigint),

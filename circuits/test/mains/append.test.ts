@@ -50,7 +50,7 @@ describe("note_append at full size", function () {
     const free = new Set<number>();
     const { r1cs, symbols } = circuit.build;
     const wires = new Map(Array.from(r1cs.wireLabels, (label, wire) => [label, wire]));
-    const start = BigInt(witness[3] as bigint);
+    const start = witness[wires.get(symbols.label("startIndex")) as number] as bigint;
     for (let level = 0; level < 10; level++)
       for (let j = Number((start >> BigInt(3 * level)) & 7n); j < 7; j++)
         free.add(wires.get(symbols.label(`leftSiblings[${level}][${j}]`)) as number);

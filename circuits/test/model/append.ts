@@ -19,7 +19,7 @@ export const leftSiblings = (tree: Tree, startIndex: bigint): bigint[][] =>
 
 export interface Append {
   inputs: Inputs;
-  /** The six public signals in order. */
+  /** The three public signals in order. */
   signals: bigint[];
 }
 
@@ -32,16 +32,13 @@ export function makeAppend(tree: Tree, startIndex: bigint, leaves: readonly bigi
   const oldRoot = tree.root;
   for (const [i, leaf] of leaves.entries()) tree.set(startIndex + BigInt(i), leaf);
   const publicInputs = {
-    oldRoot,
     newRoot: tree.root,
-    startIndex,
-    count: BigInt(leaves.length),
     challenge,
-    evaluation: evaluate(leaves, challenge),
+    evaluation: evaluate([oldRoot, startIndex, ...leaves], challenge),
   };
   const padded = Array.from({ length: APPEND }, (_, i) => leaves[i] ?? 0n);
   return {
-    inputs: { ...publicInputs, leaves: padded, leftSiblings: siblings },
+    inputs: { ...publicInputs, startIndex, leaves: padded, leftSiblings: siblings },
     signals: Object.values(publicInputs),
   };
 }

@@ -1,5 +1,6 @@
 import type { Attack } from "../kit/attack.ts";
-import { APPEND, leftSiblings, makeAppend, treeOf } from "../model/append.ts";
+import { inverse, mod } from "../kit/field.ts";
+import { APPEND, evaluate, leftSiblings, makeAppend, treeOf } from "../model/append.ts";
 import { node } from "../model/hash.ts";
 import { bitsOf, Tree } from "../model/tree.ts";
 import { on, swap } from "./define.ts";
@@ -127,11 +128,14 @@ export const appendAttacks: readonly Attack[] = [
 ];
 
 function noteAppendAttacks(): Attack[] {
+  const z = 12345n;
   const appended = (changes: object = {}, leaves = LEAVES.slice(0, 3)) => ({
-    ...makeAppend(treeOf(3, 5), START, leaves, 12345n).inputs,
+    ...makeAppend(treeOf(3, 5), START, leaves, z).inputs,
     ...changes,
   });
   const honest = appended();
+  const oldRoot = treeOf(3, 5).root;
+  const [first, second, third] = LEAVES as [bigint, bigint, bigint];
   const other = appended({}, [7n, 8n, 9n]);
   const attack = (tag: string, title: string, own: Partial<Attack>): Attack => ({
     tag: `note_append.${tag}`,
@@ -140,31 +144,49 @@ function noteAppendAttacks(): Attack[] {
     shrink: { file: "note_append.circom", find: "= NoteAppend(10);", replace: "= NoteAppend(3);" },
     inputs: () => honest,
     // A public signal differs from the model for these leaves at this index.
-    harm: (read) => ["oldRoot", "newRoot", "startIndex", "evaluation"].some((name) => read(name) !== honest[name]),
+    harm: (read) => ["newRoot", "evaluation"].some((name) => read(name) !== honest[name]),
     ...own,
   });
+  const evaluation = (title: string, contract: readonly bigint[]): Attack =>
+    attack("evaluation", title, { inputs: () => appended({ evaluation: evaluate(contract, z) }) });
   return [
-    attack("count", "three leaves counted as two", {
-      ...swap("cut0.values <-- leaves;", "for (var s = 0; s < 64; s++) { cut0.values[s] <-- s < 2 ? leaves[s] : 0; }"),
-      inputs: () => appended({ count: 2n }),
-      harm: (read) => read("count") === 2n && read("newRoot") === honest["newRoot"],
-    }),
     attack("start", "an index beyond the tree", {
       ...swap("cut0.value <-- startIndex", "cut0.value <-- startIndex % 512"),
-      inputs: () => appended({ startIndex: START + 512n }),
+      inputs: () => {
+        const startIndex = START + 512n;
+        return appended({ startIndex, evaluation: evaluate([oldRoot, startIndex, first, second, third], z) });
+      },
+    }),
+    attack("start", "an index chosen after the challenge, to append leaves other than those of the contract", {
+      ...swap("cut0.value <-- startIndex", `cut0.value <-- ${START}`),
+      // The index that makes the value of the cheater's polynomial at z the contract's value.
+      inputs: () => {
+        const missing = (honest["evaluation"] as bigint) - evaluate([oldRoot, 0n, 7n, 8n, 9n], z);
+        return { ...other, startIndex: mod(missing * inverse(z)), evaluation: honest["evaluation"]! };
+      },
     }),
     attack("path", "a new tree that the prover chose", {
       ...swap("rootAfter <-- cut0.newRoot", "rootAfter <-- 666"),
       inputs: () => appended({ newRoot: 666n }),
     }),
-    attack("old_root", "a tree that is not the tree of the pool", {
-      inputs: () => appended({ oldRoot: treeOf(3, 4).root }),
+    attack("path", "an old tree that is not the tree of the pool", {
+      ...swap("rootBefore <-- cut0.oldRoot", "rootBefore <-- 666"),
+      inputs: () => appended({ evaluation: evaluate([666n, START, first, second, third], z) }),
     }),
     attack("new_root", "a second root for the same leaves", {
       inputs: () => appended({ newRoot: other["newRoot"] }),
     }),
-    attack("evaluation", "leaves other than those of the contract", {
-      inputs: () => appended({ evaluation: other["evaluation"] }),
-    }),
+    evaluation("leaves other than those of the contract", [oldRoot, START, 7n, 8n, 9n]),
+    evaluation("the leaves of the contract in another order", [oldRoot, START, second, first, third]),
+    evaluation("a leaf more than the contract has", [oldRoot, START, first, second]),
+    evaluation("a leaf fewer than the contract has", [oldRoot, START, first, second, third, 7n]),
+    evaluation("an append to a tree that is not the tree of the pool", [
+      treeOf(3, 4).root,
+      START,
+      first,
+      second,
+      third,
+    ]),
+    evaluation("an append at another index", [oldRoot, START + 1n, first, second, third]),
   ];
 }

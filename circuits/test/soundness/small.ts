@@ -15,12 +15,6 @@ const polynomial = on("lib/polynomial.circom", "Polynomial(3)", {
   harm: (read) => read("value") !== mod(5n - 2n * 7n + 4n * 11n),
 });
 
-/** Claims that only the first two of these values count. */
-const prefix = on("lib/prefix.circom", "Prefix(4)", {
-  inputs: () => ({ count: 2, values: [5, 6, 7, 0] }),
-  harm: (read) => read("values[2]") !== 0n && read("count") <= 2n,
-});
-
 export const smallAttacks: readonly Attack[] = [
   bound("bound.square", "the proof for 7 with the value 8", swap("square <-- value * value", "square <-- 49")),
   ...[2n ** 64n, 2n ** 65n - 1n, P - 1n].flatMap((value) => [
@@ -44,15 +38,4 @@ export const smallAttacks: readonly Attack[] = [
     swap("* at + coefficients[i]", "* at + coefficients[i] + 1"),
   ),
   polynomial("polynomial.value", "a value that is not the last step's", swap("<-- partial[0]", "<-- partial[0] + 1")),
-  prefix("prefix.flag", "a flag at an index other than count", swap("count == i + 1 ? 1 : 0", "i == 2 ? 1 : 0")),
-  prefix("prefix.one_flag", "a count of 0 with values", { inputs: () => ({ count: 0, values: [5, 6, 7, 0] }) }),
-  prefix("prefix.one_flag", "a count above the number of values", {
-    inputs: () => ({ count: 5, values: [5, 6, 7, 0] }),
-    harm: (read) => read("count") > 4n,
-  }),
-  prefix("prefix.one_flag", "a count of p - 1", {
-    inputs: () => ({ count: P - 1n, values: [5, 6, 7, 0] }),
-    harm: (read) => read("count") > 4n,
-  }),
-  prefix("prefix.zero_behind", "values after count", {}),
 ];

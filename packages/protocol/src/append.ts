@@ -50,15 +50,22 @@ export function appendChallenge(statement: AppendStatement): bigint {
   return keccakToField([...head, offset, count, ...leaves]);
 }
 
-/** y = sum of leaf_i z^i mod p, with i from 0. The circuit evaluates the same polynomial over its own leaves. */
-export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
+/**
+ * y = oldRoot + startIndex z + sum of leaf_i z^(2 + i) mod p, with i from 0. The circuit evaluates the same polynomial
+ * over its own old root, index and leaves.
+ *
+ * @throws SottoError INVALID_LEAF, INVALID_FIELD_ELEMENT, INVALID_INTEGER, INVALID_ARGUMENT
+ */
+export function evaluateAppend(
+  challenge: bigint,
+  statement: Pick<AppendStatement, "oldRoot" | "startIndex" | "leaves">,
+): bigint {
   assertField(challenge, "challenge");
-  if (!Array.isArray(leaves)) fail("INVALID_LEAF", `leaves must be an array, got ${describe(leaves)}`);
-  let sum = 0n;
-  for (let i = leaves.length - 1; i >= 0; i--) {
-    sum = (sum * challenge + assertField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;
-  }
-  return sum;
+  assertObject(statement, "an append");
+  const root = assertField(statement.oldRoot, "oldRoot");
+  const index = BigInt(assertLeafIndex(statement.startIndex, "startIndex"));
+  const coefficients = [root, index, ...assertAppendLeaves(statement.leaves)];
+  return coefficients.reduceRight((sum, coefficient) => (sum * challenge + coefficient) % FIELD_MODULUS, 0n);
 }
 
 /** The queue's keccak chain after adding one leaf: keccak256(abi.encode(chain, leaf)). */

@@ -1,4 +1,4 @@
-export { type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
+export { type AppendStatement, appendChallenge, evaluateAppend, foldQueue } from "./append.ts";
 export {
   assertBinding,
   assertIssuedAt,

@@ -6,7 +6,7 @@ import {
   appendChallenge,
   depositAuthorizationNonce,
   depositBlinding,
-  evaluateLeaves,
+  evaluateAppend,
   FIELD_MODULUS,
   foldQueue,
   parseAddress,
@@ -128,10 +128,10 @@ describe("contexts", () => {
 describe("append statements", () => {
   const statement = { ...deployment, oldRoot: 1n, newRoot: 2n, startIndex: 3, leaves: [4n, 5n] };
 
-  it("evaluate the leaves as a polynomial", () => {
-    expect(evaluateLeaves(10n, [4n, 5n, 6n])).to.equal(654n);
-    expect(evaluateLeaves(10n, [])).to.equal(0n);
-    expect(evaluateLeaves(FIELD_MODULUS - 1n, [0n, 1n])).to.equal(FIELD_MODULUS - 1n);
+  it("evaluate old root, index and leaves as a polynomial", () => {
+    expect(evaluateAppend(10n, statement)).to.equal(5431n);
+    expect(evaluateAppend(0n, statement)).to.equal(1n);
+    expect(evaluateAppend(FIELD_MODULUS - 1n, statement)).to.equal(FIELD_MODULUS - 3n);
   });
 
   it("have a challenge that depends on every part", () => {
@@ -154,7 +154,11 @@ describe("append statements", () => {
     expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: [0n] }), /must not be 0/);
     expectCode("INVALID_FIELD_ELEMENT", () => appendChallenge({ ...statement, oldRoot: FIELD_MODULUS }), /oldRoot/);
     expectCode("INVALID_INTEGER", () => appendChallenge({ ...statement, startIndex: -1 }), /startIndex/);
-    expectCode("INVALID_FIELD_ELEMENT", () => evaluateLeaves(FIELD_MODULUS, [1n]), /challenge/);
+    expectCode("INVALID_FIELD_ELEMENT", () => evaluateAppend(FIELD_MODULUS, statement), /challenge/);
+    expectCode("INVALID_FIELD_ELEMENT", () => evaluateAppend(1n, { ...statement, oldRoot: -1n }), /oldRoot/);
+    expectCode("INVALID_INTEGER", () => evaluateAppend(1n, { ...statement, startIndex: 2 ** 30 }), /startIndex/);
+    expectCode("INVALID_LEAF", () => evaluateAppend(1n, { ...statement, leaves: [] }), /1 to 64/);
+    expectCode("INVALID_ARGUMENT", () => evaluateAppend(1n, undefined as never), /append/);
     expectCode("INVALID_HEX", () => foldQueue("0x", 1n), /chain/);
   });
 });

@@ -1,6 +1,8 @@
 // The steps of the loop that run other commands.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { generate } from "../../generate/generated-file.ts";
+import { generateLock } from "../../generate/lock.ts";
 import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
 import { circuitsFolder, root } from "../paths.ts";
 
@@ -40,9 +42,11 @@ async function test(what: string, command: string, args: string[], cwd: string, 
 
 /** Writes the generated sources (signal names, order and types, hashes) and builds the packages that contain them. */
 export async function generateTypes(): Promise<void> {
-  process.stderr.write(await run("node", ["scripts/generate/sources.ts"], root));
+  await generate([generateLock], false);
+  // Built first, because the recording's proofs are made and checked by these packages.
   const packages = ["--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
+  process.stderr.write(await run("node", ["scripts/generate/sources.ts"], root));
 }
 
 /** Runs the circuits' tests; of the attack tests only those on circuits that depend on a changed file. */

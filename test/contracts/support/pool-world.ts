@@ -1,4 +1,4 @@
-import { appendChallenge, depositBlinding, evaluateLeaves, NoteTree, noteCommitment } from "@sotto/protocol";
+import { appendChallenge, depositBlinding, evaluateAppend, NoteTree, noteCommitment } from "@sotto/protocol";
 import { Random } from "@sotto/test-kit/random";
 import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
 import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
@@ -124,8 +124,7 @@ export class PoolWorld {
       leaves: call.leaves,
     };
     const z = appendChallenge(statement);
-    const y = evaluateLeaves(z, call.leaves);
-    const signals = [this.tree.root, newRoot, BigInt(call.startIndex), BigInt(call.leaves.length), z, y];
+    const signals = [newRoot, z, evaluateAppend(z, statement)];
     return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.end, call.next];
   }
 

@@ -129,6 +129,7 @@ abstract contract ForgedCalls is PoolModel {
             if (kind == 0) call.recipient = people[(seed >> 216) % 4];
             else if (kind == 1) call.feeRecipient = people[(seed >> 216) % 4];
             else call.fee = call.signals[1];
+            // solhint-disable-next-line no-empty-blocks
             try this.frontRun(senders[(seed >> 192) % 4], abi.encodeCall(IShieldedPool.withdraw, (call))) {} catch {}
             (call.recipient, call.feeRecipient, call.fee) = (recipient, feeRecipient, fee);
         }
@@ -198,7 +199,9 @@ abstract contract ForgedCalls is PoolModel {
         if (kind == 5) {
             // A late append of as little as possible.
             time += GRACE + 1;
+            ++number;
             vm.warp(time);
+            vm.roll(number);
             longest = 1;
         }
         bytes memory data = _append(1 + (seed % longest), kind == 7);
@@ -225,12 +228,19 @@ abstract contract ForgedCalls is PoolModel {
         bytes32 z = keccak256(
             abi.encode(block.chainid, address(pool), oldRoot, newRoot, appended, moved.length, moved)
         );
-        uint256[] memory signals = new uint256[](6);
-        (signals[0], signals[1], signals[2], signals[3]) = (oldRoot, newRoot, appended, moved.length);
-        signals[4] = uint256(z) % FIELD_MODULUS;
-        for (uint256 i = moved.length; i != 0; --i) {
-            uint256 product = mulmod(signals[5], signals[4], FIELD_MODULUS);
-            signals[5] = addmod(product, moved[i - 1], FIELD_MODULUS);
+        uint256[] memory signals = new uint256[](3);
+        (signals[0], signals[1]) = (newRoot, uint256(z) % FIELD_MODULUS);
+        // The value at z of the polynomial with the coefficients oldRoot, appended and then the leaves.
+        uint256 power = 1;
+        for (uint256 i = 0; i < moved.length + 2; ++i) {
+            uint256 coefficient =
+                i == 0
+                    ? oldRoot
+                    : i == 1
+                        ? appended
+                        : moved[i - 2];
+            signals[2] = addmod(signals[2], mulmod(coefficient, power, FIELD_MODULUS), FIELD_MODULUS);
+            power = mulmod(power, signals[1], FIELD_MODULUS);
         }
         appends[keccak256(abi.encode(root, newRoot, appended, moved.length))] = keccak256(abi.encode(moved));
         return
@@ -331,13 +341,14 @@ abstract contract ForgedCalls is PoolModel {
         if (what < 4) {
             bytes memory changed = bytes.concat(data);
             _changeWord(changed, seed >> 204);
+            // solhint-disable-next-line no-empty-blocks
             try this.frontRun(senders[(seed >> 192) % 4], changed) {} catch {}
         }
         _call(sender, data);
     }
 
     function frontRun(address sender, bytes calldata data) external {
-        require(msg.sender == address(this), "only by _send");
+        if (msg.sender != address(this)) revert Refused();
         _call(sender, data);
     }
 

@@ -59,15 +59,12 @@ export const CIRCUITS = {
   },
   note_append: {
     template: "NoteAppend",
-    constraints: 14371,
-    publicSignalCount: 6,
+    constraints: 14246,
+    publicSignalCount: 3,
     publicSignals: [
-      { name: "oldRoot", offset: 0, size: 1 },
-      { name: "newRoot", offset: 1, size: 1 },
-      { name: "startIndex", offset: 2, size: 1 },
-      { name: "count", offset: 3, size: 1 },
-      { name: "challenge", offset: 4, size: 1 },
-      { name: "evaluation", offset: 5, size: 1 },
+      { name: "newRoot", offset: 0, size: 1 },
+      { name: "challenge", offset: 1, size: 1 },
+      { name: "evaluation", offset: 2, size: 1 },
     ],
   },
 } as const;
@@ -106,12 +103,9 @@ export const SIGNAL_POSITIONS = {
     changeHint: 12,
   },
   note_append: {
-    oldRoot: 0,
-    newRoot: 1,
-    startIndex: 2,
-    count: 3,
-    challenge: 4,
-    evaluation: 5,
+    newRoot: 0,
+    challenge: 1,
+    evaluation: 2,
   },
 } as const;
 
@@ -173,17 +167,11 @@ export interface WithdrawalSignals<Word = bigint> {
 
 /** The public signals of NoteAppend. */
 export interface NoteAppendSignals<Word = bigint> {
-  /** root of the tree before the append; every leaf from startIndex on is empty. */
-  readonly oldRoot: Word;
   /** root of the tree after the append. */
   readonly newRoot: Word;
-  /** index of the first new leaf, 30 bits; startIndex + count <= 2^30. */
-  readonly startIndex: Word;
-  /** number of leaves appended, 1 to 64. */
-  readonly count: Word;
   /** z = keccak256(chain id, pool, oldRoot, newRoot, startIndex, count, leaves) mod p, computed by the contract. */
   readonly challenge: Word;
-  /** y = sum of leaf_i z^i mod p, computed by the contract. */
+  /** y = oldRoot + startIndex z + sum of leaf_i z^(2 + i) mod p, computed by the contract. */
   readonly evaluation: Word;
 }
 
@@ -195,7 +183,7 @@ export interface CircuitSignals<Word = bigint> {
   readonly elgamal_range: ElgamalRangeSignals<Word>;
   /** 13 field elements. */
   readonly withdrawal: WithdrawalSignals<Word>;
-  /** 6 field elements. */
+  /** 3 field elements. */
   readonly note_append: NoteAppendSignals<Word>;
 }
 
@@ -297,18 +285,14 @@ export interface WithdrawalInput {
 }
 
 export interface NoteAppendInput {
-  /** root of the tree before the append; every leaf from startIndex on is empty. */
-  readonly oldRoot: bigint;
   /** root of the tree after the append. */
   readonly newRoot: bigint;
-  /** index of the first new leaf, 30 bits; startIndex + count <= 2^30. */
-  readonly startIndex: bigint;
-  /** number of leaves appended, 1 to 64. */
-  readonly count: bigint;
   /** z = keccak256(chain id, pool, oldRoot, newRoot, startIndex, count, leaves) mod p, computed by the contract. */
   readonly challenge: bigint;
-  /** y = sum of leaf_i z^i mod p, computed by the contract. */
+  /** y = oldRoot + startIndex z + sum of leaf_i z^(2 + i) mod p, computed by the contract. */
   readonly evaluation: bigint;
+  /** index of the first new leaf, 30 bits; every leaf from there on was empty. */
+  readonly startIndex: bigint;
   /** [64]: the new leaves in order, then zeros. */
   readonly leaves: readonly bigint[];
   /** [10][7]: in the old tree, the nodes left of startIndex's path: leftSiblings[k][j] is the child j, at level k, of the path's node at level k + 1, for j < (startIndex >> 3k) mod 8; the other entries are ignored (0). */
@@ -323,6 +307,6 @@ export interface CircuitInputs {
   readonly elgamal_range: ElgamalRangeInput;
   /** The public signals and 9 private inputs. */
   readonly withdrawal: WithdrawalInput;
-  /** The public signals and 2 private inputs. */
+  /** The public signals and 3 private inputs. */
   readonly note_append: NoteAppendInput;
 }

@@ -1,4 +1,4 @@
-import { appendChallenge, assertAppendLeaves, evaluateLeaves } from "../append.ts";
+import { appendChallenge, assertAppendLeaves, evaluateAppend } from "../append.ts";
 import type { Deployment } from "../deployment.ts";
 import { fail } from "../errors.ts";
 import { MAX_APPEND_LEAVES, TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
@@ -44,16 +44,13 @@ export function prepareAppend(args: AppendArguments): PreparedAppend {
   const newRoot = tree.rootAfter(leaves);
   const challenge = appendChallenge({ chainId, pool, oldRoot, newRoot, startIndex, leaves });
   const publicInput = {
-    oldRoot,
     newRoot,
-    startIndex: BigInt(startIndex),
-    count: BigInt(leaves.length),
     challenge,
-    evaluation: evaluateLeaves(challenge, leaves),
+    evaluation: evaluateAppend(challenge, { oldRoot, startIndex, leaves }),
   };
   const padding = new Array<bigint>(MAX_APPEND_LEAVES - leaves.length).fill(0n);
   return {
-    input: { ...publicInput, leaves: [...leaves, ...padding], leftSiblings },
+    input: { ...publicInput, startIndex: BigInt(startIndex), leaves: [...leaves, ...padding], leftSiblings },
     publicSignals: publicSignalsOf("note_append", publicInput),
     oldRoot,
     newRoot,

@@ -74,8 +74,9 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
     [...bindings, "uint256", "uint256", "uint256", "uint256", "uint256[]"],
     [chainId, pool, root, newRoot, leaves.length, queued.length, queued],
   );
-  const evaluation = (queued[0]! + queued[1]! * challenge) % oracle.P;
-  const append = [root, newRoot, BigInt(leaves.length), 2n, challenge, evaluation];
+  const coefficients = [root, BigInt(leaves.length), ...queued];
+  const evaluation = coefficients.reduce((sum, coefficient, i) => sum + coefficient * challenge ** BigInt(i), 0n);
+  const append = [newRoot, challenge, evaluation % oracle.P];
 
   const terms = { recipient: wallet, fee: 10_000n, feeRecipient, validUntil: 1_795_250_000n };
   const withdrawalContext = oracle.keccakField(
