@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -14,6 +14,8 @@ import {
 
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_POLL_MS = 10;
+/** Maximum number of prepared statements that are kept. Lists of values (`in`) make a statement for each length. */
+const MAX_STATEMENTS = 256;
 
 /** Waits for the lock of another process. SQLite's own timeout would block this process's event loop while it waits. */
 async function whenFree<T>(action: () => T): Promise<T> {
@@ -111,6 +113,8 @@ class NodeSqliteDriver implements Driver {
 
 class NodeSqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
+  /** By their SQL, least recently used first. SQLite prepares them again by itself after the schema changed. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -124,12 +128,21 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   #run<R>(sql: string, values: SQLInputValue[], query: CompiledQuery["query"]): QueryResult<R> {
-    const statement = this.#database.prepare(sql);
+    const statement = this.#prepare(sql);
     const reads =
       query.kind === "SelectQueryNode" || query.kind === "RawNode" || ("returning" in query && query.returning);
     if (reads) return { rows: statement.all(...values).map((row) => ({ ...row }) as R) };
     const { changes } = statement.run(...values);
     return { numAffectedRows: BigInt(changes), rows: [] };
+  }
+
+  /** Preparing a statement takes as long as running it. */
+  #prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.delete(sql);
+    this.#statements.set(sql, statement);
+    if (this.#statements.size > MAX_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value!);
+    return statement;
   }
 
   // biome-ignore lint/correctness/useYield: Kysely's interface requires it; results are not streamed.
