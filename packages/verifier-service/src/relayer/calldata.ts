@@ -1,6 +1,6 @@
 import { CallReverted } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
-import { type DepositCall, type PaymentCall, parsePayment } from "@sotto/protocol";
+import { type DepositCall, type PaymentCall, resourceDigest, validUntilOf, type WireBundle } from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
 
@@ -12,10 +12,14 @@ export const tokenInterface = new Interface([
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 ]);
 
-/** The contract's arguments for a bundle: the payment proof, and the opening of signal 1. */
+/**
+ * The contract's arguments for a bundle: the payment proof, and the opening of signal 1.
+ * @param bundle from the store, which contains only canonical bundles that passed every check, so it is not checked again
+ */
 export function paymentCallOf(bundle: string): PaymentCall {
-  const { wire, validUntil, resourceDigest } = parsePayment(JSON.parse(bundle));
-  return { proof: wire.proof, signals: wire.publicSignals, validUntil: String(validUntil), resourceDigest };
+  const { proof, publicSignals, resourceUrl, timestamp, senderCommitment } = JSON.parse(bundle) as WireBundle;
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });
+  return { proof, signals: publicSignals, validUntil: String(validUntilOf(timestamp)), resourceDigest: digest };
 }
 
 export function settleData(operations: readonly Operation[]): string {
