@@ -223,6 +223,32 @@ describe("the relayer's appends", function () {
       await eventually(async () => (await service.relayer.status()).error === undefined);
     });
 
+    it("are sent one at a time after they reverted, and one more after each that succeeds", async () => {
+      await chain.deposit([20_000n]);
+      const { size: first, appended: start } = await queue();
+      await chain.deposit([20_000n]);
+      await queueWithoutMining(6);
+      let time = Date.now();
+      const service = await services.start({ config: now, clock: () => time });
+      await sent(service, 4);
+      const hash = ((await underWay(service)) as [Transaction])[0].attempts[0]!.hash;
+      // Another sender appends only the first note, while the node has forgotten the relayer's first append.
+      await chain.rpc("hardhat_dropTransaction", hash);
+      const other = new Wallet(OTHER_KEY, chain.provider);
+      await other.sendTransaction({ ...(await appendOf(service, first - start)), gasLimit: 1_000_000n });
+      await chain.mine();
+      expect((await queue()).appended).to.equal(first);
+      time += 3_000;
+      await eventually(async () => (await chain.provider.getTransaction(hash)) !== null);
+      await chain.mine();
+      for (const count of [1, 2, 4]) {
+        await sent(service, count);
+        await rounds(service);
+        expect(await underWay(service)).to.have.length(count);
+        await chain.mine();
+      }
+    });
+
     it("continue in a new process, which waits for those that the earlier one sent", async () => {
       await queueWithoutMining(3);
       const { size } = await queue();

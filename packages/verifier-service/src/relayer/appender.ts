@@ -19,7 +19,8 @@ interface Planned {
 
 /**
  * Appends that are sent and not mined, at most. If another sender appends fewer leaves first, all of them revert, which costs
- * up to about 120,000 gas each: the price of their calldata.
+ * up to about 120,000 gas each: the price of their calldata. So after a revert only one is sent at a time, and one more after
+ * each that succeeds. To cost the relayer the price of four again, another sender must first let three succeed.
  */
 const MAX_PLANNED = 4;
 /**
@@ -48,6 +49,8 @@ export class Appender {
   /** Counts how often the plan was discarded, because a proof in progress may belong to an earlier plan. */
   #discarded = 0;
   #pausedUntil = 0;
+  /** How many may be planned now, from 1 to MAX_PLANNED. */
+  #window = MAX_PLANNED;
 
   constructor(context: RelayerContext, sender: Sender, prover: AppendProver) {
     this.#context = context;
@@ -83,6 +86,11 @@ export class Appender {
     return true;
   }
 
+  /** Adapts how many appends are sent at once. @param succeeded whether the append in a block executed without a revert */
+  mined(succeeded: boolean): void {
+    this.#window = succeeded ? Math.min(this.#window + 1, MAX_PLANNED) : 1;
+  }
+
   /** Discards the plan and waits for the proof in progress, after which no other starts. */
   async settle(): Promise<void> {
     this.#discard();
@@ -115,7 +123,7 @@ export class Appender {
   /** Whether to prove another append after the planned ones. */
   async #isTime(appended: number, round: Round): Promise<boolean> {
     const { store, config, chain } = this.#context;
-    if (this.#planned.length === MAX_PLANNED) return false;
+    if (this.#planned.length >= this.#window) return false;
     const from = this.#planned.at(-1)?.end.appended ?? appended;
     const queued = (await store.ledger.leafCount()) - from;
     if (queued === 0) return false;

@@ -46,12 +46,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const context: RelayerContext = { store, chain, signer, address, pool, config, market, metrics, log, clock };
   const sender = new Sender(context);
+  const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
   const parts = {
     follower: new Follower({ store, chain, pool, config }),
     resolver: new OutcomeResolver(context),
-    tracker: new Tracker(context, sender),
+    tracker: new Tracker(context, sender, (succeeded) => appender?.mined(succeeded)),
     dispatcher: new Dispatcher(context, sender),
-    appender: config.append && prover ? new Appender(context, sender, prover) : undefined,
+    appender,
   };
   return new RelayerLoop(context, parts);
 }

@@ -8,10 +8,13 @@ import type { Sender } from "./sender.ts";
 export class Tracker {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
+  readonly #onAppendMined: (succeeded: boolean) => void;
 
-  constructor(context: RelayerContext, sender: Sender) {
+  /** @param onAppendMined called for each append that is in a block, with whether it executed without a revert */
+  constructor(context: RelayerContext, sender: Sender, onAppendMined: (succeeded: boolean) => void) {
     this.#context = context;
     this.#sender = sender;
+    this.#onAppendMined = onAppendMined;
   }
 
   /** @param operations all broadcast operations */
@@ -82,6 +85,7 @@ export class Tracker {
       }
       if (final) await outbox.final(transaction.id);
     });
+    if (isNew && transaction.kind === "append") this.#onAppendMined(succeeded);
     if (isNew) metrics.count("relayer_gas_wei_total", Number(cost), { kind: transaction.kind });
     if (isNew) log.info({ hash: transactionHash, blockNumber, succeeded, undone: undone.length }, "transaction mined");
   }
