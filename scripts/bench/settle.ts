@@ -5,10 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
-import { Contract, type EventLog } from "ethers";
+import { Contract } from "ethers";
 import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
 import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
-import { startProcess, stopProcess } from "../../test/world/service-process.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../test/world/service-process.ts";
+import { measureOnSlowNode } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 
 export const about = "settling through the service (separate process, SQLite, local node): rate, times, gas";
@@ -19,8 +20,6 @@ const RATE = { payments: 256, clients: 64 };
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
 const WAITING = [1, 8, 64];
-/** A node that mines every 2 s, with this many payments a second, for `warmUp` and then a minute; times in seconds. */
-const SLOW = { block: 2, warmUp: 10, minute: 60, perSecond: 31 };
 
 type Request = Record<string, unknown>;
 
@@ -92,101 +91,65 @@ async function gasWhenWaiting(world: World, url: string, node: FaultyNode, reque
   return Number(gas) / requests.length;
 }
 
-/** Verifies and settles payments at a constant rate, whether or not earlier ones are settled. */
-async function loadAtRate(world: World, url: string, payments: number): Promise<void> {
-  const begin = performance.now();
-  const pay = async (index: number) => {
-    await sleep(Math.max(1, begin + (1000 * index) / SLOW.perSecond - performance.now()));
-    const bundle = forgeBundle(world, { root: world.root });
-    const { body } = await post(`${url}/verify`, bundle);
-    await settle(url, settleRequest(bundle, body["paymentToken"]));
-  };
-  await Promise.all(Array.from({ length: payments }, (_, index) => pay(index)));
-}
-
-/** Payments a second on a node that mines every 2 s, and the blocks from settlement until the notes are in the tree. */
-async function settleOnSlowNode(world: World, url: string, print: Print): Promise<void> {
-  const { provider } = world;
-  const pool = new Contract(world.pool, shieldedPoolAbi, provider);
-  await provider.send("evm_setAutomine", [false]);
-  await provider.send("evm_setIntervalMining", [1000 * SLOW.block]);
-  const begin = performance.now();
-  const seconds = () => (performance.now() - begin) / 1000;
-  const load = loadAtRate(world, url, SLOW.perSecond * (SLOW.warmUp + SLOW.minute));
-  const at = async (second: number) => {
-    while (seconds() < second) await sleep(20);
-    const block = await provider.getBlockNumber();
-    const { size, appended } = await queueOf(world, block);
-    return { block, queued: Number(size - appended) };
-  };
-  const from = await at(SLOW.warmUp);
-  const to = await at(SLOW.warmUp + SLOW.minute);
-  await load;
-  while ((await at(0)).queued > 0) await sleep(1000);
-  const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
-  const appends = await pool.queryFilter(pool.getEvent("Appended"), from.block + 1);
-  const blocks = settled.map((event) => {
-    const { leafIndex } = (event as EventLog).args;
-    const append = appends.find((each) => {
-      const { startIndex, count } = (each as EventLog).args;
-      return startIndex <= leafIndex && leafIndex < startIndex + count;
-    });
-    return append!.blockNumber - event.blockNumber;
-  });
-  blocks.sort((a, b) => a - b);
-  print("settle.2s.perSecond", settled.length / SLOW.minute, "payments/s");
-  print("settle.2s.queued.first", from.queued, "notes");
-  print("settle.2s.queued.last", to.queued, "notes");
-  print("settle.2s.spendable.p50", quantile(blocks, 0.5), "blocks");
-  print("settle.2s.spendable.p99", quantile(blocks, 0.99), "blocks");
-  await provider.send("evm_setIntervalMining", [0]);
-  await provider.send("evm_setAutomine", [true]);
-}
-
 export async function run(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-bench-settle-"));
   const world = await openWorld();
   const node = await FaultyNode.start(world.node.url);
-  const settings = {
-    ...environment(world, folder),
-    SOTTO_LOG_LEVEL: "warn",
-    SOTTO_RPC_URLS: node.url,
-    SOTTO_CLIENT_QUOTA: "1000000",
-    SOTTO_RECIPIENT_QUOTA: "1000000",
-    SOTTO_APPEND_AFTER_MS: "0",
-    SOTTO_VERIFY_WORKERS: String(availableParallelism()),
-  };
-  const service = await startProcess(settings);
-  const { url } = service;
+  const start = (name: string, nodeUrl: string) =>
+    startProcess({
+      ...environment(world, mkdtempSync(join(folder, name))),
+      SOTTO_LOG_LEVEL: "warn",
+      SOTTO_RPC_URLS: nodeUrl,
+      SOTTO_CLIENT_QUOTA: "1000000",
+      SOTTO_RECIPIENT_QUOTA: "1000000",
+      SOTTO_APPEND_AFTER_MS: "0",
+      SOTTO_VERIFY_WORKERS: String(availableParallelism()),
+    });
   try {
-    await load(url, await prepare(world, url, 16), 4);
-    const rate = await prepare(world, url, RATE.payments);
-    const start = performance.now();
-    await load(url, rate, RATE.clients);
-    print("settle.perSecond", (1000 * RATE.payments) / (performance.now() - start), "payments/s");
-    const times = await load(url, await prepare(world, url, TIMES.payments), TIMES.clients);
-    print("settle.p50.ms", quantile(times, 0.5), "ms");
-    print("settle.p99.ms", quantile(times, 0.99), "ms");
-    const spendable: number[] = [];
-    for (const request of await prepare(world, url, SPENDABLE))
-      spendable.push(await untilSpendable(world, url, request));
-    print(
-      "spendable.p50.ms",
-      quantile(
-        spendable.sort((a, b) => a - b),
-        0.5,
-      ),
-      "ms",
+    await withService(await start("automine", node.url), (service) =>
+      measureBlockPerTransaction(world, service.url, node, print),
     );
-    for (const count of WAITING) {
-      const gas = await gasWhenWaiting(world, url, node, await prepare(world, url, count));
-      print(`gas.perPayment.${count}`, gas, "gas");
-    }
-    await settleOnSlowNode(world, url, print);
+    await withService(await start("slow", world.node.url), (service) => measureOnSlowNode(world, service, print));
   } finally {
-    await stopProcess(service);
     await node.stop();
     await closeWorld();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function withService(
+  service: ServiceProcess,
+  measure: (service: ServiceProcess) => Promise<void>,
+): Promise<void> {
+  try {
+    await measure(service);
+  } finally {
+    await stopProcess(service);
+  }
+}
+
+/** Rate, times and gas on a node that makes a block for each transaction. */
+async function measureBlockPerTransaction(world: World, url: string, node: FaultyNode, print: Print): Promise<void> {
+  await load(url, await prepare(world, url, 16), 4);
+  const rate = await prepare(world, url, RATE.payments);
+  const start = performance.now();
+  await load(url, rate, RATE.clients);
+  print("settle.perSecond", (1000 * RATE.payments) / (performance.now() - start), "payments/s");
+  const times = await load(url, await prepare(world, url, TIMES.payments), TIMES.clients);
+  print("settle.p50.ms", quantile(times, 0.5), "ms");
+  print("settle.p99.ms", quantile(times, 0.99), "ms");
+  const spendable: number[] = [];
+  for (const request of await prepare(world, url, SPENDABLE)) spendable.push(await untilSpendable(world, url, request));
+  print(
+    "spendable.p50.ms",
+    quantile(
+      spendable.sort((a, b) => a - b),
+      0.5,
+    ),
+    "ms",
+  );
+  for (const count of WAITING) {
+    const gas = await gasWhenWaiting(world, url, node, await prepare(world, url, count));
+    print(`gas.perPayment.${count}`, gas, "gas");
   }
 }

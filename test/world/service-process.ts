@@ -26,7 +26,9 @@ export async function startProcess(
   killAt?: RegExp,
 ): Promise<ServiceProcess> {
   const kill = killAt === undefined ? [] : [STOPS_AT, "SIGKILL", killAt.source];
-  const child = spawn(process.execPath, [ENDS_WITH_PARENT, ...kill, MAIN], {
+  // `node --cpu-prof` of a bench profiles the service too.
+  const profile = process.execArgv.filter((flag) => flag.startsWith("--cpu-prof"));
+  const child = spawn(process.execPath, [...profile, ENDS_WITH_PARENT, ...kill, MAIN], {
     env: { ...BASE_ENVIRONMENT, ...PATIENT, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
