@@ -8,7 +8,7 @@ import {
   randomBytes,
   sign,
 } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,10 +29,11 @@ import { fuzzSize } from "../../../test/kit/fuzz-size.ts";
 import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import type { PrepaidOptions } from "../src/index.ts";
-import { CheckUnavailable } from "../src/outcome.ts";
+import { CheckFailed, type CheckUnavailable } from "../src/outcome.ts";
 import { parseConfig } from "../src/paywall/config.ts";
 import { Keyring } from "../src/prepaid/keyring.ts";
-import { Verifier } from "../src/prepaid/verifier.ts";
+import { Spender } from "../src/prepaid/spender.ts";
+import { PrepaidStore } from "../src/prepaid/store.ts";
 import { BACKENDS } from "./support/claim-servers.ts";
 import { createRecipient, DEPLOYMENT, paymentTo, termsOf } from "./support/payment.ts";
 import {
@@ -105,6 +106,16 @@ for (const [name, address] of Object.entries(BACKENDS))
       }
       const { rows } = await totals(server);
       expect(rows).to.deep.equal([{ issued: 0, redeemed: 5, outstanding: -5n * PRICE }]);
+    });
+
+    it("are spent once if shown at the same time to one server, which may return them", async () => {
+      const [token] = await tokensOf(server, 1);
+      const decisions = await Promise.all(Array.from({ length: 150 }, () => show(server, token!)));
+      const [first, ...others] = decisions.map(told);
+      expect([first, [...new Set(others)]]).to.deep.equal(["paid", ["402 later"]]);
+      await finish(decisions[0]!, 500);
+      const again = (await Promise.all([show(server, token!), show(server, token!)])).map(told);
+      expect(again).to.deep.equal(["paid", "402 later"]);
     });
 
     it("are refused for another price, origin or epoch, or if the key is not the merchant's", async () => {
@@ -209,7 +220,13 @@ for (const [name, address] of Object.entries(BACKENDS))
       const tokens = await tokensOf(server, 10);
       const headers = tokens.map(encodePrepaidHeader);
       await setImmediate();
-      const before = server.queries.filter((query) => WRITES.test(query)).length;
+      // The thread's writes to SQLite change its log; the queries are those of this thread.
+      const log = `${url.replace("sqlite:", "")}-wal`;
+      const writes = () => [
+        server.queries.filter((query) => WRITES.test(query)).length,
+        existsSync(log) && [statSync(log).size, statSync(log).mtimeMs],
+      ];
+      const before = writes();
       const statuses = new Map<string, number>();
       const showMutated = async (i: number) => {
         const header = mutate(headers[i % headers.length]!, `${name} ${i}`);
@@ -219,21 +236,35 @@ for (const [name, address] of Object.entries(BACKENDS))
       for (let i = 0; i < fuzzSize(5_000, 100_000); i += 100)
         await Promise.all(Array.from({ length: 100 }, (_, j) => showMutated(i + j)));
       expect([...statuses.keys()].sort()).to.deep.equal(["400", "402"]);
-      expect(server.queries.filter((query) => WRITES.test(query)).length).to.equal(before);
+      expect(writes()).to.deep.equal(before);
       for (const token of tokens) expect(told(await show(server, token))).to.equal("paid");
+      expect(writes(), "the control").not.to.deep.equal(before);
     });
 
     it("are refused with Retry-After if the store fails, and can be shown again", async () => {
+      const [token, spent] = await tokensOf(server, 2);
+      await finish(await show(server, spent!), 200);
+      const { store } = server.prepaid;
+      const { spendReturned } = store;
+      // One of them is spent durably, and the query after it fails.
+      store.spendReturned = () => Promise.reject(new Error("connection lost"));
+      const decisions = await Promise.all([show(server, token!), show(server, spent!)]);
+      expect(decisions.map(told)).to.deep.equal(["402 later", "402 later"]);
+      store.spendReturned = spendReturned;
+      await eventually(async () => told(await show(server, token!)) === "paid");
+      expect(told(await show(server, spent!))).to.equal("402");
+    });
+
+    it("are not refused for good while a failed statement may have spent them", async () => {
       const [token] = await tokensOf(server, 1);
       const { store } = server.prepaid;
-      const { spend } = store;
-      // The statement is committed, and its answer is lost.
-      store.spend = async (spends, holder) => {
-        await spend.call(store, spends, holder);
-        throw new Error("connection lost");
-      };
+      const { spendReturned, restore } = store;
+      store.spendReturned = () => Promise.reject(new Error("connection lost"));
+      store.restore = () => Promise.reject(new Error("connection lost"));
       expect(told(await show(server, token!))).to.equal("402 later");
-      store.spend = spend;
+      store.spendReturned = spendReturned;
+      for (let i = 0; i < 3; i++) expect(told(await show(server, token!))).to.equal("402 later");
+      store.restore = restore;
       await eventually(async () => told(await show(server, token!)) === "paid");
     });
 
@@ -261,44 +292,53 @@ for (const [name, address] of Object.entries(BACKENDS))
     });
   });
 
-describe("the signatures of prepaid tokens", function () {
-  slow(this, "verifies 10,000 of them");
+describe("the thread that spends prepaid tokens", function () {
+  slow(this, "verifies 10,000 signatures");
   const keys = new Keyring([merchant.schedule], undefined).all;
-  const tokenOf = (i: number) => {
-    const token = {
-      nonce: `0x${i.toString(16).padStart(64, "0")}`,
-      challengeDigest: `0x${"00".repeat(32)}`,
-      keyId: keys[0]!.id,
-      signature: new Uint8Array(256),
-    };
-    return { ...token, header: encodePrepaidHeader(token) };
+  /** A token without a signature. */
+  const spendOf = (spender: Spender, i: number, keyId = keys[0]!.id) => {
+    const nonce = `0x${i.toString(16).padStart(64, "0")}`;
+    const token = { nonce, challengeDigest: `0x${"00".repeat(32)}`, keyId, signature: new Uint8Array(256) };
+    return spender.spend(encodePrepaidHeader(token), { keyId, nonce, opens: "GET /" });
   };
-  let verifier: Verifier;
-  beforeEach(() => {
-    verifier = new Verifier(keys);
+  let folder: string;
+  let path: string;
+  let store: PrepaidStore;
+  let spender: Spender;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    path = join(folder, "tokens.sqlite");
+    store = await PrepaidStore.open({ url: `sqlite:${path}`, clock: () => NOW, onError: () => undefined });
+    spender = new Spender({ keys, store, onError: () => undefined });
   });
-  afterEach(() => verifier.close());
-
-  it("wait in a queue that has a limit", async () => {
-    const answers = Array.from({ length: 10_000 }, (_, i) => verifier.isSigned(tokenOf(i)));
-    await expectUnavailable("OVERLOADED", verifier.isSigned(tokenOf(10_000)));
-    expect(new Set(await Promise.all(answers))).to.deep.equal(new Set([false]));
-    expect(await verifier.isSigned(tokenOf(10_000))).to.equal(false);
+  afterEach(async () => {
+    await spender.end();
+    await store.end();
+    rmSync(folder, { recursive: true });
   });
 
-  it("can be checked again later if the thread fails", async () => {
-    const unknown = { ...tokenOf(1), keyId: `0x${"00".repeat(32)}` };
-    await expectUnavailable("VERIFIER_FAILED", verifier.isSigned(unknown));
-    expect(await verifier.isSigned(tokenOf(1))).to.equal(false);
-    await verifier.close();
-    await expectUnavailable("VERIFIER_FAILED", verifier.isSigned(tokenOf(1)));
+  it("has a queue with a limit", async () => {
+    // Beside the 10,000 that wait, the thread has some already.
+    const answers = await Promise.all(Array.from({ length: 11_000 }, (_, i) => failure(spendOf(spender, i))));
+    expect(new Set(answers.slice(0, 10_000))).to.deep.equal(new Set(["PREPAID_SIGNATURE"]));
+    expect(answers.at(-1)).to.equal("OVERLOADED");
+    expect(await failure(spendOf(spender, 10_000))).to.equal("PREPAID_SIGNATURE");
+  });
+
+  it("can be asked again if it fails", async () => {
+    expect(await failure(spendOf(spender, 1, `0x${"00".repeat(32)}`))).to.equal("VERIFIER_FAILED");
+    expect(await failure(spendOf(spender, 1))).to.equal("PREPAID_SIGNATURE");
+    await spender.end();
+    expect(await failure(spendOf(spender, 1))).to.equal("VERIFIER_FAILED");
   });
 });
 
-async function expectUnavailable(code: string, action: Promise<unknown>): Promise<void> {
-  const error = await action.catch((cause: unknown) => cause);
-  expect(error).to.be.instanceOf(CheckUnavailable).and.have.property("code", code);
-}
+/** Code of the refusal. */
+const failure = (spent: Promise<unknown>): Promise<string> =>
+  spent.then(
+    () => "spent",
+    (error: unknown) => (error instanceof CheckFailed ? error.failure : (error as CheckUnavailable).code),
+  );
 
 describe("the option prepaid", function () {
   slow(this, "generates keys");
@@ -501,6 +541,18 @@ describe("the store of prepaid tokens", function () {
     await close();
     // For good, not only while the option is set.
     expect(told(await show(await open(), unspent))).to.equal("402");
+  });
+
+  it("refuses tokens with Retry-After while the thread cannot write to it", async () => {
+    const first = await open();
+    const [token, other] = await tokensOf(first, 2);
+    const database = new DatabaseSync(path);
+    database.exec("alter table prepaid_token rename to away");
+    expect(told(await show(first, token!))).to.equal("402 later");
+    database.exec("alter table away rename to prepaid_token");
+    database.close();
+    expect(told(await show(first, other!))).to.equal("paid");
+    await eventually(async () => told(await show(first, token!)) === "paid");
   });
 
   it("is noticed while the server runs", async () => {

@@ -1,5 +1,6 @@
 // Preloaded with NODE_OPTIONS=--import: kills the process right before the write to the tables of payments and packs with
-// the number KILL_BEFORE, counted from 1, or right before or after the write of the first token, as KILL_AT_TOKEN says.
+// the number KILL_BEFORE, counted from 1, or right before the write or after the commit of the first token, as
+// KILL_AT_TOKEN says.
 import { DatabaseSync } from "node:sqlite";
 
 const WRITE = /^\s*(?:insert into|update)\s+"?(payment_claim|prepaid_pack|prepaid_token)"?/i;
@@ -8,7 +9,13 @@ const atToken = process.env["KILL_AT_TOKEN"];
 const kill = () => process.kill(process.pid, "SIGKILL");
 let writes = 0;
 
-const { prepare } = DatabaseSync.prototype;
+let wroteToken = false;
+
+const { prepare, exec } = DatabaseSync.prototype;
+DatabaseSync.prototype.exec = function (sql) {
+  exec.call(this, sql);
+  if (sql === "commit" && wroteToken && atToken === "after") kill();
+};
 DatabaseSync.prototype.prepare = function (sql, ...rest) {
   const statement = prepare.call(this, sql, ...rest);
   const [, table] = WRITE.exec(sql) ?? [];
@@ -20,7 +27,7 @@ DatabaseSync.prototype.prepare = function (sql, ...rest) {
       if (!isToken) writes += 1;
       if (isToken ? atToken === "before" : writes === before) kill();
       const result = execute.apply(this, values);
-      if (isToken && atToken === "after") kill();
+      wroteToken ||= isToken;
       return result;
     };
   }

@@ -14,7 +14,7 @@ import {
 import { decodePrepaidHeader } from "@sotto/protocol/prepaid";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Prepaid, PrepaidTotals } from "../prepaid/prepaid.ts";
-import type { ShownToken } from "../prepaid/verifier.ts";
+import type { ShownToken } from "../prepaid/redemption.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import { type Prices, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";

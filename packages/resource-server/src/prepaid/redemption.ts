@@ -1,9 +1,14 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
+import type { PrepaidToken } from "@sotto/protocol/prepaid";
 import { CheckFailed } from "../outcome.ts";
-import { GroupCommit } from "./group-commit.ts";
 import type { Key, Keyring } from "./keyring.ts";
+import { Spender } from "./spender.ts";
 import { type PrepaidStore, type Spend, spendId } from "./store.ts";
-import { type ShownToken, Verifier } from "./verifier.ts";
+
+/** A token with the request header that it was decoded from. */
+export interface ShownToken extends PrepaidToken {
+  readonly header: string;
+}
 
 /** The method and target that a token pays for. */
 export interface TokenUse {
@@ -34,17 +39,16 @@ export interface RedemptionParts {
 
 export class Redemption {
   readonly #parts: RedemptionParts;
-  readonly #verifier: Verifier;
-  readonly #commits: GroupCommit;
-  /** What the tokens open whose handlers run in this process, or whose return is being stored. */
-  readonly #running = new Map<string, string>();
+  readonly #spender: Spender;
+  /** The tokens whose handlers run in this process, or whose return is being stored, by id. */
+  readonly #running = new Map<string, Spend>();
   /** Tokens spent by this process so far. */
   spent = 0;
 
   constructor(parts: RedemptionParts) {
     this.#parts = parts;
-    this.#verifier = new Verifier(parts.keyring.all);
-    this.#commits = new GroupCommit(parts.store, parts.onError);
+    const { keyring, store, onError } = parts;
+    this.#spender = new Spender({ keys: keyring.all, store, onError });
   }
 
   /**
@@ -59,20 +63,21 @@ export class Redemption {
     if (key === undefined || !keyring.redeems(key, clock())) throw new CheckFailed("PREPAID_KEY");
     if (key.value !== price) throw new CheckFailed("PREPAID_VALUE");
     if (token.challengeDigest !== challengeDigest) throw new CheckFailed("PREPAID_CHALLENGE");
-    if (!(await this.#verifier.isSigned(token))) throw new CheckFailed("PREPAID_SIGNATURE");
     const nonce = Buffer.from(token.nonce.slice(2), "hex").toString("base64url");
     const spend = { keyId: key.id, nonce, opens: `${method} ${target}` };
     const id = spendId(spend);
     // Its handler may still fail, and then the token opens the same request again.
-    if (this.#running.get(id) === spend.opens) throw new CheckFailed("PREPAID_BUSY", 2);
-    const holder = await this.#commits.spend(spend);
-    if (holder === undefined) throw new CheckFailed("PREPAID_SPENT");
+    const isBusy = () => this.#running.get(id)?.opens === spend.opens;
+    const wasBusy = isBusy();
+    const holder = await this.#spender.spend(token.header, spend);
+    if (holder === undefined)
+      throw wasBusy || isBusy() ? new CheckFailed("PREPAID_BUSY", 2) : new CheckFailed("PREPAID_SPENT");
     this.spent += 1;
-    this.#running.set(id, spend.opens);
-    return { id: `prepaid:${id}`, key, finish: this.#finish(spend, holder) };
+    this.#running.set(id, spend);
+    return { id: `prepaid:${id}`, key, finish: this.#finish(id, spend, holder) };
   }
 
-  #finish(spend: Spend, holder: string): SpentToken["finish"] {
+  #finish(id: string, spend: Spend, holder: string): SpentToken["finish"] {
     const { store, onError } = this.#parts;
     let finished = false;
     return async (outcome) => {
@@ -83,14 +88,14 @@ export class Redemption {
       } catch (error) {
         onError(error);
       } finally {
-        this.#running.delete(spendId(spend));
+        // Once it is returned, another request may run with it before this one knows.
+        if (this.#running.get(id) === spend) this.#running.delete(id);
       }
     };
   }
 
   /** Resolves once every token that waits is spent or refused. */
   async end(): Promise<void> {
-    await this.#verifier.close();
-    await this.#commits.end();
+    await this.#spender.end();
   }
 }

@@ -1,11 +1,9 @@
 // Spent tokens and sold packs. A token is spent by one durable insert before its handler runs.
-import { hash, randomBytes, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
 import { type RawBuilder, sql } from "kysely";
 import { invalidOption } from "../errors.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
-import type { SpendOrder } from "./spend-worker.ts";
-import { Thread } from "./thread.ts";
 
 /** How often a token may be returned after a failed handler. */
 const MAX_RETURNS = 2;
@@ -52,14 +50,12 @@ export interface PrepaidStoreOptions {
 
 export class PrepaidStore {
   readonly #database: Database<PrepaidSchema>;
-  /** For SQLite, whose commits would block this thread. */
-  readonly #thread: Thread<SpendOrder, string[]> | undefined;
-  readonly #onQuery: PrepaidStoreOptions["onQuery"];
+  /** Path of the SQLite database; undefined for PostgreSQL. */
+  readonly file: string | undefined;
 
-  private constructor(database: Database<PrepaidSchema>, { url, onQuery }: PrepaidStoreOptions) {
+  private constructor(database: Database<PrepaidSchema>, { url }: PrepaidStoreOptions) {
     this.#database = database;
-    this.#thread = database.kind === "sqlite" ? new Thread("spend-worker", url.slice("sqlite:".length)) : undefined;
-    this.#onQuery = onQuery;
+    this.file = database.kind === "sqlite" ? url.slice("sqlite:".length) : undefined;
   }
 
   /** @throws DatabaseError; PaywallError INVALID_OPTION if the database does not write durably */
@@ -100,29 +96,20 @@ export class PrepaidStore {
   }
 
   /**
-   * Spends all tokens that were not spent before and whose key is not closed, in one durable statement.
+   * Spends all tokens that were not spent before and whose key is not closed, in one durable statement. Only for
+   * PostgreSQL: in SQLite, spender-worker.ts spends tokens, because a commit would block this thread.
    *
    * @param spends without duplicates
-   * @returns the ids (`spendId`) of the tokens that this call spent, and the id of this call
+   * @returns the ids (`spendId`) of the tokens that this call spent
    */
-  async spend(spends: readonly Spend[], holder: string = randomBytes(12).toString("base64url")): Promise<Set<string>> {
-    const tokens = spends.map(({ keyId, nonce }) => [keyId, nonce]);
-    this.#onQuery?.("insert into prepaid_token");
-    const spent =
-      this.#thread === undefined
-        ? await this.#insert(tokens, holder)
-        : await this.#thread.run({ holder, tokens: JSON.stringify(tokens) });
-    return new Set(spent);
-  }
-
-  /** The statement of spend-worker.ts, for PostgreSQL. */
-  async #insert(tokens: readonly (readonly string[])[], holder: string): Promise<string[]> {
+  async spend(spends: readonly Spend[], holder: string): Promise<Set<string>> {
     const { rows } = await sql<{ id: string }>`
       insert into prepaid_token (key_id, nonce, holder, returns)
-      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0 from ${this.#elements(tokens)}
+      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0
+      from ${this.#elements(spends.map(({ keyId, nonce }) => [keyId, nonce]))}
       where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
       on conflict do nothing returning key_id || ':' || nonce as id`.execute(this.#database.db);
-    return rows.map((row) => row.id);
+    return new Set(rows.map((row) => row.id));
   }
 
   /**
@@ -247,7 +234,6 @@ export class PrepaidStore {
   }
 
   async end(): Promise<void> {
-    await this.#thread?.close();
     await this.#database.close();
   }
 }

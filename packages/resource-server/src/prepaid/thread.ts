@@ -1,12 +1,12 @@
-// A thread that carries out orders, one after another. It starts with the first order, and again after it ended.
-import { parentPort, Worker } from "node:worker_threads";
+// A thread that carries out orders, in their order. It starts with the first order, and again after it ended.
+import { parentPort, receiveMessageOnPort, Worker } from "node:worker_threads";
 
 interface Order<T> {
   readonly id: number;
   readonly order: T;
 }
 
-type Answer<R> = { readonly id: number; readonly result: R } | { readonly id: number; readonly error: string };
+type Answer<R> = { readonly id: number } & ({ readonly result: R } | { readonly error: string });
 
 interface Pending<R> {
   settle(result: R): void;
@@ -47,12 +47,14 @@ export class Thread<T, R> {
     const url = new URL(`./${this.#name}.${extension}`, import.meta.url);
     const worker = new Worker(url, { workerData: this.#data });
     let cause: unknown;
-    worker.on("message", (answer: Answer<R>) => {
-      const pending = this.#pending.get(answer.id);
-      this.#pending.delete(answer.id);
+    worker.on("message", (answers: readonly Answer<R>[]) => {
+      for (const answer of answers) {
+        const pending = this.#pending.get(answer.id);
+        this.#pending.delete(answer.id);
+        if ("result" in answer) pending?.settle(answer.result);
+        else pending?.fail(new Error(answer.error));
+      }
       if (this.#pending.size === 0) worker.unref();
-      if ("result" in answer) pending?.settle(answer.result);
-      else pending?.fail(new Error(answer.error));
     });
     worker.on("error", (error) => {
       cause = error;
@@ -71,15 +73,25 @@ export class Thread<T, R> {
   }
 }
 
-/** Called by the thread's own code. @param handle carries out an order; its error fails this order only */
-export function carryOut<T, R>(handle: (order: T) => R): void {
-  parentPort?.on("message", ({ id, order }: Order<T>) => {
-    let answer: Answer<R>;
+/**
+ * Called by the thread's own code.
+ *
+ * @param handle carries out all orders that wait, and returns one result for each; its error fails all of them
+ */
+export function carryOut<T, R>(handle: (orders: readonly T[]) => readonly R[]): void {
+  const port = parentPort!;
+  port.on("message", (first: Order<T>) => {
+    const orders = [first];
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
+      orders.push(next.message as Order<T>);
+    let answers: Answer<R>[];
     try {
-      answer = { id, result: handle(order) };
-    } catch (error) {
-      answer = { id, error: error instanceof Error ? error.message : String(error) };
+      const results = handle(orders.map(({ order }) => order));
+      answers = orders.map(({ id }, i) => ({ id, result: results[i]! }));
+    } catch (cause) {
+      const error = cause instanceof Error ? cause.message : String(cause);
+      answers = orders.map(({ id }) => ({ id, error }));
     }
-    parentPort?.postMessage(answer);
+    port.postMessage(answers);
   });
 }

@@ -1,0 +1,154 @@
+// Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran.
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PREPAID_KEY_BYTES, PREPAID_TOKEN_BYTES } from "@sotto/protocol/prepaid";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
+import { Batches } from "./batches.ts";
+import type { Key } from "./keyring.ts";
+import type { SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
+import { type PrepaidStore, type Spend, spendId } from "./store.ts";
+import { Thread } from "./thread.ts";
+
+/**
+ * Tokens in one order, orders at the same time, and tokens that make an order at once. While the thread carries out one
+ * order, the next ones wait for it, and it carries those out together. An early order lets it begin before this thread has
+ * read the requests of all connections.
+ */
+const LIMITS = { size: 100, running: 4, early: 32 };
+/** Tokens that wait for an order: less than a second of work. */
+const MAX_WAITING = 10_000;
+
+/** Seconds after which a token may be shown again if the store failed. */
+const RETRY_S = 5;
+/** Attempts to restore a token of a failed batch, and the pause between them. */
+const [MAX_RESTORES, RESTORE_PAUSE_MS] = [60, 1_000];
+
+interface Waiting {
+  /** The request header of the token. */
+  readonly header: string;
+  readonly spend: Spend;
+  /** @param holder undefined if the token was spent before */
+  settle(holder: string | undefined): void;
+  fail(error: unknown): void;
+}
+
+export interface SpenderParts {
+  readonly keys: readonly Key[];
+  readonly store: PrepaidStore;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Spender {
+  readonly #store: PrepaidStore;
+  readonly #onError: (error: unknown) => void;
+  readonly #thread: Thread<SpendOrder, SpendAnswer>;
+  readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#spendBatch(batch));
+  /** Ids of the tokens of failed batches that are not restored yet, and how many batches they were in. */
+  readonly #unsettled = new Map<string, number>();
+  readonly #restoring = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor({ keys, store, onError }: SpenderParts) {
+    this.#store = store;
+    this.#onError = onError;
+    const data: SpenderData = {
+      keys: new Map(keys.map(({ id, publicKey }) => [id, publicKey])),
+      tokenBytes: PREPAID_TOKEN_BYTES,
+      inputBytes: PREPAID_TOKEN_BYTES - PREPAID_KEY_BYTES,
+      database: store.file,
+    };
+    this.#thread = new Thread("spender-worker", data);
+  }
+
+  /**
+   * Spends a token durably if it is signed.
+   *
+   * @param header of the token, well-formed and of one of the keys
+   * @returns the holder, or undefined if the token was spent before or its key is closed
+   * @throws CheckFailed PREPAID_SIGNATURE; CheckUnavailable OVERLOADED, VERIFIER_FAILED, STORE_UNAVAILABLE: then the token
+   *   is not spent, or is returned
+   */
+  spend(header: string, spend: Spend): Promise<string | undefined> {
+    if (this.#batches.waiting >= MAX_WAITING) return Promise.reject(new CheckUnavailable("OVERLOADED", 2));
+    return new Promise((settle, fail) => this.#batches.add({ header, spend, settle, fail }));
+  }
+
+  /** Resolves once every token that waits is spent, refused or restored. */
+  async end(): Promise<void> {
+    await this.#batches.end();
+    await this.#thread.close();
+    this.#closed = true;
+    await Promise.all(this.#restoring);
+  }
+
+  async #spendBatch(batch: readonly Waiting[]): Promise<void> {
+    const holder = randomBytes(12).toString("base64url");
+    let answer: SpendAnswer;
+    try {
+      answer = await this.#thread.run({ tokens: batch.map(({ header }) => header).join(""), holder });
+    } catch (cause) {
+      // The thread may have spent them before it ended.
+      if (this.#store.file !== undefined) this.#restoreAll(batch, holder);
+      for (const { fail } of batch) fail(new CheckUnavailable("VERIFIER_FAILED", 2, cause));
+      return;
+    }
+    const { signed, spent, failure } = answer;
+    for (const [i, { fail }] of batch.entries()) if (!signed[i]) fail(new CheckFailed("PREPAID_SIGNATURE"));
+    const valid = batch.filter((_, i) => signed[i]);
+    if (valid.length === 0) return;
+    try {
+      if (failure !== undefined) throw new Error(failure);
+      const isSpent = spent === undefined ? await this.#insert(valid, holder) : spent.filter((_, i) => signed[i]);
+      await this.#settle(valid, isSpent, holder);
+    } catch (cause) {
+      // The statement may have been committed although its answer was lost.
+      this.#restoreAll(valid, holder);
+      for (const { fail } of valid) fail(new CheckUnavailable("STORE_UNAVAILABLE", RETRY_S, cause));
+    }
+  }
+
+  /** Spends tokens in PostgreSQL, each at most once. @returns whether this call spent the token, for each */
+  async #insert(batch: readonly Waiting[], holder: string): Promise<boolean[]> {
+    const unique = new Map(batch.map(({ spend }) => [spendId(spend), spend]));
+    const spent = await this.#store.spend([...unique.values()], holder);
+    return batch.map(({ spend }) => spent.delete(spendId(spend)));
+  }
+
+  /** Spends the others if they were returned, and settles all. */
+  async #settle(batch: readonly Waiting[], isSpent: readonly boolean[], holder: string): Promise<void> {
+    const before = batch.filter((_, i) => !isSpent[i]);
+    // Before the query: what is restored from now on may be missing from its answer.
+    const unsettled = new Set(before.filter(({ spend }) => this.#unsettled.has(spendId(spend))));
+    const again = await this.#store.spendReturned(
+      before.map(({ spend }) => spend),
+      holder,
+    );
+    for (const [i, waiting] of batch.entries())
+      if (isSpent[i] || again.delete(spendId(waiting.spend))) waiting.settle(holder);
+      else if (unsettled.has(waiting)) waiting.fail(new CheckUnavailable("STORE_UNAVAILABLE", RETRY_S));
+      else waiting.settle(undefined);
+  }
+
+  /** Restores the tokens that a failed batch may have spent. */
+  #restoreAll(batch: readonly Waiting[], holder: string): void {
+    const restoring = Promise.all(batch.map(({ spend }) => this.#restore(spend, holder)));
+    this.#restoring.add(restoring);
+    void restoring.finally(() => this.#restoring.delete(restoring));
+  }
+
+  async #restore(spend: Spend, holder: string): Promise<void> {
+    const id = spendId(spend);
+    this.#unsettled.set(id, (this.#unsettled.get(id) ?? 0) + 1);
+    for (let attempt = 1; attempt <= MAX_RESTORES && !this.#closed; attempt++)
+      try {
+        await this.#store.restore(spend, holder);
+        break;
+      } catch (error) {
+        this.#onError(error);
+        await sleep(RESTORE_PAUSE_MS, undefined, { ref: false });
+      }
+    const others = this.#unsettled.get(id)! - 1;
+    if (others === 0) this.#unsettled.delete(id);
+    else this.#unsettled.set(id, others);
+  }
+}
