@@ -30,12 +30,15 @@ export interface PrepareOptions extends ProveOptions {
 
 /** A proof in the wire's form: decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
 export interface Proof {
+  /** Eight decimal strings, each below the order of the base field. */
   proof: string[];
+  /** Field elements in wire order, decimal. */
   publicSignals: string[];
 }
 
 /** The components of a prover. */
 export interface ProverOptions {
+  /** Files of the circuits, from `loadArtifacts`. */
   artifacts: Artifacts;
   /** Default: the fast engine if the machine supports it, else snarkjs. */
   engine?: ProvingEngine | undefined;
@@ -45,7 +48,9 @@ export interface ProverOptions {
 
 /** Proves statements of the circuits. */
 export interface Prover {
+  /** Files that it proves with. They are read when a proof needs them. */
   readonly artifacts: Artifacts;
+  /** Computes the proofs. */
   readonly engine: ProvingEngine;
   /**
    * Computes the witness, proves, and verifies the new proof.

@@ -46,6 +46,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
 export interface Artifacts {
   /** Name of the set of keys; with the keys of `development`, anyone can forge proofs. */
   readonly set: string;
+  /** The hashes that every file must have. */
   readonly lock: ArtifactsLock;
   /** Names of the circuits in the lock. */
   readonly circuits: readonly string[];

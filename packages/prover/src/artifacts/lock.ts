@@ -17,6 +17,7 @@ export type CircuitHashes = { readonly [kind in ArtifactKind]: string } & { read
 export interface ArtifactsLock {
   /** Name of the set of keys; `development` if they are made from a public seed. */
   readonly set: string;
+  /** The hashes of each circuit's files, by its name: a to z, 0 to 9 and _, at most 64 characters. */
   readonly circuits: { readonly [circuit: string]: CircuitHashes };
 }
 

@@ -32,7 +32,9 @@ export interface ArtifactSource {
 
 /** A file that is being downloaded. */
 export interface ArtifactProgress {
+  /** A name of the artifacts' lock, such as "payment". */
   readonly circuit: string;
+  /** Which of the circuit's files. */
   readonly kind: ArtifactKind;
   /** Bytes received so far, including those of an earlier download that is resumed. */
   readonly received: number;

@@ -16,8 +16,11 @@ export const SCALAR_FIELD_ORDER: bigint = bn254.fields.Fr.ORDER;
  * order).
  */
 export interface ProofPoints {
+  /** A in G1: [x, y]. */
   readonly a: readonly [bigint, bigint];
+  /** B in G2: [[x0, x1], [y0, y1]]. */
   readonly b: readonly [readonly [bigint, bigint], readonly [bigint, bigint]];
+  /** C in G1: [x, y]. */
   readonly c: readonly [bigint, bigint];
 }
 
