@@ -10,7 +10,9 @@ import { NodeSqliteDialect } from "./sqlite-dialect.ts";
 
 /** A connection to a database, with transactions under locks. */
 export interface Connection<Schema> {
+  /** The database that the URL named. */
   readonly kind: "sqlite" | "postgres";
+  /** For queries outside of a transaction. In `transaction`, use the one that `action` receives. */
   readonly db: Kysely<Schema>;
   /**
    * Runs `action` in a transaction. Transactions that share a key never run concurrently. Keys are locked in a fixed

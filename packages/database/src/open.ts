@@ -7,6 +7,7 @@ import { type Migrations, migrate } from "./migrate.ts";
 export interface OpenOptions extends ConnectOptions {
   /** Prefix of the two tables that record migrations: 1 to 32 characters of a-z and _. */
   name: string;
+  /** Applied on opening, those that the database lacks. */
   migrations: Migrations;
 }
 
