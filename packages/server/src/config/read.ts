@@ -14,6 +14,7 @@ const FOREIGN = new Set(
 
 /** The settings that were read, and the problems found in them. */
 export interface ReadSettings<T extends SettingTable> {
+  /** The parsed settings; undefined for each one that is missing or has a problem. */
   readonly values: SettingValues<T>;
   /** Sentences that begin with a variable's name. Callers add their own and then call `assertNoProblems`. */
   readonly problems: string[];

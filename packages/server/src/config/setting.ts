@@ -2,10 +2,13 @@ import type { Parse } from "./parse.ts";
 
 /** One environment variable. The table in docs/operations.md is generated from these. */
 export interface Setting<T> {
+  /** Name of the environment variable, such as SOTTO_PORT. */
   readonly variable: string;
+  /** Parses the text of the variable, or throws an Error that says what it must be. */
   readonly parse: Parse<T>;
   /** The default, written as in the environment; undefined if there is none. */
   readonly fallback: string | undefined;
+  /** Its meaning, for docs/operations.md and for the error if it is missing. */
   readonly about: string;
   /** Never shown, not even in errors. VARIABLE_FILE may name a file that contains it. */
   readonly secret: boolean;

@@ -32,9 +32,13 @@ export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsO
 
 /** The parts of an HTTP server. */
 export interface AppOptions extends ErrorHandlerOptions {
+  /** Limits of requests, and which origins and proxies are trusted. */
   readonly config: AppConfig;
+  /** Receives one line for each response, and the errors of handlers. */
   readonly log: ServiceLog;
+  /** Receives the duration of each response. */
   readonly metrics: HttpMetrics;
+  /** Options of @fastify/swagger, which makes the OpenAPI document from the schemas of the routes. */
   readonly openapi: SwaggerOptions;
   /** Additional headers that a web page's script may send and read. */
   readonly cors?: { readonly allow?: readonly string[]; readonly expose?: readonly string[] };

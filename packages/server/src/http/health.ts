@@ -7,14 +7,17 @@ import type { App } from "./types.ts";
 
 /** The state of one dependency. */
 export interface Check {
+  /** Whether the dependency works now. */
   readonly ok: boolean;
-  /** Why it is not ok. */
+  /** Why it is not ok: an error's code, or UNEXPECTED. Undefined if it is ok. */
   readonly code?: string | undefined;
 }
 
 /** Whether a server can do its work now. */
 export interface Readiness {
+  /** True if every check is ok and the server is not closing. */
   readonly ready: boolean;
+  /** The state of each dependency, by its name. */
   readonly checks: Readonly<Record<string, Check>>;
 }
 
@@ -57,6 +60,7 @@ async function check(need: Need): Promise<Check> {
 
 /** What the readiness endpoint checks and describes. */
 export interface HealthOptions {
+  /** Called for each request to `/readyz`; the response is 503 if it is not ready. */
   readonly readiness: () => Promise<Readiness>;
   /** Description of `/readyz`. */
   readonly summary: string;

@@ -11,11 +11,17 @@ type LogLine = (fields: object, message: string) => void;
 
 /** A structured log. Only `createLog` makes one. */
 export interface ServiceLog {
+  /** Lines below this level are dropped: debug, info, warn, error, fatal or silent. */
   readonly level: string;
+  /** Details for finding faults. */
   readonly debug: LogLine;
+  /** An ordinary event. */
   readonly info: LogLine;
+  /** A fault that the server works around. */
   readonly warn: LogLine;
+  /** A fault that needs the operator. */
   readonly error: LogLine;
+  /** A fault that ends the process. */
   readonly fatal: LogLine;
 }
 

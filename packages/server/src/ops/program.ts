@@ -7,6 +7,7 @@ import { redact } from "./redact.ts";
 export interface Program {
   /** A line for the operator, printed to standard error: standard output contains one JSON object per line. */
   readonly says: string;
+  /** Receives the reason of the shutdown. */
   readonly log: ServiceLog;
   /** Time for running requests to finish at shutdown, ms. */
   readonly shutdownMs: number;
