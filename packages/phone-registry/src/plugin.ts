@@ -21,11 +21,13 @@ const SWEEP_MS = 60_000;
 
 /** The dependencies of a registry within a service. */
 export interface PhoneOptions {
+  /** The registry's settings, without any `phoneProblems`. */
   readonly config: PhoneConfig;
   /** Public base URL, which wallets sign; equal to `config.service` if that is set. */
   readonly service: string;
   /** Calls contract wallets on the pool's chain. */
   readonly call: EthCall;
+  /** Receives faults, without numbers and codes. */
   readonly log: ServiceLog;
   /** Prometheus registry. */
   readonly metrics: Registry;
@@ -37,6 +39,7 @@ export interface PhoneOptions {
 
 /** A registry that is part of a service. */
 export interface Phone {
+  /** The registry without HTTP. */
   readonly registry: PhoneRegistry;
   /** Registers the routes below the app's prefix. */
   routes(app: App): void;

@@ -30,6 +30,7 @@ export interface RunningRegistry {
   readonly url: string;
   /** The public base URL, which wallets sign as `service`. */
   readonly service: string;
+  /** The registry without HTTP. */
   readonly registry: PhoneRegistry;
   /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;

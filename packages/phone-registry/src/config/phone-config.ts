@@ -9,15 +9,21 @@ import type { PhoneSettings } from "./settings.ts";
 
 /** The registry's settings, complete and checked against each other. */
 export interface PhoneConfig {
+  /** EIP-155 id that links must name. */
   readonly chainId: bigint;
+  /** The pool that links must name, 20 bytes, lower-case hex with 0x. */
   readonly pool: `0x${string}`;
   /** Public base URL, which wallets sign. Undefined on a local chain: the address that the server listens on. */
   readonly service: string | undefined;
+  /** Whether the chain is a local one, on which keys are created and codes may be written to a file. */
   readonly local: boolean;
+  /** `sqlite:PATH`, or `postgres://..` for several replicas. */
   readonly store: string;
   /** Undefined on a local chain: keys are created in `keyFile`. */
   readonly keys: RegistryKeys | undefined;
+  /** Path of the file for keys that are created on a local chain. */
   readonly keyFile: string;
+  /** How codes are sent. A webhook gets `tries` attempts of at most `timeoutMs` each. */
   readonly sender:
     | {
         readonly kind: "webhook";
@@ -30,10 +36,15 @@ export interface PhoneConfig {
     | { readonly kind: "log" };
   /** Whether NODE_ENV is production. */
   readonly production: boolean;
+  /** Country of numbers in local form, ISO 3166; undefined: only international numbers are accepted. */
   readonly defaultCountry: CountryCode | undefined;
+  /** Countries whose numbers may be linked, ISO 3166; undefined: all. */
   readonly countries: readonly CountryCode[] | undefined;
+  /** How `resolve` answers an unverified number: with the link and `verified: false`, or with 404. */
   readonly unverified: "show" | "hide";
+  /** Whether each lookup needs a wallet's signature. */
   readonly signedLookups: boolean;
+  /** Rates of codes and lookups, and how long data is kept, s. */
   readonly limits: RegistryLimits;
   /** Maximum checks of contract signatures per client and hour. */
   readonly contractChecks: number;
@@ -41,9 +52,13 @@ export interface PhoneConfig {
 
 /** The pool and the service that a registry belongs to. */
 export interface PhoneDeployment {
+  /** EIP-155 id. */
   readonly chainId: number;
+  /** Address of the pool, 20 bytes, lower-case hex with 0x. */
   readonly pool: string;
+  /** Public base URL of the registry; undefined if not configured, which only a local chain permits. */
   readonly publicUrl: string | undefined;
+  /** Whether the chain is a local one. */
   readonly local: boolean;
 }
 

@@ -12,10 +12,15 @@ import { REGISTRY_SETTINGS } from "./settings.ts";
 
 /** Configuration of a registry that runs as its own server. */
 export interface RegistryConfig extends ServerSettings {
+  /** EIP-155 id of the pool's chain. */
   readonly chainId: number;
+  /** Address of the pool, 20 bytes, lower-case hex with 0x. */
   readonly pool: string;
+  /** JSON-RPC nodes of the chain in order of preference, at least one. They check signatures of contract wallets. */
   readonly rpcUrls: readonly string[];
+  /** Timeout of one request to a node, ms, 100 to 60,000. */
   readonly rpcTimeoutMs: number;
+  /** The registry's own settings. */
   readonly phone: PhoneConfig;
 }
 

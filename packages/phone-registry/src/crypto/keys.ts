@@ -1,6 +1,8 @@
 /** A key of 32 random bytes. Its id, 1 to 16 characters of a-z, 0-9 and -, is stored with everything made under it. */
 export interface RegistryKey {
+  /** Different for each key of a ring. */
   readonly id: string;
+  /** Secret, 32 bytes. */
   readonly key: Uint8Array;
 }
 

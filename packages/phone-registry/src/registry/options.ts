@@ -23,11 +23,13 @@ export interface CodeSender {
 
 /** A code to be sent. */
 export interface CodeMessage {
+  /** The number that receives the code. */
   readonly phone: E164;
+  /** Six digits. */
   readonly code: string;
   /** Include it in the text, so that people do not enter a code that another wallet requested. */
   readonly wallet: Address;
-  /** ms */
+  /** When the code expires, milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }
 
@@ -103,20 +105,27 @@ export interface RegistryLog {
 export interface RegistryOptions {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://..`. */
   readonly store: string;
+  /** Keys that encrypt records and index numbers. */
   readonly keys: RegistryKeys;
+  /** EIP-155 id that links must name. */
   readonly chainId: bigint;
+  /** The pool that links must name. */
   readonly pool: Address;
   /** Public base URL of this registry, which wallets sign. */
   readonly service: string;
+  /** Checks signatures of links and unlinks. */
   readonly signatures: SignatureChecks;
+  /** Sends the codes that prove numbers. */
   readonly sender: CodeSender;
   /** How `resolve` answers an unverified number: with the link and `verified: false`, or not at all. */
   readonly unverified?: "show" | "hide" | undefined;
   /** Limits that differ from DEFAULT_LIMITS. */
   readonly limits?: Partial<RegistryLimits> | undefined;
-  /** Now in ms. */
+  /** Current time, ms; default `Date.now`. */
   readonly clock?: (() => number) | undefined;
+  /** Default: nothing is logged. */
   readonly log?: RegistryLog | undefined;
+  /** Default: nothing is counted. */
   readonly metrics?: RegistryMetrics | undefined;
   /** Called for each unit of work; for tests that count it. */
   readonly onWork?: ((kind: "query" | "hmac" | "decrypt" | "encrypt") => void) | undefined;

@@ -30,6 +30,7 @@ export interface RotationState {
 export interface RotateOptions {
   /** Records per transaction; default 100. */
   readonly batch?: number | undefined;
+  /** Aborts between two batches. The next run resumes. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,6 +42,7 @@ export interface CheckOptions {
 
 /** The result of a check of all links. */
 export interface CheckResult {
+  /** Number of links. */
   readonly links: number;
   /**
    * Number of changes to links. It only grows: a smaller number than before means that the whole database was restored
@@ -51,6 +53,7 @@ export interface CheckResult {
 
 /** The registry without HTTP: links, codes, lookups. */
 export interface PhoneRegistry {
+  /** The database that holds the registry. */
   readonly kind: "sqlite" | "postgres";
   /**
    * Links a number to a wallet. The link is unverified until the number is proven.

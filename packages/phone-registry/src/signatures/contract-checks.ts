@@ -10,11 +10,13 @@ const MAX_CLIENTS = 100_000;
 
 /** The limits of signature checks that ask the chain. */
 export interface ContractCheckOptions {
+  /** Calls contract wallets on the pool's chain. */
   readonly call: EthCall;
   /** Checks per client and hour, on each replica. */
   readonly perHour: number;
+  /** Current time, ms. */
   readonly clock: () => number;
-  /** @param outcome asked, limited, failed */
+  /** Counts a check that asked the chain, was refused by the limit, or failed. Default: nothing is counted. */
   readonly count?: ((outcome: "asked" | "limited" | "failed") => void) | undefined;
 }
 
