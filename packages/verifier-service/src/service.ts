@@ -49,6 +49,7 @@ export interface RunningService {
   readonly origin: string;
   /** Name of the artifact set. */
   readonly set: string;
+  /** Account of the relayer, 20 bytes, lower-case hex with 0x. */
   readonly relayer: string;
   /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;

@@ -17,15 +17,21 @@ import type { AppendProver, PoolDeployment, RelayerConfig, RelayerSigner } from 
 
 /** The dependencies of a relayer. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
+  /** Holds the outbox. Replicas share it. */
   store: Store;
+  /** Reads the chain and broadcasts transactions. */
   chain: Chain;
+  /** Signs transactions; its account pays the gas. */
   signer: RelayerSigner;
+  /** Pool, token and deployment block that the relayer serves. */
   pool: PoolDeployment;
+  /** Intervals in ms, and limits of gas, fees and batches. */
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
   prover?: AppendProver | undefined;
   /** By default created from the configuration. */
   market?: FeeMarket | undefined;
+  /** Current time, ms; default `Date.now`. */
   clock?: (() => number) | undefined;
 }
 
