@@ -1,17 +1,18 @@
-// `npm test [-- NAME...] [--affected]`: builds, has turbo run every suite and check whose inputs changed, up to three
-// at a time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only the suites
-// and types of packages that differ from the branch main (uncommitted changes included) or that depend on one that
-// does. For everything that has not changed since it passed, turbo restores the results from its cache.
+// `npm test [-- NAME...] [--affected]`: builds, has turbo run every check and then every suite whose inputs changed, up
+// to three at a time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only
+// the suites and types of packages that differ from the branch main (uncommitted changes included) or that depend on one
+// that does. For everything that has not changed since it passed, turbo restores the results from its cache.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { openLanes } from "./lanes.ts";
 import { type RunSummary, readOutcome } from "./outcome.ts";
 import { type Outcome, seconds, summaryLines } from "./output.ts";
 import { parseReport, reportBase } from "./report.ts";
 import { compiledFolder } from "./scratch.ts";
-import { isNamed, listAffected, listTasks, type Task } from "./tasks.ts";
+import { isNamed, LONGEST, listAffected, listTasks, type Task } from "./tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const runs = join(root, ".turbo", "runs");
@@ -31,8 +32,9 @@ function choose(all: readonly Task[], names: readonly string[]): readonly Task[]
 }
 
 /** Runs turbo and prints its output, without the lines that pnpm and turbo print about themselves. */
-async function turbo(args: readonly string[]): Promise<number> {
-  const child = spawn("turbo", ["run", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+async function turbo(args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<number> {
+  const env = { ...process.env, ...variables };
+  const child = spawn("turbo", ["run", ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
   const chatter =
     /^(\$ |> | *• |turbo \d| *$)|cache (miss|hit|bypass)|^ *(Tasks|Cached|Time|Failed|Summary):| ERROR +(run|command) /;
@@ -73,25 +75,42 @@ async function build(): Promise<Outcome> {
   return { name: "build", passed: status === 0 ? 1 : 0, failures, cached: false, tests: [] };
 }
 
-async function test(tasks: readonly Task[]): Promise<Outcome[]> {
+/** Runs tasks with turbo. @param concurrency number of tasks that turbo runs at the same time */
+async function runTasks(
+  tasks: readonly Task[],
+  concurrency: number,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Outcome[]> {
   if (tasks.length === 0) return [];
+  rmSync(runs, { recursive: true, force: true });
+  const options = ["--continue=always", `--concurrency=${concurrency}`, "--summarize", "--log-prefix=none", ...STREAM];
+  await turbo([...tasks.map(({ id }) => id), ...options], variables);
+  const summary = takeSummary();
+  return tasks.map((task) => readOutcome(root, task, summary));
+}
+
+/** Runs the checks and then the suites: turbo starts checks too late if it has suites to run. */
+async function test(tasks: readonly Task[]): Promise<Outcome[]> {
   // An earlier run that was stopped may have left a report without an end, which does not belong to this run.
   for (const { kind, folder, script } of tasks) {
     const file = `${join(root, folder, reportBase(script))}.jsonl`;
     if (kind === "suite" && existsSync(file) && parseReport(readFileSync(file, "utf8")).exit === undefined)
       rmSync(file);
   }
-  const heartbeat = setInterval(() => {
-    console.log(`... ${seconds((performance.now() - started) / 1000)}: ${progress(tasks)}`);
-  }, HEARTBEAT_MS);
-  rmSync(runs, { recursive: true, force: true });
   // One more than the cores, because suites often wait for blocks or for a browser.
-  const lanes = Math.min(3, availableParallelism() + 1);
-  const options = ["--continue=always", `--concurrency=${lanes}`, "--summarize", "--log-prefix=none", ...STREAM];
-  await turbo([...tasks.map(({ id }) => id), ...options]);
+  const count = Math.min(3, availableParallelism() + 1);
+  const lanes = await openLanes(count, LONGEST);
+  const heartbeat = setInterval(() => {
+    const took = seconds((performance.now() - started) / 1000);
+    console.log(`... ${took}: ${progress(tasks)}; ${lanes.waiting()} suites wait`);
+  }, HEARTBEAT_MS);
+  const of = (kind: Task["kind"]) => tasks.filter((task) => task.kind === kind);
+  const checks = await runTasks(of("check"), count);
+  // turbo starts every suite at once, and each waits for a lane.
+  const suites = await runTasks(of("suite"), tasks.length, { SOTTO_TEST_LANES: String(lanes.port) });
+  lanes.close();
   clearInterval(heartbeat);
-  const summary = takeSummary();
-  return tasks.map((task) => readOutcome(root, task, summary));
+  return [...checks, ...suites];
 }
 
 async function main(args: readonly string[]): Promise<boolean> {

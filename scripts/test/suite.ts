@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { cleanEnvironment } from "../launcher/process.mjs";
+import { takeLane } from "./lanes.ts";
 import { eventLines } from "./output.ts";
 import { parseReport, reportBase, type TestEvent } from "./report.ts";
 import { compiledFolder, openScratch } from "./scratch.ts";
@@ -55,6 +56,9 @@ export async function runSuite(folder: string, script: string, command: readonly
   const name = `${relative(root, folder)}${script.replace(/^test:?/, " ").trimEnd()}`;
   mkdirSync(dirname(base), { recursive: true });
   rmSync(file, { force: true });
+  // Programs that a test starts are not suites of this run.
+  const { SOTTO_TEST_LANES: lanes, ...environment } = process.env;
+  if (lanes !== undefined) await takeLane(Number(lanes), name);
   const start = performance.now();
   const output = openSync(log, "w");
   const scratch = openScratch();
@@ -66,7 +70,7 @@ export async function runSuite(folder: string, script: string, command: readonly
   const child = spawn(program, args, {
     cwd: folder,
     env: {
-      ...cleanEnvironment(process.env, process.env["PATH"] ?? ""),
+      ...cleanEnvironment(environment, environment["PATH"] ?? ""),
       SOTTO_TEST_EVENTS: file,
       NODE_COMPILE_CACHE: compiledFolder(root),
       TMPDIR: scratch.path,

@@ -26,6 +26,19 @@ export interface TurboTask {
 }
 
 const SUITES = ["test", "test:2", "test:3"];
+/** The suites that take minutes, the longest first. */
+export const LONGEST = [
+  "test/templates",
+  "test/web",
+  "test/client",
+  "test/relayer",
+  "test/release",
+  "test/resource-server",
+  "packages/client",
+  "circuits",
+  "test/e2e",
+  "scripts",
+];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
 function toTask({ taskId, task, directory }: Pick<TurboTask, "taskId" | "task" | "directory">): Task {
