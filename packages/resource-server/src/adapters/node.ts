@@ -108,6 +108,6 @@ export function reportOutcome(response: ServerResponse, { finish }: Paid): void 
     return written;
   }) as typeof response.writeHead;
   // HTTP/2 responses can start without writeHead, and emit "finish" even if they are cut off.
-  for (const event of ["finish", "close"])
-    response.once(event, () => report(response.headersSent ? response.statusCode : "aborted"));
+  const end = () => report(response.headersSent ? response.statusCode : "aborted");
+  response.on("finish", end).on("close", end);
 }

@@ -11,10 +11,9 @@ import {
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
-import { decodePrepaidHeader } from "@sotto/protocol/prepaid";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Prepaid, PrepaidTotals } from "../prepaid/prepaid.ts";
-import type { ShownToken } from "../prepaid/redemption.ts";
+import { readToken, type ShownToken } from "../prepaid/shown-token.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import { type Prices, pricedRequest } from "../routes/prices.ts";
 import { parseTarget, type Target } from "../routes/target.ts";
@@ -342,12 +341,7 @@ type Passed = Awaited<ReturnType<Checks["pass"]>>;
 function parseToken(values: readonly string[]): ShownToken | string {
   const [header = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;
-  try {
-    return { ...decodePrepaidHeader(header), header };
-  } catch (error) {
-    if (error instanceof SottoError) return error.message;
-    throw error;
-  }
+  return readToken(header) ?? "a prepaid token must be 472 characters of base64url, and of type 2";
 }
 
 /** A header that is JSON; `value` is undefined if it is not a proof header. */

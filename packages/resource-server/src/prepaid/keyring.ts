@@ -7,7 +7,6 @@ import {
   type PrepaidKeyFile,
   type PrepaidSchedule,
   prepaidKey,
-  redeemsAt,
   scheduledKeys,
   signsAt,
 } from "@sotto/protocol/prepaid";
@@ -20,6 +19,8 @@ export interface Key {
   /** Base units. */
   readonly value: bigint;
   readonly epoch: string;
+  /** When its tokens are accepted, ms: from, and until right before. */
+  readonly redeemed: readonly [from: number, until: number];
   /** Of the type rsa-pss: it verifies RSASSA-PSS with SHA-384, MGF1 with SHA-384 and a salt of 48 bytes, and nothing else. */
   readonly publicKey: KeyObject;
   /** The modulus, 256 bytes, big-endian. */
@@ -50,6 +51,12 @@ function parsePrivateKey(pem: unknown, where: string): { readonly id: string; re
   }
 }
 
+/** Start and end (ms) of the months in which tokens of a key are accepted, as `redeemsAt` has them: its own and the next. */
+function redemptionOf(epoch: string): readonly [from: number, until: number] {
+  const [year = 0, month = 0] = epoch.split("-").map(Number);
+  return [Date.UTC(year, month - 1), Date.UTC(year, month + 1)];
+}
+
 export class Keyring {
   readonly #byId = new Map<string, Key>();
   readonly #closed = new Set<string>();
@@ -74,7 +81,8 @@ export class Keyring {
       const spki = Buffer.from(encodePrepaidKey(key.modulus));
       const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
       const modulus = Buffer.from(key.modulus.toString(16).padStart(2 * MODULUS_BYTES, "0"), "hex");
-      this.#byId.set(key.id, { id: key.id, value, epoch, publicKey, modulus, privateKey: undefined });
+      const redeemed = redemptionOf(epoch);
+      this.#byId.set(key.id, { id: key.id, value, epoch, redeemed, publicKey, modulus, privateKey: undefined });
     }
     for (const [i, { epoch, value, privateKey }] of (file?.keys ?? []).entries())
       this.#add(i, epoch, value, privateKey);
@@ -102,7 +110,8 @@ export class Keyring {
 
   /** Whether tokens of the key are accepted at `now` (ms). */
   redeems(key: Key, now: number): boolean {
-    return redeemsAt(key.epoch, now) && !this.#closed.has(key.id);
+    const [from, until] = key.redeemed;
+    return from <= now && now < until && !this.#closed.has(key.id);
   }
 
   /** Whether tokens of the key are sold at `now` (ms). */

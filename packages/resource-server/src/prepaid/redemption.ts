@@ -1,14 +1,9 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
-import type { PrepaidToken } from "@sotto/protocol/prepaid";
 import { CheckFailed } from "../outcome.ts";
 import type { Key, Keyring } from "./keyring.ts";
+import type { ShownToken } from "./shown-token.ts";
 import { Spender } from "./spender.ts";
 import { type PrepaidStore, type Spend, spendId } from "./store.ts";
-
-/** A token with the request header that it was decoded from. */
-export interface ShownToken extends PrepaidToken {
-  readonly header: string;
-}
 
 /** The method and target that a token pays for. */
 export interface TokenUse {
@@ -63,8 +58,7 @@ export class Redemption {
     if (key === undefined || !keyring.redeems(key, clock())) throw new CheckFailed("PREPAID_KEY");
     if (key.value !== price) throw new CheckFailed("PREPAID_VALUE");
     if (token.challengeDigest !== challengeDigest) throw new CheckFailed("PREPAID_CHALLENGE");
-    const nonce = Buffer.from(token.nonce.slice(2), "hex").toString("base64url");
-    const spend = { keyId: key.id, nonce, opens: `${method} ${target}` };
+    const spend = { keyId: key.id, nonce: token.nonce, opens: `${method} ${target}` };
     const id = spendId(spend);
     // Its handler may still fail, and then the token opens the same request again.
     const isBusy = () => this.#running.get(id)?.opens === spend.opens;

@@ -6,7 +6,7 @@ export interface TokenRow {
   key_id: string;
   /** base64url, 43 characters. */
   nonce: string;
-  /** Random id of the statement that spent it. */
+  /** Unique id of the order that spent it. */
   holder: string;
   /** Digest of the method and target that may spend it again; null while it is spent. */
   returned_for: string | null;

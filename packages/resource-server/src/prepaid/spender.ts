@@ -46,6 +46,9 @@ export class Spender {
   /** Ids of the tokens of failed batches that are not restored yet, and how many batches they were in. */
   readonly #unsettled = new Map<string, number>();
   readonly #restoring = new Set<Promise<unknown>>();
+  /** Random, so that no two processes have the same holders. */
+  readonly #id = randomBytes(12).toString("base64url");
+  #orders = 0;
   #closed = false;
 
   constructor({ keys, store, onError }: SpenderParts) {
@@ -82,7 +85,7 @@ export class Spender {
   }
 
   async #spendBatch(batch: readonly Waiting[]): Promise<void> {
-    const holder = randomBytes(12).toString("base64url");
+    const holder = `${this.#id}.${++this.#orders}`;
     let answer: SpendAnswer;
     try {
       answer = await this.#thread.run({ tokens: batch.map(({ header }) => header).join(""), holder });

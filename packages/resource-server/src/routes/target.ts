@@ -48,13 +48,14 @@ export function parseTarget(origin: string, target: string): Target | undefined 
   if (AMBIGUOUS.test(path) || path.includes(";")) return undefined;
   const raw = path.slice(1).split("/");
   if (raw.slice(0, -1).includes("") || raw.some((segment) => segment === "." || segment === "..")) return undefined;
-  const segments = raw.map(decodeSegment);
+  const plain = !path.includes("%");
+  const segments = plain ? raw : raw.map(decodeSegment);
   if (segments.includes(undefined)) return undefined;
   return {
     target,
     path: `/${segments.join("/")}`,
     segments: segments as string[],
-    plain: !path.includes("%"),
+    plain,
     query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
   };
 }
