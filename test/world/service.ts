@@ -18,11 +18,13 @@ const MNEMONIC = "test test test test test test test test test test test junk";
 const FIRST_RELAYER = 2;
 const RELAYERS = 18;
 let relayers = 0;
+let accounts: HDNodeWallet | undefined;
 
 /** The key of the next relayer. Services with separate stores must not share an account, because each counts its nonces. */
 export function relayerKey(): string {
   const index = FIRST_RELAYER + (relayers++ % RELAYERS);
-  return HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
+  accounts ??= HDNodeWallet.fromPhrase(MNEMONIC, undefined, "m/44'/60'/0'/0");
+  return accounts.deriveChild(index).privateKey;
 }
 
 export interface World extends DeploymentManifest {

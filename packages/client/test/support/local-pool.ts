@@ -14,7 +14,7 @@ import {
   withdrawalContext,
   withdrawalSignals,
 } from "@sotto/protocol";
-import { type Result, Signature } from "ethers";
+import { FunctionFragment, type Result, Signature } from "ethers";
 import type { CallContext, LocalContract } from "./local-chain.ts";
 import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./local-pool-state.ts";
 import { type LocalToken, TOKEN } from "./local-token.ts";
@@ -22,6 +22,17 @@ import { type LocalToken, TOKEN } from "./local-token.ts";
 export const POOL = `0x${"90".repeat(20)}`;
 
 type Log = { topics: string[]; data: string };
+
+/** The pool's functions, by selector. Interface hashes the signatures of all functions each time it looks for one. */
+const FUNCTIONS = new Map(
+  poolInterface.fragments.filter(FunctionFragment.isFragment).map((fragment) => [fragment.selector, fragment]),
+);
+
+function parseCall({ data }: Call): { readonly name: string; readonly args: Result } {
+  const fragment = FUNCTIONS.get(data.slice(0, 10));
+  if (fragment === undefined) throw new Error(`the pool has no function ${data.slice(0, 10)}`);
+  return { name: fragment.name, args: poolInterface.decodeFunctionData(fragment, data) };
+}
 
 function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`revert: ${message}`);
@@ -47,7 +58,7 @@ export class LocalPool implements LocalContract {
   }
 
   execute(call: Call, context: CallContext): Log[] {
-    const { name, args } = poolInterface.parseTransaction(call)!;
+    const { name, args } = parseCall(call);
     switch (name) {
       case "deposit":
         this.#token.transfer(
@@ -160,7 +171,7 @@ export class LocalPool implements LocalContract {
   }
 
   view(call: Call): string {
-    const { name, args } = poolInterface.parseTransaction(call)!;
+    const { name, args } = parseCall(call);
     const word = [...args][0];
     const { leaves, appended, appendedChain, firstPending, root, roots, spent } = this.#state;
     const chain = leaves.slice(appended).reduce((value, leaf) => foldQueue(value, leaf), appendedChain);
