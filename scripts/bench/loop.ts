@@ -9,10 +9,12 @@ import type { Print } from "./main.ts";
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";
 
 const CIRCUIT = join(circuitsFolder, "payment.circom");
-/** A redundant constraint: it changes the r1cs, and all tests still pass. */
-const FIND = "    Bound()(changeHint);\n";
+/** Its proofs are random, so a turn after the change is reverted would write others. */
+const RECORDING = join(root, "test", "fuzz", "generated", "recording.json");
+/** A redundant constraint: it changes the r1cs, and all tests still pass. The root is not free, so it may occur again. */
+const FIND = "    root === spentRoot;\n";
 /** The comment contains the time, so that no cached compilation matches. */
-const REPLACE = `${FIND}    Bound()(changeHint); // ${Date.now()}\n`;
+const REPLACE = `${FIND}    Bound()(root); // ${Date.now()}\n`;
 
 const turn = (): void => {
   const { status } = spawnSync("node", ["scripts/circuits/loop/main.ts"], { cwd: root, stdio: ["ignore", 2, 2] });
@@ -33,6 +35,7 @@ export function run(print: Print): void {
   assertUnchanged();
   turn();
   const before = readFileSync(CIRCUIT, "utf8");
+  const recording = readFileSync(RECORDING, "utf8");
   if (before.split(FIND).length !== 2)
     throw new CommandError(
       "LOOP_FAILED",
@@ -45,6 +48,7 @@ export function run(print: Print): void {
     print("loop.seconds", (performance.now() - start) / 1000, "s");
   } finally {
     writeFileSync(CIRCUIT, before);
+    writeFileSync(RECORDING, recording);
     turn();
     assertUnchanged();
   }

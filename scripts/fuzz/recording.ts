@@ -20,7 +20,7 @@ import {
 } from "@sotto/protocol";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { artifactPaths, type CircuitName, root } from "../circuits/paths.ts";
-import type { GeneratedFile } from "../generate/generated-file.ts";
+import { type GeneratedFile, runGenerators } from "../generate/generated-file.ts";
 import { readLock } from "../setup/lock.ts";
 
 /** The address at which the tests deploy the pool: proofs are bound to it. */
@@ -315,3 +315,5 @@ export async function generateRecording(check: boolean): Promise<GeneratedFile> 
     await prover.close();
   }
 }
+
+if (import.meta.main) await runGenerators(() => generateRecording(process.argv.includes("--check")));

@@ -53,11 +53,12 @@ const hasVerifier = (name: CircuitName): boolean => {
 
 /**
  * Makes the missing and stale files of the development set and pins them.
+ * @param compress whether to compress them for the service, which sends files uncompressed whose compressed form is stale
  * @returns the circuits whose keys were made
  */
-export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise<Set<CircuitName>> {
+export async function makeDevelopmentSet(names: readonly CircuitName[], compress = true): Promise<Set<CircuitName>> {
   const made = await makeKeys(names);
-  await compressKeys(names);
+  if (compress) await compressKeys(names);
   writeManifest();
   await exportVerifiers(
     names.filter((name) => made.has(name) || !hasVerifier(name)),

@@ -11,8 +11,16 @@ import { checkTable, compileOnly } from "../compile.ts";
 import { circuitNames } from "../paths.ts";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
-import { circuitsOf, testsOf } from "./select.ts";
-import { generateTypes, testCircuits, testKeys } from "./steps.ts";
+import { circuitsOf, groupTests, testsOf } from "./select.ts";
+import {
+  buildContracts,
+  buildPackages,
+  generateSources,
+  recordHistory,
+  testCircuits,
+  testProofs,
+  testVerifiers,
+} from "./steps.ts";
 import { uncommitted } from "./uncommitted.ts";
 import { watchCircuits } from "./watch.ts";
 
@@ -20,17 +28,19 @@ async function turn(): Promise<void> {
   const start = performance.now();
   const sources = hashSources();
   const changed = changedSince(sources);
-  const tests = testsOf(changed);
-  const attacks = tests.filter((file) => file.includes("/soundness/"));
-  const others = tests.filter((file) => !attacks.includes(file));
   const stop = new AbortController();
-  // The attack tests compile their own circuits and need no keys, so they start at once; a build error stops them.
-  const attacked = changed.length === 0 ? Promise.resolve() : testCircuits("attacks", attacks, changed, stop.signal);
-  const built = build().catch((error: unknown) => {
+  const compiled = compile();
+  const generated = compiled.then(makeKeys).then(generateSources);
+  // A build error stops the tests.
+  const built = generated.then(buildPackages).catch((error: unknown) => {
     stop.abort();
     throw error;
   });
-  await all([built.then(() => testBuilt(others, changed, changed.length === Object.keys(sources).length)), attacked]);
+  if (changed.length === 0) console.error("circuits: unchanged since their tests passed");
+  else if (changed.length === Object.keys(sources).length) console.error("circuits: testing all circuits ...");
+  else console.error(`circuits: testing what depends on ${changed.join(", ")} ...`);
+  const tested = changed.length === 0 ? [] : test(changed, { compiled, generated, built }, stop.signal);
+  await all([built, built.then(recordHistory), ...tested]);
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   const rest = uncommitted();
@@ -38,26 +48,46 @@ async function turn(): Promise<void> {
     console.error(`circuits: after npm test has passed, commit these files together: ${rest.join(", ")}`);
 }
 
-/** Compiles the circuits, updates their counts, checks the free signals, certifies the circuits, makes keys, and exports verifiers and types. */
-async function build(): Promise<void> {
+/** The parts of a build, in their order. */
+interface Build {
+  /** The circuits, and their counts. */
+  readonly compiled: Promise<void>;
+  /** Keys, verifiers and generated sources. */
+  readonly generated: Promise<void>;
+  /** The packages that contain generated sources. */
+  readonly built: Promise<void>;
+}
+
+/** Starts each test as soon as what it needs is built. The attack tests compile their own circuits, so they start at once. */
+function test(changed: readonly string[], build: Build, stop: AbortSignal): Promise<void>[] {
+  const { attacks, circuits, packages } = groupTests(testsOf(changed));
+  return [
+    testCircuits("attacks", attacks, changed, stop),
+    build.compiled.then(() => testCircuits("gadgets and mains", circuits, changed, stop)),
+    // Not while the packages are written, which the chain's tests load.
+    all([build.built, build.generated.then(buildContracts)]).then(testVerifiers),
+    build.built.then(() => testCircuits("protocol package", packages, changed)),
+    build.built.then(() => testProofs(circuitsOf(changed))),
+  ];
+}
+
+/** Compiles the circuits, updates their counts and checks the free signals. */
+async function compile(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
   checkTable(compiled);
   checkFree(circuitNames);
-  // Before the keys, because a circuit that leaves a signal free needs no keys.
-  await certifyChanged(circuitNames);
-  // The setup below reads these files.
-  await generate([generateCircuits], false);
-  await makeDevelopmentSet(circuitNames);
-  await generateTypes();
 }
 
-/** Tests the built circuits; runs in parallel with the attack tests. @param whole whether every circuit changed */
-async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
-  if (changed.length === 0) return console.error("circuits: unchanged since their tests passed");
-  console.error(`circuits: testing ${whole ? "all circuits" : `what depends on ${changed.join(", ")}`} ...`);
-  await all([testCircuits("gadgets and mains", tests, changed), testKeys(circuitsOf(changed))]);
+/** Certifies the circuits, makes keys and exports verifiers. */
+async function makeKeys(): Promise<void> {
+  // Before the keys, because a circuit that leaves a signal free needs no keys.
+  await certifyChanged(circuitNames);
+  // The setup below reads this file.
+  await generate([generateCircuits], false);
+  // The next build compresses them.
+  await makeDevelopmentSet(circuitNames, false);
 }
 
 /** Waits for all runs, because the next turn writes the files they read; then throws the first error. */

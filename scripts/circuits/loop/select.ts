@@ -33,3 +33,12 @@ export function testsOf(changed: readonly string[], sources: Sources = readSourc
 export function circuitsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
   return circuitNames.filter((name) => [...filesOf(sources, `${name}.circom`)].some((file) => changed.includes(file)));
 }
+
+/** Tests by what they need: nothing (attacks), the compiled circuits, or also the packages with generated sources. */
+export function groupTests(tests: readonly string[]) {
+  const importsPackages = (file: string) =>
+    readFileSync(join(circuitsFolder, file), "utf8").includes('from "@sotto/protocol"');
+  const attacks = tests.filter((file) => file.includes("/soundness/"));
+  const packages = tests.filter(importsPackages);
+  return { attacks, packages, circuits: tests.filter((file) => !attacks.includes(file) && !packages.includes(file)) };
+}

@@ -1,8 +1,12 @@
 // The steps of the loop that run other commands.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { generateAbi } from "../../generate/abi.ts";
+import { generateCircuits } from "../../generate/circuits.ts";
+import { generateConstants } from "../../generate/constants.ts";
 import { generate } from "../../generate/generated-file.ts";
 import { generateLock } from "../../generate/lock.ts";
+import { generateValidator } from "../../generate/validator.ts";
 import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
 import { circuitsFolder, root } from "../paths.ts";
 
@@ -40,13 +44,21 @@ async function test(what: string, command: string, args: string[], cwd: string, 
   console.error(`circuits: ${what}: ${/\d+ passing \(.*\)/.exec(output)?.[0] ?? "nothing to test"}`);
 }
 
-/** Writes the generated sources (signal names, order and types, hashes) and builds the packages that contain them. */
-export async function generateTypes(): Promise<void> {
-  await generate([generateLock], false);
-  // Built first, because the recording's proofs are made and checked by these packages.
-  const packages = ["--filter=@sotto/protocol", "--filter=@sotto/prover"];
+/** Writes the generated sources: signal names, order and types, hashes, the ABI. */
+export async function generateSources(): Promise<void> {
+  const generators = [generateCircuits, generateConstants, generateAbi, generateValidator, generateLock];
+  console.error(`generate: ${await generate(generators, false)}`);
+}
+
+/** Builds the packages that contain generated sources; the circuits that they depend on are built already. */
+export async function buildPackages(): Promise<void> {
+  const packages = ["--only", "--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
-  process.stderr.write(await run("node", ["scripts/generate/sources.ts"], root));
+}
+
+/** Proves the history of the invariant tests with the new keys. Needs the built packages, which make and check its proofs. */
+export async function recordHistory(): Promise<void> {
+  process.stderr.write(await run("node", ["scripts/fuzz/recording.ts"], root));
 }
 
 /** Runs the circuits' tests; of the attack tests only those on circuits that depend on a changed file. */
@@ -60,11 +72,19 @@ export async function testCircuits(
   await test(what, "mocha", [...files, ...MOCHA], circuitsFolder, { env, ...(stop && { stop }) });
 }
 
-/** Tests proofs of the changed circuits with their new keys, in both engines, and the exported verifiers on a chain. */
-export async function testKeys(circuits: readonly string[]): Promise<void> {
+/** Tests proofs of the changed circuits with their new keys, in both engines. Needs the built packages. */
+export async function testProofs(circuits: readonly string[]): Promise<void> {
   const proofs = ["test/circuits.test.ts", ...MOCHA, "--grep", circuits.join("|")];
   if (circuits.length > 0) await test("proofs", "mocha", proofs, join(root, "packages", "prover"));
+}
+
+/** Compiles the exported verifiers. */
+export async function buildContracts(): Promise<void> {
   await run("hardhat", ["build", "--quiet"], root);
+}
+
+/** Tests the compiled verifiers on a chain. */
+export async function testVerifiers(): Promise<void> {
   const verifiers = ["test", "mocha", "--no-compile", "test/contracts/verifiers.test.ts"];
   await test("verifiers", "hardhat", verifiers, root);
 }

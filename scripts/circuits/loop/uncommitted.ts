@@ -9,6 +9,7 @@ const PATHS = [
   "docs/mutation.md",
   "packages/protocol/src/generated",
   "packages/prover/src/generated",
+  "test/fuzz/generated",
 ];
 
 /** The paths above that differ from the last commit; empty without git. */

@@ -8,7 +8,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { changedSince, hashSources, markTested } from "../loop/changes.ts";
 import { countTable, withCounts } from "../loop/counts.ts";
-import { circuitsOf, testsOf } from "../loop/select.ts";
+import { circuitsOf, groupTests, testsOf } from "../loop/select.ts";
 import { watchCircuits } from "../loop/watch.ts";
 import { circuitNames, circuitsFolder, root } from "../paths.ts";
 
@@ -46,6 +46,14 @@ describe("the circuit developer's loop", function () {
       "test/soundness/coverage.test.ts",
       "test/soundness/soundness.test.ts",
     ]);
+  });
+
+  it("starts tests that need no package before the packages are built", () => {
+    const { attacks, circuits, packages } = groupTests(testsOf(["payment.circom"]));
+    expect(attacks).to.include("test/soundness/soundness.test.ts");
+    expect(circuits).to.include.members(["test/mains/payment.test.ts", "test/mains/interface.test.ts"]);
+    expect(packages).to.deep.equal(["test/mains/protocol.test.ts"]);
+    expect([...attacks, ...circuits, ...packages].sort()).to.deep.equal(testsOf(["payment.circom"]).sort());
   });
 
   it("updates only the counts in circuits.json", () => {
