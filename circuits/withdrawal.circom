@@ -1,28 +1,34 @@
 pragma circom 2.2.0;
 
-include "lib/bound.circom";
+include "lib/domains.circom";
+include "lib/hash.circom";
 include "lib/note.circom";
+include "lib/polynomial.circom";
 include "lib/range.circom";
 include "lib/spent_note.circom";
 
 // Spends up to `inputs` notes. A public amount leaves the pool, and the rest becomes one note. So it merges notes,
 // withdraws them, or both. circuits.json describes every input as callers see it.
+//
+// Amount, root, nullifiers and commitment are private, because each public signal costs the contract a scalar
+// multiplication. Their hash commits the prover to them. The contract hashes it with its own signals to the challenge z
+// and computes y, the value at z of the polynomial with its own values as coefficients. The circuit computes the same
+// value. If one of its values is another, z must be a root of a nonzero polynomial of degree at most 10, which was fixed
+// before z was known: docs/protocol.md, "The withdrawal challenge".
 template Withdrawal(depth, inputs) {
     // ====================================================================================================== PUBLIC ==
-    // Hash of chain, pool, recipient, fee and expiry, a field element. The contract computes it; bound in 5.
-    signal input context;
-    // Token base units that leave the pool, 64 bits. Constrained in 3.
-    signal input amount;
-    // Root of the tree that contains the spent notes. Constrained in 2; the contract checks that it is known.
-    signal input root;
-    // Nullifier of each spent note, 0 for an unused input. Constrained in 2.
-    signal input nullifiers[inputs];
-    // Commitment of the output note. Constrained in 4.
-    signal input commitment;
-    // pad + outputAmount mod p, a field element for the wallet; 0 if there is no output note. Bound in 5.
-    signal input changeHint;
+    // Hash of amount, root, nullifiers and commitment. Constrained in 5.
+    signal input statementHash;
+    // The challenge z, a field element. The contract computes it; it binds the proof to context and change hint.
+    signal input challenge;
+    // y, the value of the statement's polynomial at z. Constrained in 5.
+    signal input evaluation;
 
     // ===================================================================================================== PRIVATE ==
+    // Token base units that leave the pool, 64 bits. Constrained in 3 and 5.
+    signal input amount;
+    // Root of the tree that contains the spent notes. Constrained in 2 and 5; the contract checks that it is known.
+    signal input root;
     // 1 for an input that is used, otherwise 0. Constrained in 1.
     signal input enabled[inputs];
     // Spending key of each note, a field element. Constrained in 2.
@@ -57,6 +63,8 @@ template Withdrawal(depth, inputs) {
     //    worth 0 and shows nullifier 0.
     // Root of the tree that contains each note, as computed from its path. Constrained below.
     signal roots[inputs];
+    // Nullifier that each input shows, 0 for an unused input. Constrained below.
+    signal nullifiers[inputs];
     // Nullifier of each note, before the flag is applied. Constrained below.
     signal spentNullifiers[inputs];
     var spent = 0;
@@ -76,7 +84,7 @@ template Withdrawal(depth, inputs) {
         (1 - enabled[i]) * amounts[i] === 0;
 
         // [C:withdrawal.nullifier] A used note shows its nullifier, which marks it as spent.
-        nullifiers[i] === enabled[i] * spentNullifiers[i];
+        nullifiers[i] <== enabled[i] * spentNullifiers[i];
 
         spent += amounts[i];
     }
@@ -94,14 +102,22 @@ template Withdrawal(depth, inputs) {
     // 4. The output note contains the rest.
     // [C:withdrawal.output_note] The output note is worth the output amount, not more.
     signal outputNote <== NoteCommitment()(outputAmount, outputTag, outputBlinding);
-    commitment === outputNote;
 
-    // 5. The withdrawal is for one recipient, fee, chain, pool and expiry, and has one hint for its output note.
-    // [C:withdrawal.context] Without it, a front-runner could send the money to itself.
-    Bound()(context);
+    // 5. Amount, root, nullifiers and commitment are those of the contract.
+    var statement[inputs + 3];
+    statement[0] = amount;
+    statement[1] = root;
+    for (var i = 0; i < inputs; i++) {
+        statement[2 + i] = nullifiers[i];
+    }
+    statement[inputs + 2] = outputNote;
+    // [C:withdrawal.hash] Without it, the prover could choose its values after the challenge, so that they fit.
+    signal hash <== Hash(inputs + 3, DOMAIN_WITHDRAWAL())(statement);
+    statementHash === hash;
 
-    // [C:withdrawal.change_hint] Without it, a front-runner could replace the hint and hide the output note.
-    Bound()(changeHint);
+    // [C:withdrawal.evaluation] The contract evaluated the same polynomial, at a point that nobody could choose.
+    signal evaluated <== Polynomial(inputs + 3)(statement, challenge);
+    evaluation === evaluated;
 }
 
-component main { public [context, amount, root, nullifiers, commitment, changeHint] } = Withdrawal(10, 8);
+component main { public [statementHash, challenge, evaluation] } = Withdrawal(10, 8);

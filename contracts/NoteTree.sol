@@ -67,7 +67,7 @@ abstract contract NoteTree is INoteTree {
         signals[0] = newRoot;
         signals[1] = challenge;
         signals[2] = NoteQueue.evaluate(oldRoot, start, leaves, challenge);
-        if (!_NOTE_APPEND_VERIFIER.verifyProof(proof, signals)) revert InvalidAppendProof();
+        if (!_NOTE_APPEND_VERIFIER.verifyNoteAppend(proof, signals)) revert InvalidAppendProof();
 
         _root = newRoot;
         _knownRoots[newRoot] = true;

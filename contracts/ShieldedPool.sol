@@ -15,6 +15,7 @@ import {ChosenPayments} from "./libraries/ChosenPayments.sol";
 import {CircuitConstants as Circuit} from "./libraries/CircuitConstants.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 import {SignalRange} from "./libraries/SignalRange.sol";
+import {WithdrawalStatement} from "./libraries/WithdrawalStatement.sol";
 
 /// @title The shielded pool
 /// @notice IShieldedPool describes each function, event and error. The contract has no owner, no admin and no upgrade:
@@ -137,9 +138,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         bool hasOutput = signals[Circuit.WITHDRAWAL_CHANGE_HINT] != 0;
         NoteQueue.Cursor memory cursor;
         if (hasOutput) cursor = _beginPush(1);
-        if (!_WITHDRAWAL_VERIFIER.verifyProof(withdrawal.proof, signals)) revert InvalidProof();
-
         bytes32 digest = keccak256(abi.encode(signals));
+        uint256[3] memory publicSignals = WithdrawalStatement.publicSignals(withdrawal.statementHash, signals, digest);
+        if (!_WITHDRAWAL_VERIFIER.verifyWithdrawal(withdrawal.proof, publicSignals)) revert InvalidProof();
+
         uint256[8] memory nullifiers;
         for (uint256 i = 0; i < Circuit.WITHDRAWAL_INPUTS; ++i) {
             uint256 nullifier = signals[Circuit.WITHDRAWAL_NULLIFIERS + i];
@@ -444,7 +446,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         _requireCode(verifier, setting);
         uint256[8] memory proof;
         uint256[10] memory signals;
-        try IPaymentVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+        try IPaymentVerifier(verifier).verifyPayment(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
             uint256[36] memory key = IPaymentVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
@@ -458,10 +460,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         string memory setting = "withdrawalVerifier";
         _requireCode(verifier, setting);
         uint256[8] memory proof;
-        uint256[13] memory signals;
-        try IWithdrawalVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+        uint256[3] memory signals;
+        try IWithdrawalVerifier(verifier).verifyWithdrawal(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
-            uint256[42] memory key = IWithdrawalVerifier(verifier).verificationKey();
+            uint256[22] memory key = IWithdrawalVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
         } catch {
             revert InvalidConfiguration(setting);
@@ -473,7 +475,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
         _requireCode(verifier, setting);
         uint256[8] memory proof;
         uint256[3] memory signals;
-        try INoteAppendVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+        try INoteAppendVerifier(verifier).verifyNoteAppend(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
             uint256[22] memory key = INoteAppendVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);

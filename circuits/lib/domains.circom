@@ -9,3 +9,5 @@ function DOMAIN_NULLIFIER() { return 2; }
 function DOMAIN_ENCRYPTION() { return 3; }
 function DOMAIN_SENDER_COMMITMENT() { return 4; }
 function DOMAIN_RECIPIENT() { return 5; }
+// 6 is the domain of change, which no circuit computes.
+function DOMAIN_WITHDRAWAL() { return 7; }

@@ -27,6 +27,8 @@ interface IShieldedPool is INoteTree {
     /// @param proof proof of the withdrawal circuit, in the word order of IVerifier.sol
     /// @param signals context, amount, root, nullifiers[8] (0 if unused; the first is always used), commitment,
     /// changeHint; context = keccak256(chain id, pool, recipient, fee, feeRecipient, validUntil) mod p
+    /// @param statementHash Poseidon11 (domain 7) of signals 1 to 11; the proof's public signals are this hash,
+    /// z = keccak256(statementHash, keccak256(signals)) mod p, and the sum of signals[1 + i] * z^i mod p
     /// @param recipient receives amount - fee
     /// @param fee token base units, part of the amount
     /// @param feeRecipient receives the fee
@@ -34,6 +36,7 @@ interface IShieldedPool is INoteTree {
     struct Withdrawal {
         uint256[8] proof;
         uint256[13] signals;
+        uint256 statementHash;
         address recipient;
         uint256 fee;
         address feeRecipient;
@@ -87,7 +90,7 @@ interface IShieldedPool is INoteTree {
 
     /// @notice Notes were merged, withdrawn, or both.
     /// @param recipient received amount - fee
-    /// @param digest keccak256 of the thirteen public signals
+    /// @param digest keccak256 of the thirteen signals
     /// @param nullifiers nullifiers of the spent notes, 0 where unused
     /// @param amount token base units that left the pool, including the fee
     /// @param fee token base units that feeRecipient received

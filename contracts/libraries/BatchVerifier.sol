@@ -34,7 +34,7 @@ library BatchVerifier {
         IPaymentVerifier verifier,
         IShieldedPool.Payment calldata payment
     ) internal view returns (bool valid) {
-        bytes4 selector = IPaymentVerifier.verifyProof.selector;
+        bytes4 selector = IPaymentVerifier.verifyPayment.selector;
         assembly ("memory-safe") {
             let buffer := mload(0x40)
             mstore(buffer, selector)

@@ -6,7 +6,7 @@ pragma solidity 0.8.37;
 contract KeyedVerifier {
     /// @dev A key as long as that of the circuit with the most signals. A caller that expects a shorter key reads its
     /// beginning.
-    uint256[42] private _key;
+    uint256[36] private _key;
 
     /// @param gamma the point gamma, x1 x0 y1 y0
     /// @param delta the point delta, x1 x0 y1 y0
@@ -19,7 +19,7 @@ contract KeyedVerifier {
 
     /// @notice The key, for any circuit.
     /// @return key see IPaymentVerifier
-    function verificationKey() external view returns (uint256[42] memory key) {
+    function verificationKey() external view returns (uint256[36] memory key) {
         return _key;
     }
 

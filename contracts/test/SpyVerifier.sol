@@ -20,7 +20,10 @@ contract SpyVerifier {
     /// @param proof eight words; zeros are rejected without an error
     /// @param signals public signals in wire order
     /// @return valid false
-    function verifyProof(uint256[8] calldata proof, uint256[3] calldata signals) external pure returns (bool valid) {
+    function verifyNoteAppend(
+        uint256[8] calldata proof,
+        uint256[3] calldata signals
+    ) external pure returns (bool valid) {
         if (proof[0] != 0) revert Asked(signals);
         return false;
     }

@@ -54,7 +54,7 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
     /// The pairing's input, four pairs of six words, starts at 0x00. It overwrites the memory that Solidity reserves,
     /// which is safe because the assembly ends the call. The sum over the signals stays at 0x180. Until gamma and delta
     /// are written, 0x1c0 contains the product to add, and 0x200 the point and the signal to multiply.
-    function verifyProof(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool) {
+    function verifyNoteAppend(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool) {
         assembly {
             let ok := 1
             mstore(0x180, IC0_X)

@@ -37,34 +37,14 @@ contract WithdrawalVerifier is IWithdrawalVerifier, DevelopmentKeysGuard {
         12564100971247146478416560526357410444696190341443213551721682798061472290926;
     uint256 private constant MINUS_DELTA_Y0 =
         9332098856957646269287989172556263608838791354458291799601812413139478290757;
-    uint256 private constant IC0_X = 8698305604672651271025585829330030118619761702460503563783335506995577170535;
-    uint256 private constant IC0_Y = 21863634545823845862050834727109691765553200809707313831322841017497514428828;
-    uint256 private constant IC1_X = 3748117427053069564061086951944121398084785007766233506191029461054687796181;
-    uint256 private constant IC1_Y = 15891968405116849648099984734891518144037694690312330900245808518369082576043;
-    uint256 private constant IC2_X = 19783672579028108149494334924117571612789923554128506553420814914679278373942;
-    uint256 private constant IC2_Y = 21453331539237023821299693009589798621988228194962715060147451178710424619661;
-    uint256 private constant IC3_X = 19090309392817501821272461178613846749297759314754645566197399178288387173274;
-    uint256 private constant IC3_Y = 17600084099083912539455978134461745000983282691256854673288651313701630581953;
-    uint256 private constant IC4_X = 7918202915478340608129264518706981044226856246488612525871143955293476427154;
-    uint256 private constant IC4_Y = 7496085518939396691031484523870434833241068145222310120780044400465912378110;
-    uint256 private constant IC5_X = 4531141096843487978832797091252721613000842877404201621975318684676436086155;
-    uint256 private constant IC5_Y = 17391076914563656780803749260175498956604426681174552969607584267976862701251;
-    uint256 private constant IC6_X = 5448197800309767479249108208123962909250126802977958737106338815964954409214;
-    uint256 private constant IC6_Y = 15947869089426008265505358855827739221669447072231491017160972869985308001646;
-    uint256 private constant IC7_X = 16359286764351892348458787383526916596012398973784526904433958529058215123523;
-    uint256 private constant IC7_Y = 13035154244118398382051723940589170370119638323731742473398225473767577402210;
-    uint256 private constant IC8_X = 12625697224890752891076026122087451955469600144154993174202727043532842029377;
-    uint256 private constant IC8_Y = 21140082854524115044307665261115420140371221334063625277021754189732639112723;
-    uint256 private constant IC9_X = 11745466961834908712131522311390741723411999696880090816453630834368999548029;
-    uint256 private constant IC9_Y = 2421079807704905057736006724752614973280971899169114475510667089250094139670;
-    uint256 private constant IC10_X = 20522388256897096447739534019791628752744924471550992197664679852804103810525;
-    uint256 private constant IC10_Y = 2261188694333732266819310257350046064995806878498335529320496275605917518331;
-    uint256 private constant IC11_X = 18356775418840648198064356199874210548758518235281520627747126553355093352583;
-    uint256 private constant IC11_Y = 17048932963811271726958644946232293152519830618146153044507438969648961131434;
-    uint256 private constant IC12_X = 816391428133663608650200413678214575151388186034381483185236182328669829397;
-    uint256 private constant IC12_Y = 11553322708695747660886242534958951473732167191001109024601603145403344447806;
-    uint256 private constant IC13_X = 8649402813646741428997590060060422417176043798470731986958830006332958939315;
-    uint256 private constant IC13_Y = 5254552440693044137158712356083534780650391002441685911935548108445211812340;
+    uint256 private constant IC0_X = 2789335961994922450110979223440742081882460753260408155786429528696915673761;
+    uint256 private constant IC0_Y = 8605389247096188217517356000881168614001949075863949817432103587751591989672;
+    uint256 private constant IC1_X = 6062218868381612495364441262215382266039498610353381120931496553987704677620;
+    uint256 private constant IC1_Y = 7713852146657539195976530105267615471303019064362408822700038054625011857895;
+    uint256 private constant IC2_X = 3060339690083412520251060833302613213275886547756274750767766059818736945363;
+    uint256 private constant IC2_Y = 11446343341943823591566439635392015073811879428323787279942098140059728687057;
+    uint256 private constant IC3_X = 11840005979384273313581526386335482210311374179377112958892790306484225063772;
+    uint256 private constant IC3_Y = 1587934757919277432258609634127961270011415735489293758964193964135752661009;
 
     /// @inheritdoc IWithdrawalVerifier
     /// @dev Checks e(A, B) . e(alpha, -beta) . e(IC(signals), -gamma) . e(C, -delta) = 1. The signs are in the
@@ -74,7 +54,7 @@ contract WithdrawalVerifier is IWithdrawalVerifier, DevelopmentKeysGuard {
     /// The pairing's input, four pairs of six words, starts at 0x00. It overwrites the memory that Solidity reserves,
     /// which is safe because the assembly ends the call. The sum over the signals stays at 0x180. Until gamma and delta
     /// are written, 0x1c0 contains the product to add, and 0x200 the point and the signal to multiply.
-    function verifyProof(uint256[8] calldata proof, uint256[13] calldata signals) external view returns (bool) {
+    function verifyWithdrawal(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool) {
         assembly {
             let ok := 1
             mstore(0x180, IC0_X)
@@ -100,86 +80,6 @@ contract WithdrawalVerifier is IWithdrawalVerifier, DevelopmentKeysGuard {
             ok := and(ok, lt(signal, R))
             mstore(0x200, IC3_X)
             mstore(0x220, IC3_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x60))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC4_X)
-            mstore(0x220, IC4_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x80))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC5_X)
-            mstore(0x220, IC5_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0xa0))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC6_X)
-            mstore(0x220, IC6_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0xc0))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC7_X)
-            mstore(0x220, IC7_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0xe0))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC8_X)
-            mstore(0x220, IC8_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x100))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC9_X)
-            mstore(0x220, IC9_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x120))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC10_X)
-            mstore(0x220, IC10_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x140))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC11_X)
-            mstore(0x220, IC11_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x160))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC12_X)
-            mstore(0x220, IC12_Y)
-            mstore(0x240, signal)
-            ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
-            ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
-
-            signal := calldataload(add(signals, 0x180))
-            ok := and(ok, lt(signal, R))
-            mstore(0x200, IC13_X)
-            mstore(0x220, IC13_Y)
             mstore(0x240, signal)
             ok := and(ok, staticcall(gas(), 0x07, 0x200, 0x60, 0x1c0, 0x40))
             ok := and(ok, staticcall(gas(), 0x06, 0x180, 0x80, 0x180, 0x40))
@@ -216,7 +116,7 @@ contract WithdrawalVerifier is IWithdrawalVerifier, DevelopmentKeysGuard {
     }
 
     /// @inheritdoc IWithdrawalVerifier
-    function verificationKey() external pure returns (uint256[42] memory) {
+    function verificationKey() external pure returns (uint256[22] memory) {
         assembly {
             mstore(0x00, ALPHA_X)
             mstore(0x20, ALPHA_Y)
@@ -240,27 +140,7 @@ contract WithdrawalVerifier is IWithdrawalVerifier, DevelopmentKeysGuard {
             mstore(0x260, IC2_Y)
             mstore(0x280, IC3_X)
             mstore(0x2a0, IC3_Y)
-            mstore(0x2c0, IC4_X)
-            mstore(0x2e0, IC4_Y)
-            mstore(0x300, IC5_X)
-            mstore(0x320, IC5_Y)
-            mstore(0x340, IC6_X)
-            mstore(0x360, IC6_Y)
-            mstore(0x380, IC7_X)
-            mstore(0x3a0, IC7_Y)
-            mstore(0x3c0, IC8_X)
-            mstore(0x3e0, IC8_Y)
-            mstore(0x400, IC9_X)
-            mstore(0x420, IC9_Y)
-            mstore(0x440, IC10_X)
-            mstore(0x460, IC10_Y)
-            mstore(0x480, IC11_X)
-            mstore(0x4a0, IC11_Y)
-            mstore(0x4c0, IC12_X)
-            mstore(0x4e0, IC12_Y)
-            mstore(0x500, IC13_X)
-            mstore(0x520, IC13_Y)
-            return(0x00, 0x540)
+            return(0x00, 0x2c0)
         }
     }
 }

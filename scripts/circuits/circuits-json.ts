@@ -24,6 +24,8 @@ export interface PrivateInputEntry {
 export interface CircuitEntry {
   template: string;
   parameters: Record<string, number>;
+  /** The words that the protocol shows and hashes, if the public signals are computed from them. */
+  signals?: SignalEntry[] | undefined;
   publicSignals: SignalEntry[];
   privateInputs: PrivateInputEntry[];
   constraints: number;
@@ -64,9 +66,10 @@ function parsePrivateInput(where: string, value: unknown): PrivateInputEntry {
 
 function parseCircuit(name: string, value: unknown): CircuitEntry {
   if (!isRecord(value)) return fail(`${name} must be an object`);
-  const { template, parameters, publicSignals, privateInputs, constraints, wires } = value;
+  const { template, parameters, signals, publicSignals, privateInputs, constraints, wires } = value;
   if (typeof template !== "string") return fail(`${name}.template must be a string`);
   if (!Array.isArray(publicSignals) || publicSignals.length === 0) return fail(`${name}.publicSignals must be a list`);
+  if (signals !== undefined && !Array.isArray(signals)) return fail(`${name}.signals must be a list`);
   if (!Array.isArray(privateInputs)) return fail(`${name}.privateInputs must be a list`);
   if (typeof constraints !== "number" || typeof wires !== "number")
     return fail(`${name}.constraints and ${name}.wires must be numbers`);
@@ -76,6 +79,7 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
   return {
     template,
     parameters: Object.fromEntries(numbers),
+    ...(signals && { signals: signals.map((signal, i) => parseSignal(`${name}.signals[${i}]`, signal)) }),
     publicSignals: publicSignals.map((signal, index) => parseSignal(`${name}.publicSignals[${index}]`, signal)),
     privateInputs: privateInputs.map((input, index) => parsePrivateInput(`${name}.privateInputs[${index}]`, input)),
     constraints,
@@ -101,6 +105,13 @@ export function readCircuitTable(path = join(circuitsFolder, "circuits.json")): 
   );
 }
 
+const elements = (signals: readonly SignalEntry[]): number => signals.reduce((total, { size }) => total + size, 0);
+
 /** Number of field elements in a circuit's public signals. */
-export const publicSignalCount = (circuit: CircuitEntry): number =>
-  circuit.publicSignals.reduce((total, { size }) => total + size, 0);
+export const publicSignalCount = (circuit: CircuitEntry): number => elements(circuit.publicSignals);
+
+/** The signals that the protocol shows and hashes: the public signals, unless these are computed from others. */
+export const shownSignals = (circuit: CircuitEntry): readonly SignalEntry[] => circuit.signals ?? circuit.publicSignals;
+
+/** Number of field elements in `shownSignals`. */
+export const signalCount = (circuit: CircuitEntry): number => elements(shownSignals(circuit));

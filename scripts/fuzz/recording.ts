@@ -58,6 +58,7 @@ export interface RecordedPayment {
 export interface RecordedWithdrawal {
   readonly kind: "withdrawal";
   readonly signals: readonly string[];
+  readonly statementHash: string;
   readonly recipient: string;
   readonly fee: string;
   readonly feeRecipient: string;
@@ -238,8 +239,9 @@ class Recorder {
     const { recipient, feeRecipient } = terms;
     const call = { recipient, fee: `${terms.fee}`, feeRecipient, validUntil: `${terms.validUntil}` };
     const output = `${total - terms.amount}`;
-    const signals = strings(withdrawal.publicSignals);
-    this.#add({ kind: "withdrawal", signals, ...call, amounts, output, proof }, spends);
+    const signals = strings(withdrawal.signals);
+    const statementHash = `${withdrawal.input.statementHash}`;
+    this.#add({ kind: "withdrawal", signals, statementHash, ...call, amounts, output, proof }, spends);
     if (conflict || amount === undefined) return [];
     return [this.#queue(withdrawal.outputNote, this.#payer.spendingKey(0))];
   }

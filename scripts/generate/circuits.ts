@@ -1,6 +1,12 @@
 // Generates packages/protocol/src/generated/circuits.ts from circuits.json: names, order, sizes and types of the signals.
 import { join } from "node:path";
-import { type CircuitEntry, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
+import {
+  type CircuitEntry,
+  publicSignalCount,
+  readCircuitTable,
+  shownSignals,
+  signalCount,
+} from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
 import { treeConstants } from "./constants.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
@@ -33,10 +39,10 @@ interface NamedSignal {
   description: string;
 }
 
-/** Every public signal with its own name: an array whose elements have names becomes several signals. */
-function namedSignals({ publicSignals }: CircuitEntry): NamedSignal[] {
+/** Every signal that is shown, with its own name: an array whose elements have names becomes several signals. */
+function namedSignals(circuit: CircuitEntry): NamedSignal[] {
   let position = 0;
-  return publicSignals.flatMap(({ name, size, elements, description }) => {
+  return shownSignals(circuit).flatMap(({ name, size, elements, description }) => {
     const start = position;
     position += size;
     return elements === undefined
@@ -53,19 +59,19 @@ function positions(name: string, circuit: CircuitEntry): string {
   return `  ${name}: {\n${lines.join("")}  },\n`;
 }
 
-/** An interface of the public signals by name; the type of a value is its type parameter. */
+/** An interface of the signals by name; the type of a value is its type parameter. */
 function signalsType(circuit: CircuitEntry): string {
   const fields = namedSignals(circuit).map(
     ({ name, size, description }) =>
       `${docstring(description)}  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
   );
-  return `/** The public signals of ${circuit.template}. */\nexport interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
+  return `/** The signals of ${circuit.template}. */\nexport interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
 }
 
 type NamedCircuit = readonly [name: string, circuit: CircuitEntry];
 
 const signalsMember = ([name, circuit]: NamedCircuit): string =>
-  `${docstring(`${publicSignalCount(circuit)} field elements`)}  readonly ${name}: ${circuit.template}Signals<Word>;\n`;
+  `${docstring(`${signalCount(circuit)} field elements`)}  readonly ${name}: ${circuit.template}Signals<Word>;\n`;
 
 const inputMember = ([name, { template, privateInputs }]: NamedCircuit): string =>
   `${docstring(`The public signals and ${privateInputs.length} private inputs`)}  readonly ${name}: ${template}Input;\n`;
@@ -79,6 +85,7 @@ function tableEntry(name: string, circuit: CircuitEntry): string {
   });
   return (
     `  ${name}: {\n    template: "${circuit.template}",\n    constraints: ${circuit.constraints},\n` +
+    `    signalCount: ${signalCount(circuit)},\n` +
     `    publicSignalCount: ${publicSignalCount(circuit)},\n    publicSignals: [\n${signals.join("")}    ],\n  },\n`
   );
 }
@@ -92,13 +99,14 @@ export async function generateCircuits(): Promise<GeneratedFile> {
   const content = [
     header("circuits/circuits.json"),
     ...constants,
-    "/** Each circuit's public signals in wire order; `offset` is the position of a signal's first element. */\n" +
+    "/**\n * Each circuit's public signals in wire order; `offset` is the position of a signal's first element. `signalCount` is the\n" +
+      " * number of words that the protocol shows: those of a withdrawal are more than its public signals, which follow from them.\n */\n" +
       `export const CIRCUITS = {\n${circuits.map(([name, circuit]) => tableEntry(name, circuit)).join("")}} as const;\n`,
     "/** The name of a circuit. */\nexport type CircuitName = keyof typeof CIRCUITS;\n",
-    "/** Position of each public signal in wire order; of an array, the position of its first element. */\n" +
+    "/** Position of each signal in wire order; of an array, the position of its first element. */\n" +
       `export const SIGNAL_POSITIONS = {\n${circuits.map(([name, circuit]) => positions(name, circuit)).join("")}} as const;\n`,
     ...circuits.map(([, circuit]) => signalsType(circuit)),
-    "/** The public signals of each circuit by name. */\n" +
+    "/** The signals of each circuit by name. */\n" +
       `export interface CircuitSignals<Word = bigint> {\n${circuits.map(signalsMember).join("")}}\n`,
     ...circuits.map(([, circuit]) => inputType(circuit)),
     "/** The witness input of each circuit. */\n" +

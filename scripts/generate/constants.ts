@@ -1,6 +1,6 @@
-// Generates contracts/libraries/CircuitConstants.sol from circuits.json: the index of each public signal and the sizes.
+// Generates contracts/libraries/CircuitConstants.sol from circuits.json: the index of each signal and the sizes.
 import { join } from "node:path";
-import { type CircuitTable, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
+import { type CircuitTable, readCircuitTable, shownSignals, signalCount } from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
@@ -40,19 +40,19 @@ export async function generateConstants(): Promise<GeneratedFile> {
   const groups = Object.entries(table).map(([circuit, entry]) => {
     const prefix = circuit.toUpperCase();
     let offset = 0;
-    const lines = entry.publicSignals.map(({ name, size }) => {
+    const lines = shownSignals(entry).map(({ name, size }) => {
       const constant = `    uint256 internal constant ${prefix}_${upper(name)} = ${offset};\n`;
       offset += size;
       return constant;
     });
     return (
-      `    /// @dev Number of public signals of the ${circuit} circuit, then the index of each (of the first element of an array).\n` +
-      `    uint256 internal constant ${prefix}_SIGNALS = ${publicSignalCount(entry)};\n${lines.join("")}`
+      `    /// @dev Number of signals of the ${circuit} circuit, then the index of each (of the first element of an array).\n` +
+      `    uint256 internal constant ${prefix}_SIGNALS = ${signalCount(entry)};\n${lines.join("")}`
     );
   });
   const content =
     `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity 0.8.37;\n\n` +
-    "/// @title Constants of the circuits: sizes, and the index of each public signal in wire order\n" +
+    "/// @title Constants of the circuits: sizes, and the index of each signal in wire order\n" +
     `library CircuitConstants {\n${[...treeConstants(table).map(line), ...groups].join("\n")}}\n`;
   return { path: join(root, "contracts", "libraries", "CircuitConstants.sol"), content };
 }

@@ -13,6 +13,7 @@ const LIMITS: Partial<Record<keyof GasFigures, number>> = {
   "settle.8": 8 * 122_000,
   "settle.64": 64 * 91_000,
   "append.64": 327_000,
+  "withdraw.8": 503_000,
   "deposit.approve": 170_000,
   "deposit.eip3009": 170_000,
 };

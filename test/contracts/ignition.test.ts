@@ -84,6 +84,7 @@ describe("deployment", function () {
       [1, 2],
       [2, 3],
       [3, 1],
+      [3, 2],
     ] as const)
       await rejects([...good.with(i, good[other]!), 1n], SETTINGS[i], "the verifier of another circuit");
     const credulous = await (await ethers.deployContract("CredulousVerifier")).getAddress();

@@ -40,7 +40,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
   it("rejects proofs of the other circuits", async () => {
     const payment = await world.payment();
     for (const [name, count] of [
-      ["withdrawal", 13],
+      ["withdrawal", 3],
       ["note_append", 3],
     ] as const) {
       const signals = Array.from({ length: count }, (_, i) => payment.signals[i] ?? 0n);

@@ -1,19 +1,29 @@
-import { FIELD_MODULUS, paymentSignals, signalsDigest, WITHDRAWAL_SIGNAL, withdrawalSignals } from "@sotto/protocol";
+import {
+  FIELD_MODULUS,
+  paymentSignals,
+  signalsDigest,
+  WITHDRAWAL_SIGNAL,
+  withdrawalPublicSignals,
+  withdrawalSignals,
+} from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
-import { PoolWorld, withdrawArgument } from "./support/pool-world.ts";
+import { PoolWorld, type ProvedWithdrawal, withdrawArgument, withHash } from "./support/pool-world.ts";
 
-type Proved = ReturnType<typeof proveWithdrawal>;
+/** sum(coefficients[i] at^i). */
+const evaluate = (coefficients: readonly bigint[], at: bigint): bigint =>
+  coefficients.reduce((sum, coefficient, i) => sum + coefficient * at ** BigInt(i), 0n) % FIELD_MODULUS;
 
 describe("withdraw", function () {
   slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
-  const withdraw = (withdrawal: Proved) => world.mined(world.pool.withdraw(withdrawArgument(withdrawal)));
-  const refused = (withdrawal: Proved) => expect(world.pool.withdraw.staticCall(withdrawArgument(withdrawal))).to.be;
+  const withdraw = (withdrawal: ProvedWithdrawal) => world.mined(world.pool.withdraw(withdrawArgument(withdrawal)));
+  const refused = (withdrawal: ProvedWithdrawal) =>
+    expect(world.pool.withdraw.staticCall(withdrawArgument(withdrawal))).to.be;
   const balance = (account: string) => world.deployed.token.balanceOf(account);
   const fresh = (count: number) => Array.from({ length: count }, () => world.random.field());
 
@@ -123,6 +133,50 @@ describe("withdraw", function () {
     }
   });
 
+  it("rejects a proof of another statement, and one for a challenge that the prover chose", async () => {
+    const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(8) });
+    const { signals } = good;
+    const [hash, challenge, evaluation] = withdrawalPublicSignals(signals);
+    const proved = (...shown: bigint[]) => ({ ...good, proof: proveWithTrapdoor("withdrawal", shown).proof });
+    await world.pool.withdraw.staticCall(withdrawArgument(proved(hash, challenge, evaluation)));
+    const [, amount, root, first, second] = signals as [bigint, bigint, bigint, bigint, bigint];
+    const statement = signals.slice(1, 12);
+    const others = [
+      statement.with(0, amount + 1n),
+      statement.with(1, root + 1n),
+      statement.with(2, second).with(3, first),
+      statement.with(9, 0n),
+      statement.with(10, statement[10]! + 1n),
+      [...statement, 1n],
+      statement.slice(0, 10),
+    ];
+    for (const other of others) {
+      const evaluated = evaluate(other, challenge);
+      await refused(proved(hash, challenge, evaluated)).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+    // A challenge that does not depend on the hash or on the signals, with a true evaluation.
+    const [, elsewhere] = withdrawalPublicSignals(signals.with(WITHDRAWAL_SIGNAL.context, 1n));
+    for (const z of [0n, 1n, elsewhere]) {
+      const chosen = proved(hash, z, evaluate(statement, z));
+      await refused(chosen).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+    await refused(proved(hash, evaluation, challenge)).revertedWithCustomError(world.pool, "InvalidProof");
+  });
+
+  it("rejects another hash of the statement than the proof's, and an alias of it", async () => {
+    const good = await world.withdrawal({ amount: 300n });
+    const other = proveWithTrapdoor("withdrawal", withdrawalPublicSignals(good.signals).with(0, 1n));
+    for (const statementHash of [good.statementHash + 1n, good.statementHash + FIELD_MODULUS, 0n]) {
+      await refused({ ...good, statementHash }).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+    // The challenge for the hash that the proof is for.
+    await refused({ ...good, statementHash: 1n, proof: other.proof }).revertedWithCustomError(
+      world.pool,
+      "InvalidProof",
+    );
+    await world.pool.withdraw.staticCall(withdrawArgument(good));
+  });
+
   it("rejects aliases of every public signal", async () => {
     const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(6) });
     for (let i = 0; i < 13; i++) {
@@ -141,11 +195,12 @@ describe("withdraw", function () {
         () => false,
       );
     expect(await accepted(data)).to.equal(true);
-    // The struct is static: 4 bytes, 8 words of proof, 13 of signals, then recipient, fee, feeRecipient, validUntil.
+    // The struct is static: 4 bytes, 8 words of proof, 13 of signals, the hash of the statement, then recipient, fee,
+    // feeRecipient, validUntil.
     for (const [word, lowest] of [
-      [21, 23],
-      [23, 23],
-      [24, 47],
+      [22, 23],
+      [24, 23],
+      [25, 47],
     ] as const) {
       const position = 2 + 8 + word * 64 + lowest;
       expect(data[position]).to.equal("0");
@@ -204,15 +259,15 @@ describe("withdraw", function () {
       { ...world.deployment, pool: other.poolAddress },
       { ...world.deployment, chainId: 1337n },
     ]) {
-      const foreign = proveWithdrawal(deployment, world.random, complete);
+      const foreign = withHash(proveWithdrawal(deployment, world.random, complete));
       await refused(foreign).revertedWithCustomError(world.pool, "ContextMismatch");
     }
     const good = await world.withdrawal();
-    for (const [name, count] of [
-      ["payment", 10],
-      ["note_append", 3],
+    for (const [name, signals] of [
+      ["payment", good.signals.slice(0, 10)],
+      ["note_append", withdrawalPublicSignals(good.signals)],
     ] as const) {
-      const { proof } = proveWithTrapdoor(name, good.signals.slice(0, count));
+      const { proof } = proveWithTrapdoor(name, signals);
       await refused({ ...good, proof }).revertedWithCustomError(world.pool, "InvalidProof");
     }
   });

@@ -1,4 +1,4 @@
-import { type Deployment, paymentContext, withdrawalContext } from "@sotto/protocol";
+import { type Deployment, paymentContext, withdrawalContext, withdrawalPublicSignals } from "@sotto/protocol";
 import type { Random } from "@sotto/test-kit/random";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
@@ -38,7 +38,7 @@ export function provePayment(place: Place, random: Random, fields: PaymentFields
   return { ...statement, proof: proveWithTrapdoor("payment", statement.signals).proof };
 }
 
-/** A withdrawal in the form that the contract's `withdraw` takes. */
+/** A withdrawal as a wallet has it. The contract's `withdraw` also takes the hash of its statement. */
 export interface Withdrawal {
   proof: string[];
   signals: bigint[];
@@ -69,5 +69,6 @@ export function proveWithdrawal(place: Place, random: Random, fields: Withdrawal
   const commitment = fields.commitment ?? random.field();
   const changeHint = fields.changeHint ?? random.field();
   const signals = [context, fields.amount, fields.root, ...nullifiers, commitment, changeHint];
-  return { proof: proveWithTrapdoor("withdrawal", signals).proof, signals, recipient, fee, feeRecipient, validUntil };
+  const { proof } = proveWithTrapdoor("withdrawal", withdrawalPublicSignals(signals));
+  return { proof, signals, recipient, fee, feeRecipient, validUntil };
 }

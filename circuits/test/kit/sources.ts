@@ -20,8 +20,8 @@ export interface Edit {
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 const LIBRARY = "circomlib/";
 const CONSTANTS = "circomlib/circuits/poseidon_constants.circom";
-/** Widths of Poseidon that the circuits use. */
-const WIDTHS = [2, 3, 4, 5, 8];
+/** Widths of Poseidon that the circuits use; 6 and 7 are those of withdrawals of two and three notes. */
+const WIDTHS = [2, 3, 4, 5, 6, 7, 8, 12];
 
 /**
  * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. This removes

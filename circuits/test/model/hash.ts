@@ -3,7 +3,15 @@ import { mod } from "../kit/field.ts";
 
 const poseidonWasm = await buildPoseidon();
 
-export const DOMAIN = { note: 0n, ownerTag: 1n, nullifier: 2n, encryption: 3n, senderCommitment: 4n, recipient: 5n };
+export const DOMAIN = {
+  note: 0n,
+  ownerTag: 1n,
+  nullifier: 2n,
+  encryption: 3n,
+  senderCommitment: 4n,
+  recipient: 5n,
+  withdrawal: 7n,
+};
 
 /** Poseidon from circomlibjs with `outputs` output lanes and the initial state `domain`. */
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain = 0n): bigint[] {

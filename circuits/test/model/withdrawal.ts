@@ -1,6 +1,7 @@
 import { mod } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
-import { commitment, nullifier, ownerTag } from "./hash.ts";
+import { evaluate } from "./append.ts";
+import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";
 import type { Random } from "./random.ts";
 import { Tree } from "./tree.ts";
 
@@ -20,11 +21,12 @@ export interface WithdrawalChoices {
   outputAmount: bigint;
   outputTag: bigint;
   outputBlinding: bigint;
-  context: bigint;
-  changeHint: bigint;
+  challenge: bigint;
 }
 
 export interface Withdrawal {
+  /** Amount, root, nullifiers and commitment, of which the public signals are computed. */
+  statement: bigint[];
   choices: WithdrawalChoices;
   inputs: Inputs;
   signals: bigint[];
@@ -63,8 +65,7 @@ export function chooseWithdrawal(
     outputAmount: total - amount,
     outputTag: random.field(),
     outputBlinding: random.field(),
-    context: random.field(),
-    changeHint: random.field(),
+    challenge: random.field(),
     ...chosen,
   };
 }
@@ -79,18 +80,16 @@ export function makeWithdrawal(choices: WithdrawalChoices): Withdrawal {
     dummy.set(note.leafIndex, leafOf(note));
     return dummy.path(note.leafIndex);
   });
-  const publicInputs = {
-    context: choices.context,
-    amount: choices.amount,
-    root: tree.root,
-    nullifiers: choices.notes.map((note) =>
-      note.enabled === 1n ? nullifier(note.spendingKey, leafOf(note), note.leafIndex) : 0n,
-    ),
-    commitment: commitment(mod(choices.outputAmount), choices.outputTag, choices.outputBlinding),
-    changeHint: choices.changeHint,
-  };
+  const nullifiers = choices.notes.map((note) =>
+    note.enabled === 1n ? nullifier(note.spendingKey, leafOf(note), note.leafIndex) : 0n,
+  );
+  const output = commitment(mod(choices.outputAmount), choices.outputTag, choices.outputBlinding);
+  const statement = [choices.amount, tree.root, ...nullifiers, output];
+  const publicInputs = shownFor(statement, choices.challenge);
   const inputs = {
     ...publicInputs,
+    amount: choices.amount,
+    root: tree.root,
     enabled: choices.notes.map((note) => note.enabled),
     spendingKeys: choices.notes.map((note) => note.spendingKey),
     amounts: choices.notes.map((note) => note.amount),
@@ -101,5 +100,12 @@ export function makeWithdrawal(choices: WithdrawalChoices): Withdrawal {
     outputTag: choices.outputTag,
     outputBlinding: choices.outputBlinding,
   };
-  return { choices, inputs, signals: Object.values(publicInputs).flat(), tree };
+  return { choices, inputs, signals: Object.values(publicInputs), statement, tree };
 }
+
+/** The public signals of a statement at this challenge. */
+export const shownFor = (statement: readonly bigint[], challenge: bigint) => ({
+  statementHash: poseidon(statement.map(mod), DOMAIN.withdrawal),
+  challenge,
+  evaluation: evaluate(statement, challenge),
+});

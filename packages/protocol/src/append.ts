@@ -1,7 +1,7 @@
 import type { Bytes32 } from "./contexts.ts";
 import { type Deployment, deploymentWords } from "./deployment.ts";
 import { describe, fail } from "./errors.ts";
-import { FIELD_MODULUS } from "./field.ts";
+import { evaluatePolynomial } from "./field.ts";
 import { MAX_APPEND_LEAVES } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { keccakToField, keccakWords } from "./keccak.ts";
@@ -65,7 +65,7 @@ export function evaluateAppend(
   const root = assertField(statement.oldRoot, "oldRoot");
   const index = BigInt(assertLeafIndex(statement.startIndex, "startIndex"));
   const coefficients = [root, index, ...assertAppendLeaves(statement.leaves)];
-  return coefficients.reduceRight((sum, coefficient) => (sum * challenge + coefficient) % FIELD_MODULUS, 0n);
+  return evaluatePolynomial(coefficients, challenge);
 }
 
 /** The queue's keccak chain after adding one leaf: keccak256(abi.encode(chain, leaf)). */

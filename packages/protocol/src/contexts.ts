@@ -123,7 +123,7 @@ export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers
 }
 
 /**
- * Identifies a settled proof: keccak256 of all its public signals. (Not of the proof's bytes, which anyone can
+ * Identifies a settled payment or withdrawal: keccak256 of all its signals. (Not of the proof's bytes, which anyone can
  * re-randomise.)
  */
 export function signalsDigest(signals: readonly bigint[]): Bytes32 {

@@ -55,6 +55,11 @@ export function invertModulo(value: bigint, modulus: bigint): bigint {
   return x < 0n ? x + modulus : x;
 }
 
+/** sum of coefficients[i] * at^i mod p, by Horner's method. All are field elements. */
+export function evaluatePolynomial(coefficients: readonly bigint[], at: bigint): bigint {
+  return coefficients.reduceRight((sum, coefficient) => (sum * at + coefficient) % FIELD_MODULUS, 0n);
+}
+
 /** Inverts many elements with a single inversion (Montgomery's trick); the result for 0 is 0. */
 export function invertFields(values: readonly bigint[]): bigint[] {
   const before: bigint[] = [];

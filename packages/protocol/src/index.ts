@@ -246,3 +246,9 @@ export {
 } from "./wire/proof-header.ts";
 export { readBody, type StopSignal, type UnreadResponse } from "./wire/read-body.ts";
 export { isSecureUrl } from "./wire/secure-url.ts";
+export {
+  type WithdrawalArgument,
+  withdrawalArgument,
+  withdrawalPublicSignals,
+  withdrawalStatementHash,
+} from "./withdrawal.ts";

@@ -45,6 +45,7 @@ interface Vectors {
   withdrawal: {
     terms: { recipient: string; fee: bigint; feeRecipient: string; validUntil: bigint };
     amount: bigint;
+    signals: bigint[];
     publicSignals: bigint[];
     digest: Bytes32;
   };
@@ -143,9 +144,10 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     });
     expect(withdrawn.publicSignals).to.deep.equal(known.withdrawal.publicSignals);
     expect(withdrawn.digest).to.equal(known.withdrawal.digest);
-    expect(signalsDigest(withdrawn.publicSignals)).to.equal(known.withdrawal.digest);
+    expect(withdrawn.signals).to.deep.equal(known.withdrawal.signals);
+    expect(signalsDigest(withdrawn.signals)).to.equal(known.withdrawal.digest);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
-    const { context, amount: taken, nullifiers, commitment, changeHint } = withdrawalSignals(withdrawn.publicSignals);
+    const { context, amount: taken, nullifiers, commitment, changeHint } = withdrawalSignals(withdrawn.signals);
     const delivered = {
       nullifier: nullifiers[0]!,
       unique: withdrawalPadContext(context, taken, nullifiers),

@@ -156,7 +156,7 @@ describe("prepareWithdrawal", () => {
       expect(new Set(prepared.nullifiers).size).to.equal(count);
       const expectedFlags = Array.from({ length: 8 }, (_, i) => (i < count ? 1n : 0n));
       expect(prepared.input.enabled).to.deep.equal(expectedFlags);
-      const nullifiers = withdrawalSignals(prepared.publicSignals).nullifiers;
+      const nullifiers = withdrawalSignals(prepared.signals).nullifiers;
       expect(nullifiers).to.deep.equal([...prepared.nullifiers, ...new Array<bigint>(8 - count).fill(0n)]);
       const paths = prepared.input["pathChildren"] as readonly (readonly (readonly bigint[])[])[];
       for (const path of paths.slice(count)) {
@@ -167,8 +167,8 @@ describe("prepareWithdrawal", () => {
 
   it("accepts only the whole amount with `leaveNothing`, and leaves no note", () => {
     const exit = { ...withdrawal, notes: notes.slice(0, 2), leaveNothing: true };
-    const { publicSignals, outputNote } = prepareWithdrawal({ ...exit, amount: 201n });
-    expect(publicSignals.at(-1)).to.equal(0n);
+    const { signals, outputNote } = prepareWithdrawal({ ...exit, amount: 201n });
+    expect(signals.at(-1)).to.equal(0n);
     expect(outputNote.amount).to.equal(0n);
     const error = expectCode(
       "INVALID_AMOUNT",
@@ -181,8 +181,8 @@ describe("prepareWithdrawal", () => {
   it("withdraws everything, and leaves a note of amount 0", () => {
     const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
     expect(prepared.outputNote.amount).to.equal(0n);
-    const { publicSignals } = prepareWithdrawal({ ...withdrawal, amount: 5n });
-    expect(withdrawalSignals(publicSignals).amount).to.equal(withdrawal.fee);
+    const { signals } = prepareWithdrawal({ ...withdrawal, amount: 5n });
+    expect(withdrawalSignals(signals).amount).to.equal(withdrawal.fee);
   });
 
   it("never uses a pad for two outputs", () => {

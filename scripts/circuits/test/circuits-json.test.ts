@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { publicSignalCount, readCircuitTable } from "../circuits-json.ts";
+import { publicSignalCount, readCircuitTable, shownSignals, signalCount } from "../circuits-json.ts";
 import { checkCounts } from "../compile.ts";
 import { artifactPaths, circuitNames } from "../paths.ts";
 import { readR1csHeader } from "../r1cs-header.ts";
@@ -44,6 +44,15 @@ describe("circuits.json", function () {
     expect(publicSignalCount(toy!)).to.equal(2);
     const bound = { ...CIRCUIT, publicSignals: [{ name: "a", size: 1, free: true, description: "bound" }] };
     expect(read({ circuits: { toy: bound } })["toy"]).to.deep.equal(bound);
+    expect([signalCount(toy!), shownSignals(toy!)]).to.deep.equal([2, CIRCUIT.publicSignals]);
+    const shown = { ...CIRCUIT, signals: [{ name: "b", size: 5, description: "shown" }] };
+    const parsed = read({ circuits: { toy: shown } })["toy"];
+    expect(parsed).to.deep.equal(shown);
+    expect([publicSignalCount(parsed!), signalCount(parsed!), shownSignals(parsed!)]).to.deep.equal([
+      2,
+      5,
+      shown.signals,
+    ]);
   });
 
   for (const [what, document] of [
@@ -51,6 +60,7 @@ describe("circuits.json", function () {
     ["no circuits", {}],
     ["a circuit without a template", { circuits: { toy: { ...CIRCUIT, template: 1 } } }],
     ["no public signals", { circuits: { toy: { ...CIRCUIT, publicSignals: [] } } }],
+    ["signals that are not a list", { circuits: { toy: { ...CIRCUIT, signals: {} } } }],
     ["a signal of size 0", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 0 }] } } }],
     [
       "a free signal that is an array",

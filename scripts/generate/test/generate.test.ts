@@ -24,6 +24,7 @@ async function load(generator: Generator, folder: string): Promise<Record<string
 
 interface GeneratedCircuit {
   constraints: number;
+  signalCount: number;
   publicSignalCount: number;
   publicSignals: { name: string; offset: number; size: number }[];
 }
@@ -62,11 +63,21 @@ describe("generated sources", function () {
   });
 
   it("contain every signal of circuits.json at its position", async () => {
-    const { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, folder);
+    const { CIRCUITS, SIGNAL_POSITIONS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, folder);
+    // The protocol's signals, not the three that are computed from them.
+    expect((SIGNAL_POSITIONS as Record<string, unknown>)["withdrawal"]).to.deep.equal({
+      context: 0,
+      amount: 1,
+      root: 2,
+      nullifiers: 3,
+      commitment: 11,
+      changeHint: 12,
+    });
     for (const [name, circuit] of Object.entries(readCircuitTable())) {
       const generated = (CIRCUITS as Record<string, GeneratedCircuit>)[name]!;
       expect(generated.constraints).to.equal(circuit.constraints);
       expect(generated.publicSignalCount).to.equal(publicSignalCount(circuit));
+      expect(generated.signalCount).to.equal(name === "withdrawal" ? 13 : publicSignalCount(circuit));
       expect(generated.publicSignals.map((signal) => signal.name)).to.deep.equal(
         circuit.publicSignals.map((signal) => signal.name),
       );

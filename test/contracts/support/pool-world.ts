@@ -1,4 +1,11 @@
-import { appendChallenge, depositBlinding, evaluateAppend, NoteTree, noteCommitment } from "@sotto/protocol";
+import {
+  appendChallenge,
+  depositBlinding,
+  evaluateAppend,
+  NoteTree,
+  noteCommitment,
+  withdrawalStatementHash,
+} from "@sotto/protocol";
 import { Random } from "@sotto/test-kit/random";
 import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
 import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
@@ -7,10 +14,20 @@ import {
   type PaymentFields,
   provePayment,
   proveWithdrawal,
+  type Withdrawal,
   type WithdrawalFields,
 } from "../../world/statements.ts";
 import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
 import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
+
+/** A withdrawal in the form that the contract's `withdraw` takes. */
+export type ProvedWithdrawal = Withdrawal & { readonly statementHash: bigint };
+
+/** Adds the hash of the statement. */
+export const withHash = (withdrawal: Withdrawal): ProvedWithdrawal => ({
+  ...withdrawal,
+  statementHash: withdrawalStatementHash(withdrawal.signals),
+});
 
 /** Arguments of `append`. */
 export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
@@ -95,14 +112,11 @@ export class PoolWorld {
     return provePayment(this.deployment, this.random, { root: this.tree.root, ...fields, validUntil });
   }
 
-  async withdrawal(fields: Partial<WithdrawalFields> = {}): Promise<ReturnType<typeof proveWithdrawal>> {
+  async withdrawal(fields: Partial<WithdrawalFields> = {}): Promise<ProvedWithdrawal> {
     const nullifiers = fields.nullifiers ?? [this.random.field()];
     const defaults = { root: this.tree.root, amount: 0n, nullifiers, recipient: this.random.address() };
-    return proveWithdrawal(this.deployment, this.random, {
-      ...defaults,
-      ...fields,
-      validUntil: fields.validUntil ?? (await this.soon()),
-    });
+    const validUntil = fields.validUntil ?? (await this.soon());
+    return withHash(proveWithdrawal(this.deployment, this.random, { ...defaults, ...fields, validUntil }));
   }
 
   async settle(...payments: readonly Payment[]): Promise<TransactionReceipt> {
@@ -150,7 +164,7 @@ export type WithdrawArgument = Parameters<Deployed["pool"]["withdraw"]>[0];
 /** ethers types fixed arrays as tuples; the ABI checks their lengths. */
 export const settleArguments = (payments: readonly Payment[]): SettleArgument => payments as unknown as SettleArgument;
 
-export const withdrawArgument = (withdrawal: ReturnType<typeof proveWithdrawal>): WithdrawArgument =>
+export const withdrawArgument = (withdrawal: ProvedWithdrawal): WithdrawArgument =>
   withdrawal as unknown as WithdrawArgument;
 
 type AppendTuple = Fixed<Parameters<Deployed["pool"]["append"]>>;

@@ -9,7 +9,7 @@ import { loadTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 export const generatedFolder = join(import.meta.dirname, "..", ".fuzz");
 
 const PAYMENT = "tuple(uint256[8],uint256[10],uint64,bytes32)";
-const WITHDRAWAL = "tuple(uint256[8],uint256[13],address,uint256,address,uint64)";
+const WITHDRAWAL = "tuple(uint256[8],uint256[13],uint256,address,uint256,address,uint64)";
 const FIXTURE = `tuple(
   address, uint256, tuple(uint8,uint256,bool)[],
   tuple(uint256[],uint64[])[],
@@ -47,8 +47,12 @@ function fields(step: RecordedStep): unknown[] {
     case "payment":
       return [[step.proof.words, step.signals, step.validUntil, step.resourceDigest], step.amounts];
     case "withdrawal": {
-      const { proof, signals, recipient, fee, feeRecipient, validUntil } = step;
-      return [[proof.words, signals, recipient, fee, feeRecipient, validUntil], step.amounts, step.output];
+      const { proof, signals, statementHash, recipient, fee, feeRecipient, validUntil } = step;
+      return [
+        [proof.words, signals, statementHash, recipient, fee, feeRecipient, validUntil],
+        step.amounts,
+        step.output,
+      ];
     }
     case "append":
       return [step.oldRoot, step.newRoot, step.startIndex, step.leaves, step.proof.words];

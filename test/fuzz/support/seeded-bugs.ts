@@ -182,7 +182,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     property: 10,
     mistake: "the proof of an append is not verified",
     file: tree,
-    from: "if (!_NOTE_APPEND_VERIFIER.verifyProof(proof, signals)) revert InvalidAppendProof();",
+    from: "if (!_NOTE_APPEND_VERIFIER.verifyNoteAppend(proof, signals)) revert InvalidAppendProof();",
     to: "",
     history: "OwnHistory",
   },

@@ -1,4 +1,11 @@
-import { assertUint, type DepositCall, type PaymentCall, parseAddress, type WithdrawalCall } from "@sotto/protocol";
+import {
+  assertUint,
+  type DepositCall,
+  type PaymentCall,
+  parseAddress,
+  type WithdrawalCall,
+  withdrawalArgument,
+} from "@sotto/protocol";
 
 import type { AppendCall } from "../pool/append.ts";
 import { poolInterface, tokenInterface } from "./abi.ts";
@@ -26,7 +33,10 @@ export function settleCall(pool: string, payments: readonly PaymentCall[]): Cont
 
 /** Executes a withdrawal or a merge. Anyone may send it. */
 export function withdrawCall(pool: string, withdrawal: WithdrawalCall): ContractCall {
-  return { to: parseAddress(pool, "pool"), data: poolInterface.encodeFunctionData("withdraw", [withdrawal]) };
+  return {
+    to: parseAddress(pool, "pool"),
+    data: poolInterface.encodeFunctionData("withdraw", [withdrawalArgument(withdrawal)]),
+  };
 }
 
 /** Moves queued notes into the tree. Anyone may send it. */

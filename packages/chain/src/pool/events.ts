@@ -58,7 +58,7 @@ export interface WithdrawnEvent extends EventPosition {
   type: "withdrawn";
   /** The account that received `amount - fee`, 20 bytes, hex with 0x. */
   recipient: string;
-  /** keccak256 of the thirteen public signals, 32 bytes, hex with 0x. */
+  /** keccak256 of the thirteen signals, 32 bytes, hex with 0x. */
   digest: string;
   /** Nullifiers of the spent notes: eight field elements, the first never 0. */
   nullifiers: readonly bigint[];

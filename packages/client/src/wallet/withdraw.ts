@@ -191,7 +191,7 @@ async function finish(
 ): Promise<Withdrawal> {
   const { recipient, fee, feeRecipient, id, notes } = record;
   const proof = await core.prove("withdrawal", prepared, signal);
-  const signals = prepared.publicSignals.map(String);
+  const signals = prepared.signals.map(String);
   const call: WithdrawalCall = { proof, signals, recipient, fee, feeRecipient, validUntil: String(validUntil) };
   await core.journal.prove(record, prepared.digest, { withdraw: call });
   return { id, withdraw: call, validUntil, notes, output: prepared.outputNote.amount, digest: prepared.digest };

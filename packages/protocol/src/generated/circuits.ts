@@ -15,11 +15,15 @@ export const MAX_APPEND_LEAVES = 64;
 /** Maximum number of notes that one withdrawal spends. */
 export const WITHDRAWAL_INPUTS = 8;
 
-/** Each circuit's public signals in wire order; `offset` is the position of a signal's first element. */
+/**
+ * Each circuit's public signals in wire order; `offset` is the position of a signal's first element. `signalCount` is the
+ * number of words that the protocol shows: those of a withdrawal are more than its public signals, which follow from them.
+ */
 export const CIRCUITS = {
   payment: {
     template: "Payment",
     constraints: 8153,
+    signalCount: 10,
     publicSignalCount: 10,
     publicSignals: [
       { name: "recipientAddress", offset: 0, size: 1 },
@@ -35,6 +39,7 @@ export const CIRCUITS = {
   elgamal_range: {
     template: "ElgamalRange",
     constraints: 2370,
+    signalCount: 6,
     publicSignalCount: 6,
     publicSignals: [
       { name: "encryptedAmount", offset: 0, size: 2 },
@@ -46,20 +51,19 @@ export const CIRCUITS = {
   },
   withdrawal: {
     template: "Withdrawal",
-    constraints: 38331,
-    publicSignalCount: 13,
+    constraints: 38804,
+    signalCount: 13,
+    publicSignalCount: 3,
     publicSignals: [
-      { name: "context", offset: 0, size: 1 },
-      { name: "amount", offset: 1, size: 1 },
-      { name: "root", offset: 2, size: 1 },
-      { name: "nullifiers", offset: 3, size: 8 },
-      { name: "commitment", offset: 11, size: 1 },
-      { name: "changeHint", offset: 12, size: 1 },
+      { name: "statementHash", offset: 0, size: 1 },
+      { name: "challenge", offset: 1, size: 1 },
+      { name: "evaluation", offset: 2, size: 1 },
     ],
   },
   note_append: {
     template: "NoteAppend",
     constraints: 14246,
+    signalCount: 3,
     publicSignalCount: 3,
     publicSignals: [
       { name: "newRoot", offset: 0, size: 1 },
@@ -72,7 +76,7 @@ export const CIRCUITS = {
 /** The name of a circuit. */
 export type CircuitName = keyof typeof CIRCUITS;
 
-/** Position of each public signal in wire order; of an array, the position of its first element. */
+/** Position of each signal in wire order; of an array, the position of its first element. */
 export const SIGNAL_POSITIONS = {
   payment: {
     recipientAddress: 0,
@@ -109,7 +113,7 @@ export const SIGNAL_POSITIONS = {
   },
 } as const;
 
-/** The public signals of Payment. */
+/** The signals of Payment. */
 export interface PaymentSignals<Word = bigint> {
   /** Poseidon4 (domain 5) of wallet address, x of the recipient's encryption key, recipient's owner tag, sender commitment. */
   readonly recipientAddress: Word;
@@ -133,7 +137,7 @@ export interface PaymentSignals<Word = bigint> {
   readonly changeHint: Word;
 }
 
-/** The public signals of ElgamalRange. */
+/** The signals of ElgamalRange. */
 export interface ElgamalRangeSignals<Word = bigint> {
   /** element 0 of encryptedAmount: Edwards x of R = r Base8 and of C = r PK + amount Base8. */
   readonly ephemeralX: Word;
@@ -149,9 +153,9 @@ export interface ElgamalRangeSignals<Word = bigint> {
   readonly upperBound: Word;
 }
 
-/** The public signals of Withdrawal. */
+/** The signals of Withdrawal. */
 export interface WithdrawalSignals<Word = bigint> {
-  /** keccak256(chain id, pool, recipient address, fee, fee recipient, validUntil) mod p; bound, not computed in the circuit. */
+  /** keccak256(chain id, pool, recipient address, fee, fee recipient, validUntil) mod p; bound by the challenge, not computed in the circuit. */
   readonly context: Word;
   /** token base units that leave the pool, fee included, 64 bits. */
   readonly amount: Word;
@@ -161,11 +165,11 @@ export interface WithdrawalSignals<Word = bigint> {
   readonly nullifiers: readonly Word[];
   /** commitment of the output note. */
   readonly commitment: Word;
-  /** changePad + output amount mod p; bound, not computed in the circuit. */
+  /** changePad + output amount mod p; bound by the challenge, not computed in the circuit. */
   readonly changeHint: Word;
 }
 
-/** The public signals of NoteAppend. */
+/** The signals of NoteAppend. */
 export interface NoteAppendSignals<Word = bigint> {
   /** root of the tree after the append. */
   readonly newRoot: Word;
@@ -175,7 +179,7 @@ export interface NoteAppendSignals<Word = bigint> {
   readonly evaluation: Word;
 }
 
-/** The public signals of each circuit by name. */
+/** The signals of each circuit by name. */
 export interface CircuitSignals<Word = bigint> {
   /** 10 field elements. */
   readonly payment: PaymentSignals<Word>;
@@ -252,18 +256,16 @@ export interface ElgamalRangeInput {
 }
 
 export interface WithdrawalInput {
-  /** keccak256(chain id, pool, recipient address, fee, fee recipient, validUntil) mod p; bound, not computed in the circuit. */
-  readonly context: bigint;
+  /** h = Poseidon11 (domain 7) of amount, root, nullifiers, commitment. */
+  readonly statementHash: bigint;
+  /** z = keccak256(h, keccak256 of the thirteen signals) mod p, computed by the contract. */
+  readonly challenge: bigint;
+  /** y = amount + root z + sum of nullifier_i z^(2 + i) + commitment z^10 mod p, computed by the contract. */
+  readonly evaluation: bigint;
   /** token base units that leave the pool, fee included, 64 bits. */
   readonly amount: bigint;
   /** root of the tree that contains the spent notes. */
   readonly root: bigint;
-  /** [8]: nullifiers of the spent notes; 0 for an unused input. */
-  readonly nullifiers: readonly bigint[];
-  /** commitment of the output note. */
-  readonly commitment: bigint;
-  /** changePad + output amount mod p; bound, not computed in the circuit. */
-  readonly changeHint: bigint;
   /** [8]: 1 for a used input, 0 for an unused one; the first must be 1. */
   readonly enabled: readonly bigint[];
   /** [8]: spending key of each input; any number for an unused one. */
@@ -305,7 +307,7 @@ export interface CircuitInputs {
   readonly payment: PaymentInput;
   /** The public signals and 3 private inputs. */
   readonly elgamal_range: ElgamalRangeInput;
-  /** The public signals and 9 private inputs. */
+  /** The public signals and 11 private inputs. */
   readonly withdrawal: WithdrawalInput;
   /** The public signals and 3 private inputs. */
   readonly note_append: NoteAppendInput;

@@ -52,6 +52,6 @@ export const shieldedPoolAbi = [
   {"inputs":[],"name":"smallestDeposit","outputs":[{"name":"","type":"uint64"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"nullifier","type":"uint256"}],"name":"spentBy","outputs":[{"name":"digest","type":"bytes32"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"token","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
-  {"inputs":[{"components":[{"name":"proof","type":"uint256[8]"},{"name":"signals","type":"uint256[13]"},{"name":"recipient","type":"address"},{"name":"fee","type":"uint256"},{"name":"feeRecipient","type":"address"},{"name":"validUntil","type":"uint64"}],"name":"withdrawal","type":"tuple"}],"name":"withdraw","outputs":[],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"components":[{"name":"proof","type":"uint256[8]"},{"name":"signals","type":"uint256[13]"},{"name":"statementHash","type":"uint256"},{"name":"recipient","type":"address"},{"name":"fee","type":"uint256"},{"name":"feeRecipient","type":"address"},{"name":"validUntil","type":"uint64"}],"name":"withdrawal","type":"tuple"}],"name":"withdraw","outputs":[],"stateMutability":"nonpayable","type":"function"},
   {"inputs":[],"name":"withdrawalVerifier","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
 ] as const;

@@ -12,11 +12,13 @@ export interface PaymentCall {
   resourceDigest: Bytes32;
 }
 
-/** The argument of a call that withdraws or merges, `IShieldedPool.Withdrawal`. Numbers are decimal strings. */
+/**
+ * A call that withdraws or merges; `withdrawalArgument` makes the contract's argument from it. Numbers are decimal strings.
+ */
 export interface WithdrawalCall {
   /** Groth16 proof of the withdrawal circuit: eight words in the order of IVerifier.sol. */
   proof: readonly string[];
-  /** The thirteen public signals. */
+  /** The thirteen signals. */
   signals: readonly string[];
   /** Receives amount - fee; 20 bytes, hex with 0x. */
   recipient: string;

@@ -14,15 +14,15 @@ import { assertArray, assertObject } from "../validate.ts";
 export const PAYMENT_SIGNAL = SIGNAL_POSITIONS.payment;
 /** Positions of an amount proof's public signals. */
 export const RANGE_SIGNAL = SIGNAL_POSITIONS.elgamal_range;
-/** Positions of a withdrawal's public signals; `nullifiers` is the first of eight. */
+/** Positions of a withdrawal's signals; `nullifiers` is the first of eight. */
 export const WITHDRAWAL_SIGNAL = SIGNAL_POSITIONS.withdrawal;
 
 /** The public signals of the circuit elgamal_range, by name. */
 export type RangeSignals<Word = bigint> = ElgamalRangeSignals<Word>;
 
 function byName<Name extends CircuitName, Word>(circuit: Name, words: readonly Word[]): CircuitSignals<Word>[Name] {
-  const count = CIRCUITS[circuit].publicSignalCount;
-  assertArray(words, count, "INVALID_ARGUMENT", `the public signals of ${circuit}`);
+  const count = CIRCUITS[circuit].signalCount;
+  assertArray(words, count, "INVALID_ARGUMENT", `the signals of ${circuit}`);
   const positions = Object.entries(SIGNAL_POSITIONS[circuit]);
   const named = positions.map(([name, position], i) => {
     const end = positions[i + 1]?.[1] ?? count;
@@ -46,7 +46,7 @@ export const paymentSignals = <Word>(words: readonly Word[]): PaymentSignals<Wor
 export const rangeSignals = <Word>(words: readonly Word[]): RangeSignals<Word> => byName("elgamal_range", words);
 
 /**
- * A withdrawal's public signals by name.
+ * A withdrawal's signals by name.
  *
  * @throws SottoError INVALID_ARGUMENT if there are not exactly thirteen
  */

@@ -16,6 +16,7 @@ export const DOMAIN = {
   senderCommitment: 4,
   recipient: 5,
   change: 6,
+  withdrawal: 7,
 } as const;
 
 /**

@@ -9,10 +9,12 @@ import type { Deployment } from "../deployment.ts";
 import { describe, fail } from "../errors.ts";
 import { TREE_ARITY, TREE_DEPTH, WITHDRAWAL_INPUTS } from "../generated/circuits.ts";
 import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
+import { signalWords } from "../payment/signals.ts";
 import { compress } from "../poseidon/hash.ts";
 import { changeSecrets, hintOf } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
 import { assertAmount, assertObject } from "../validate.ts";
+import { withdrawalPublicSignals } from "../withdrawal.ts";
 import { type LocatedNote, locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
@@ -35,11 +37,13 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
 
 /** A withdrawal ready to be proved. */
 export interface PreparedWithdrawal extends Statement<"withdrawal"> {
+  /** The thirteen signals in wire order, from which the three public signals follow. */
+  readonly signals: readonly bigint[];
   /** Nullifiers of the spent notes only, in order. */
   readonly nullifiers: readonly bigint[];
   /** Signal 0: binds chain, pool, recipient, fee, fee recipient and validUntil. */
   readonly context: bigint;
-  /** keccak256 of the thirteen public signals. */
+  /** keccak256 of the thirteen signals. */
   readonly digest: Bytes32;
   /** The note with what is left, which the wallet gets back. It is not queued if `leaveNothing` is true. */
   readonly outputNote: Note;
@@ -111,16 +115,19 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
 
   const unused = WITHDRAWAL_INPUTS - spent.length;
   const inputs = unused === 0 ? spent : [...spent, ...new Array<LocatedNote>(unused).fill(unusedInput())];
-  const publicInput = {
+  const signals = signalWords("withdrawal", {
     context,
     amount: args.amount,
     root: args.tree.root,
     nullifiers: shown,
     commitment: noteCommitment(outputNote),
     changeHint: args.leaveNothing === true ? 0n : hintOf(pad, outputAmount),
-  };
-  const publicSignals = publicSignalsOf("withdrawal", publicInput);
+  });
+  const [statementHash, challenge, evaluation] = withdrawalPublicSignals(signals);
+  const publicInput = { statementHash, challenge, evaluation };
   const privateInput = {
+    amount: args.amount,
+    root: args.tree.root,
     enabled: inputs.map((_, i) => (i < spent.length ? 1n : 0n)),
     spendingKeys: inputs.map((note) => note.spendingKey),
     amounts: inputs.map((note) => note.amount),
@@ -133,10 +140,11 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
   };
   return {
     input: { ...publicInput, ...privateInput },
-    publicSignals,
+    publicSignals: publicSignalsOf("withdrawal", publicInput),
+    signals,
     nullifiers,
     context,
-    digest: signalsDigest(publicSignals),
+    digest: signalsDigest(signals),
     outputNote,
   };
 }

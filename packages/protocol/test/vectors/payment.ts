@@ -99,6 +99,12 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
   const outHint = (outPad! + left) % oracle.P;
   const withdrawal = [withdrawalContext, withdrawn, newRoot, changeNullifier, ...unused, output, outHint];
 
+  const statement = withdrawal.slice(1, 12);
+  const statementHash = oracle.poseidon(statement, 7n);
+  const withdrawalDigest = oracle.keccak(["uint256[13]"], [withdrawal]);
+  const withdrawalChallenge = oracle.keccakField(["uint256", "bytes32"], [statementHash, withdrawalDigest]);
+  const withdrawalEvaluation = statement.reduce((sum, word, i) => sum + word * withdrawalChallenge ** BigInt(i), 0n);
+
   const tags = [spentTag, changeTag];
   const salt = `0x${"5a".repeat(32)}`;
   const authorizationNonce = oracle.keccak(["uint256[]", "uint64[]", "bytes32"], [tags, [1n, 2n], salt]);
@@ -126,8 +132,9 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
     withdrawal: {
       terms,
       amount: withdrawn,
-      publicSignals: withdrawal,
-      digest: oracle.keccak(["uint256[13]"], [withdrawal]),
+      signals: withdrawal,
+      publicSignals: [statementHash, withdrawalChallenge, withdrawalEvaluation % oracle.P],
+      digest: withdrawalDigest,
     },
     authorization: { ownerTags: tags, amounts: [1n, 2n], salt, nonce: authorizationNonce },
     queueChain: oracle.keccak(["bytes32", "uint256"], [`0x${"00".repeat(32)}`, recipientNote]),

@@ -8,7 +8,7 @@ export const ARTIFACTS_LOCK = {
       wasm: "9c42b627f73fab346666b351874e2c4b1ff031732acd5e7123a1e2e053d4652a",
       zkey: "ca04e13a356a05dfe0cae9a0bcc471733143951499fc751cb2988279f68c669e",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
-      verifier: "60b2380c1b389eeb0303488065809250c67087ab9750b0f45bf1507ddb628780",
+      verifier: "c16baf0a8fe19347647a37c1061c17166b7df1cc91207e994705cbd5af6cd802",
     },
     elgamal_range: {
       r1cs: "14baeddfb14546df6c936ce03ec9411b5728dd490972d0910cc7b80ec5f50fdb",
@@ -17,18 +17,18 @@ export const ARTIFACTS_LOCK = {
       vkey: "4f3d214447d2b47e4b899aa450f9a085b731f7de56a94b73aa0cf741d164a711",
     },
     withdrawal: {
-      r1cs: "f17feacf27fd272f1943fb540e16e97776a73d1ef14e7de9028ac8b16d521786",
-      wasm: "8dd635baafbb6b95488ffb6ae906629216ba9ef6295265d181114b81164ff51c",
-      zkey: "cc06dca927e0c5bb9244b85b787cba24ef84c65d76f899018934419be83160a0",
-      vkey: "b9b43975a51eed6874a4d3de9b26ce8476975bb25f99ce7f99cb2f0dde194258",
-      verifier: "f6b2402ea3386f13d9c97b9fc7da3862dda1baab8d85fe7359f24b43df66742b",
+      r1cs: "5ee4ca94282ede2381af8ccb9347a3f37d5dffffac9511c41db807350ecff9e1",
+      wasm: "7dca6f186fb5e448b6b76f5838e3f428c3641684a823fff9fd5c2777eff2a21f",
+      zkey: "9b0bf8cc23b70a34b6f0048d6c9a324c570a12967eb62833c1b56a795fa014ae",
+      vkey: "84c51f63078b8bc8976071939df2f987ed84f532d52b998bbb797807203f1a65",
+      verifier: "605ac272e9c2acfe8cf799145c3cac7ae4808c86edcc11abcf277186ab8b9aad",
     },
     note_append: {
       r1cs: "76882e8b2044111b6f549dede6ff265fbe48b9cdd7521cc43e745e3585500cd6",
       wasm: "3668d86fd57bfac806d5c4b66949054d22837c2ad44c6ed256aea422d61a48d1",
       zkey: "50b5957e83426ed5b9cb2ab40ee0b071ec90d8f516cbb44718af831bb6d6b3c7",
       vkey: "4007f05f398bbafabd100fc3b898193550a5cc26a8c147c86bec5d6c1096b918",
-      verifier: "0e7a2f891f25e51eff99a3287c5dbc759fa14df2544108870d977a9066e766a9",
+      verifier: "38500fcae3af6690c50fc1c0e37b2ec74a2c04e421b0a298f0d0d2a7ad5ba989",
     },
   },
 } as const;

@@ -1,6 +1,14 @@
 import { CallReverted } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
-import { type DepositCall, type PaymentCall, resourceDigest, validUntilOf, type WireBundle } from "@sotto/protocol";
+import {
+  type DepositCall,
+  type PaymentCall,
+  resourceDigest,
+  validUntilOf,
+  type WireBundle,
+  type WithdrawalCall,
+  withdrawalArgument,
+} from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
 
@@ -23,13 +31,13 @@ export function paymentCallOf(bundle: string): PaymentCall {
 }
 
 export function settleData(operations: readonly Operation[]): string {
-  return encode("settle", [operations.map(({ call }) => call)]);
+  return encode("settle", () => [operations.map(({ call }) => call)]);
 }
 
 /** @throws CallReverted if the arguments do not encode, because such a call could only revert */
-function encode(name: string, values: readonly unknown[]): string {
+function encode(name: string, values: () => readonly unknown[]): string {
   try {
-    return poolInterface.encodeFunctionData(name, values);
+    return poolInterface.encodeFunctionData(name, values());
   } catch {
     throw new CallReverted("0x");
   }
@@ -37,10 +45,10 @@ function encode(name: string, values: readonly unknown[]): string {
 
 /** Calldata of a deposit or withdrawal. */
 export function singleData({ kind, call }: Operation): string {
-  if (kind === "withdrawal") return encode("withdraw", [call]);
+  if (kind === "withdrawal") return encode("withdraw", () => [withdrawalArgument(call as WithdrawalCall)]);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = call as DepositCall;
   const values = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
-  return encode("depositWithAuthorization", values);
+  return encode("depositWithAuthorization", () => values);
 }
 
 /** The nonce of a deposit's authorization. The digest consists of depositor and nonce. */

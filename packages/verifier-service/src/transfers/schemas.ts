@@ -27,7 +27,7 @@ export type DepositRequest = Static<typeof DepositBody>;
 
 export const WithdrawBody = Type.Object({
   proof: Proof,
-  signals: words(13, "public signals of the withdrawal circuit, decimal, in order"),
+  signals: words(13, "signals of the withdrawal, decimal, in order"),
   recipient: Address,
   fee: Decimal,
   feeRecipient: Address,

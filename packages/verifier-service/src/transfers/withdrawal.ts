@@ -5,6 +5,7 @@ import {
   parseField,
   signalsDigest,
   withdrawalContext,
+  withdrawalPublicSignals,
   withdrawalSignals,
 } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
@@ -56,7 +57,7 @@ export async function relayWithdrawal(
   // As in /verify, the proof is verified last and counts for the client's quota.
   await services.admission.admit("sponsored");
   await takeClientQuota(store, config, caller.client);
-  if (!(await services.proofs.verify("withdrawal", body.proof, body.signals)))
+  if (!(await services.proofs.verify("withdrawal", body.proof, withdrawalPublicSignals(signals).map(String))))
     throw new ServiceError("INVALID_PROOF", "the proof is not valid for signals");
   const { proof, recipient, fee, feeRecipient, validUntil } = body;
   const next = {
