@@ -98,7 +98,7 @@ export { type KeyedRequest, type PurchaseRequest, purchase } from "./purchase/pu
 export { type PrepareOptions, prepareNotes, type SplitOptions } from "./purchase/split.ts";
 export { NoteReader } from "./scan/note-reader.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
-export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
+export { NoteScanner, type ScanKeys } from "./scan/scanner.ts";
 export type { ScanProgress, ScanResult } from "./scan/types.ts";
 export {
   createSeedWords,

@@ -8,7 +8,7 @@ export { PhoneError, type PhoneErrorCode, RegistryError, type RegistryErrorCode 
 export { type CountryCode, type PhoneNumber, parseNumber } from "./http/numbers.ts";
 export { PHONE_TAG } from "./http/openapi.ts";
 export { phoneRoutes } from "./http/routes.ts";
-export { createSender, openPhone, type Phone, type PhoneOptions, translatePhoneError } from "./plugin.ts";
+export { openPhone, type Phone, type PhoneOptions } from "./plugin.ts";
 export type { Rate } from "./quotas/rate.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";
 export { openRegistry } from "./registry/open.ts";

@@ -89,7 +89,7 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
 }
 
 /** Creates the configured sender. @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-export function createSender({ sender, local, production }: PhoneConfig): CodeSender {
+function createSender({ sender, local, production }: PhoneConfig): CodeSender {
   if (sender.kind === "file") return new FileSender(sender.path, { local, production });
   if (sender.kind === "log") return new LogSender({ local, production });
   return new WebhookSender(sender);

@@ -11,7 +11,7 @@ import { assertAmount, assertArray, assertField, assertInteger, assertObject, as
  * Seconds within which a payment must be settled. Confirmations take at most another 60 s, and a proof header is
  * accepted for 300 s.
  */
-export const SETTLE_WINDOW_SECONDS = 180;
+const SETTLE_WINDOW_SECONDS = 180;
 
 /** The latest time that a Date can represent, ms. */
 const MAX_TIMESTAMP_MS = 8_640_000_000_000_000;

@@ -53,7 +53,6 @@ export {
   type Resource,
   resourceDigest,
   resourceHash,
-  SETTLE_WINDOW_SECONDS,
   signalsDigest,
   validUntilOf,
   type WithdrawalTerms,
@@ -109,7 +108,7 @@ export { bytesToHex, hexToBytes } from "./hex.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
-export { type AmountBounds, amountBounds, checkBounds } from "./payment/bounds.ts";
+export { type AmountBounds, amountBounds } from "./payment/bounds.ts";
 export {
   assertSameCiphertext,
   checkCiphertext,
@@ -131,8 +130,6 @@ export { checkFreshness, MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, type StaleTimest
 export type { Mismatch, MismatchKind } from "./payment/mismatch.ts";
 export {
   checkOpening,
-  checkRecipientSignal,
-  checkResourceSignal,
   type OpenedSignals,
   type PaymentOpening,
   signalsOfOpening,
@@ -159,7 +156,6 @@ export {
   parsePayment,
   parseStatement,
   type ReceivedPayment,
-  recipientOf,
 } from "./payment/statement.ts";
 export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
@@ -235,7 +231,7 @@ export {
   parseDeployment,
 } from "./wire/manifest.ts";
 export { bindingOfInstructions, parseInstructions } from "./wire/parse-instructions.ts";
-export { isPrice, priceNumber } from "./wire/price.ts";
+export { priceNumber } from "./wire/price.ts";
 export {
   encodeProofHeader,
   MAX_PROOF_HEADER_LENGTH,

@@ -7,7 +7,6 @@ export {
   parseX402Payload,
   sameX402Terms,
   termsText,
-  X402_MISMATCHES,
   type X402Mismatch,
   type X402Refusal,
 } from "./x402/check.ts";

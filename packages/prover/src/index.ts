@@ -1,8 +1,7 @@
 export type { ArtifactCache } from "./artifacts/cache.ts";
 export { assertAllowedOnChain, DEVELOPMENT_SET } from "./artifacts/development.ts";
-export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
+export { type Artifacts, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
 export {
-  ARTIFACT_KINDS,
   type ArtifactKind,
   type ArtifactsLock,
   type CircuitHashes,
@@ -15,7 +14,7 @@ export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engin
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
 export { PROVER_ERRORS } from "./error-definitions.ts";
 export { ProverError, type ProverErrorCode } from "./errors.ts";
-export { MAX_PREPARED_MS, type PreparedProof } from "./prepared/prepared-proof.ts";
+export type { PreparedProof } from "./prepared/prepared-proof.ts";
 export {
   decodeProof,
   decodeProofOnCurves,

@@ -18,12 +18,10 @@ export { ServerError, type ServerErrorCode } from "./errors.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export {
   BODY_CODES,
-  ErrorBody,
   type ErrorHandlerOptions,
   type ErrorResponse,
   errorHandler,
   errorResponses,
-  RETRY_AFTER_SECONDS,
   ROUTE_CODES,
   statusOf,
 } from "./http/error-responses.ts";

@@ -120,7 +120,7 @@ export function completeBundle(shown: PartialBundle, senderCommitment: bigint, t
 }
 
 /** The recipient that the payment names. */
-export function recipientOf(statement: PaymentStatement): Recipient {
+function recipientOf(statement: PaymentStatement): Recipient {
   assertStatement(statement);
   const { bundle, range } = statement;
   return { wallet: bundle.recipientPublicKey, keyX: range.recipientKey, ownerTag: range.recipientTag };

@@ -6,20 +6,17 @@ import { reading } from "./errors.ts";
 import type { X402Terms } from "./terms.ts";
 
 /** The reason why a payment does not meet the requirements. Stable. */
-export const X402_MISMATCHES = [
-  "AMOUNT_MISMATCH",
-  "RECIPIENT_MISMATCH",
-  "RESOURCE_MISMATCH",
-  "CIPHERTEXT_MISMATCH",
-  "TIMESTAMP_TOO_OLD",
-  "TIMESTAMP_IN_FUTURE",
-] as const;
-/** A field in which a payload differs from the requirements. */
-export type X402Mismatch = (typeof X402_MISMATCHES)[number];
+export type X402Mismatch =
+  | "AMOUNT_MISMATCH"
+  | "RECIPIENT_MISMATCH"
+  | "RESOURCE_MISMATCH"
+  | "CIPHERTEXT_MISMATCH"
+  | "TIMESTAMP_TOO_OLD"
+  | "TIMESTAMP_IN_FUTURE";
 
 /** The reason why a payload does not meet the requirements. */
 export interface X402Refusal {
-  /** One of `X402_MISMATCHES`. Stable. */
+  /** Stable. */
   readonly reason: X402Mismatch;
   /** A sentence for people, which may change between versions. */
   readonly message: string;

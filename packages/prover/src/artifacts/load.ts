@@ -15,7 +15,7 @@ const MEBIBYTE = 1 << 20;
  * Maximum file size by kind, bytes: more than twice what the circuits need, and small enough for a browser if the artifact
  * server is malicious.
  */
-export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
+const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
   wasm: 8 * MEBIBYTE,
   zkey: 128 * MEBIBYTE,
   vkey: MEBIBYTE,
@@ -38,7 +38,7 @@ export interface LoadOptions extends Omit<HttpOptions, "cache"> {
   set?: string | undefined;
   /** A custom lock. Default: the lock of `set`. */
   lock?: ArtifactsLock | undefined;
-  /** Maximum file sizes, bytes. Default: `DEFAULT_MAX_BYTES`. */
+  /** Maximum file sizes, bytes. Default: 8 MiB for wasm, 128 MiB for zkey, 1 MiB for vkey. */
   maxBytes?: Partial<Record<ArtifactKind, number>> | undefined;
 }
 

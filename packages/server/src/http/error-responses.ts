@@ -6,7 +6,7 @@ import { type Static, Type } from "typebox";
 import type { ServerErrorCode } from "../errors.ts";
 
 /** Seconds for `retry-after`, by status, for the statuses that ask the client to retry. */
-export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
+const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
 
 /** The status of a code. A code that is not defined, or has no status, is a fault of the server: 500. */
 export function statusOf(table: ErrorTable, code: string): number {
@@ -14,7 +14,7 @@ export function statusOf(table: ErrorTable, code: string): number {
 }
 
 /** The schema of an error's body. */
-export const ErrorBody = Type.Object(
+const ErrorBody = Type.Object(
   {
     error: Type.String({ description: "name of the HTTP status" }),
     message: Type.String({ description: "what was wrong, and what was expected" }),
