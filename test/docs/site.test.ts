@@ -63,6 +63,7 @@ describe("the documentation site", () => {
       "index: onlyReturns",
       "index: Undocumented",
       "index: Undocumented.greeting",
+      "index: Farewell.language",
       "index: Greeter.goodbye",
       "index: Polite.mood",
     ]);

@@ -6,8 +6,26 @@ import { assertSecure } from "./secure.ts";
 
 /** What happened to a pack in the background. */
 export type PackEvent =
-  | { readonly kind: "bought"; readonly origin: string; readonly value: bigint; readonly count: number }
-  | { readonly kind: "failed"; readonly origin: string; readonly value: bigint; readonly error: unknown };
+  | {
+      /** The pack was paid, and its tokens are in the wallet. */
+      readonly kind: "bought";
+      /** Origin at which the tokens are spent, such as "https://data.example". */
+      readonly origin: string;
+      /** Value of each token, base units. */
+      readonly value: bigint;
+      /** Number of tokens. */
+      readonly count: number;
+    }
+  | {
+      /** The pack was not bought. */
+      readonly kind: "failed";
+      /** Origin at which the tokens would be spent. */
+      readonly origin: string;
+      /** Value of each token, base units. */
+      readonly value: bigint;
+      /** Why it was not bought. */
+      readonly error: unknown;
+    };
 
 /** Options of prepaid tokens. */
 export interface PrepaidOptions {

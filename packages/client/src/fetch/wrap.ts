@@ -95,8 +95,18 @@ export async function quotePayment(
 
 /** The offer of a 402, or the response to a request that costs nothing. */
 export type Quote =
-  | { readonly response: Response; readonly offer: undefined }
-  | { readonly response: undefined; readonly offer: Offer };
+  | {
+      /** The response to a request that costs nothing. */
+      readonly response: Response;
+      /** Undefined if there is a response. */
+      readonly offer: undefined;
+    }
+  | {
+      /** Undefined if there is an offer. */
+      readonly response: undefined;
+      /** The offer of the 402. Nothing is paid yet. */
+      readonly offer: Offer;
+    };
 
 class Payer {
   readonly #send: typeof fetch;

@@ -13,7 +13,10 @@ export const LOCAL_NODE = "http://127.0.0.1:8545";
 export const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
 
 /** The part of a deployment's manifest that a wallet needs. */
-export type WalletDeployment = Omit<PoolOptions, "chain"> & { set: string };
+export type WalletDeployment = Omit<PoolOptions, "chain"> & {
+  /** Set of keys that the pool's verifiers belong to: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
+  set: string;
+};
 
 /** The options of `openWallet` that Node and browsers share. */
 export interface OpenOptions {

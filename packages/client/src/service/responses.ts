@@ -25,9 +25,26 @@ export interface Settlement {
 
 /** The response of settle, deposit and withdraw. */
 export type Outcome =
-  | ({ readonly status: "success" } & Settlement)
-  | { readonly status: "pending"; readonly txSignature: string; readonly id?: string | undefined }
-  | { readonly status: "failed"; readonly reason: string; readonly id?: string | undefined };
+  | ({
+      /** It is on chain with its confirmations. */
+      readonly status: "success";
+    } & Settlement)
+  | {
+      /** The outcome is not known yet: ask again with the same request. */
+      readonly status: "pending";
+      /** Hash of the last broadcast transaction, hex with 0x; "0x" if there is none. */
+      readonly txSignature: string;
+      /** The service's id for it; optional. */
+      readonly id?: string | undefined;
+    }
+  | {
+      /** It can no longer succeed. */
+      readonly status: "failed";
+      /** Why it failed: a stable code, such as EXPIRED. */
+      readonly reason: string;
+      /** The service's id for it; optional. */
+      readonly id?: string | undefined;
+    };
 
 /** A registry's response for a phone number. `fields` is the whole body. */
 export interface PhoneMapping {

@@ -16,13 +16,22 @@ export interface StoredRecord {
   value: StoreValue;
 }
 
-/**
- * One change of a batch. `expected` is the version that the record must still have; 0 if it must not exist; undefined
- * if any version is accepted.
- */
+/** One change of a batch. */
 export type StoreChange =
-  | { put: string; value: StoreValue; expected?: number | undefined }
-  | { delete: string; expected?: number | undefined };
+  | {
+      /** Key of the record to write. */
+      put: string;
+      /** The record's new value. */
+      value: StoreValue;
+      /** Version that the record must still have; 0: it must not exist. Default: any version is accepted. */
+      expected?: number | undefined;
+    }
+  | {
+      /** Key of the record to delete. */
+      delete: string;
+      /** Version that the record must still have; 0: it must not exist. Default: any version is accepted. */
+      expected?: number | undefined;
+    };
 
 /**
  * A wallet's state. The seed itself is never stored here. A batch is atomic, and durable except for the records of

@@ -29,7 +29,10 @@ import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNo
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> &
-  Partial<Pick<Prover, "prepare">> & { artifacts: Pick<Prover["artifacts"], "set"> };
+  Partial<Pick<Prover, "prepare">> & {
+    /** The set of keys that it proves with, which must be the pool's. */
+    artifacts: Pick<Prover["artifacts"], "set">;
+  };
 
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;

@@ -49,10 +49,20 @@ export interface MappingChange {
   readonly key?: { readonly from: string; readonly to: string } | undefined;
 }
 
-/** enter-code: a code was sent. ask-again: it could not be sent; the same request sends another. */
+/** A step that is left until a link is verified. */
 export type RemainingStep =
-  | { readonly step: "enter-code" /** ms */; readonly expiresAt: number; readonly tries: number }
-  | { readonly step: "ask-again" };
+  | {
+      /** A code was sent to the number. */
+      readonly step: "enter-code";
+      /** When the code expires, milliseconds since the Unix epoch. */
+      readonly expiresAt: number;
+      /** How often a code may be entered before another one is needed. */
+      readonly tries: number;
+    }
+  | {
+      /** The code could not be sent; the same request sends another. */
+      readonly step: "ask-again";
+    };
 
 /** The link, and the steps that remain. */
 export interface LinkResult {

@@ -62,29 +62,44 @@ export type Outcome = number | "aborted" | "unstarted";
  * it.
  */
 export type Decision =
-  /** No payment is needed. If there are headers, set them on the response. */
-  | { readonly kind: "free"; readonly headers?: Record<string, string> | undefined }
-  /** A CORS preflight, only with the option `cors`: respond 204 with these headers and no body. */
-  | { readonly kind: "preflight"; readonly headers: Record<string, string> }
   | {
+      /** No payment is needed. */
+      readonly kind: "free";
+      /** Headers to set on the response, if there are any. */
+      readonly headers?: Record<string, string> | undefined;
+    }
+  | {
+      /** A CORS preflight, only with the option `cors`: respond 204 with the headers and no body. */
+      readonly kind: "preflight";
+      /** Headers of the response. */
+      readonly headers: Record<string, string>;
+    }
+  | {
+      /** The request does not proceed. */
       readonly kind: "refused";
       /** 403 to 410 only at the paths of prepaid tokens. */
       readonly status: 400 | 402 | 403 | 404 | 405 | 409 | 410 | 503;
+      /** Headers of the response. */
       readonly headers: Record<string, string>;
+      /** JSON of the response: the payment instructions, or an error. */
       readonly body: object;
       /** HTML to send as text/html in place of `body`; only with the option `page`. */
       readonly page?: string | undefined;
     }
-  /** The paywall's own content, only with the option `prepaid`: keys or signatures. Send it as it is. */
   | {
+      /** The paywall's own content, only with the option `prepaid`: keys or signatures. Send it as it is. */
       readonly kind: "answered";
+      /** HTTP status of the response. */
       readonly status: 200;
       /** With content-type. */
       readonly headers: Record<string, string>;
+      /** Bytes of the response. */
       readonly body: Uint8Array<ArrayBuffer>;
     }
   | {
+      /** The request proceeds to the resource. */
       readonly kind: "paid";
+      /** The payment, or the prepaid token, that pays for the request. */
       readonly payment: Payment;
       /** To be set on the response, regardless of its status. */
       readonly headers: Record<string, string>;

@@ -25,6 +25,7 @@ type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 /** All settings, parsed and checked. Times are in ms unless the name says otherwise. */
 export type Config = Required<WithFallback> &
   Omit<Settings, `phone${string}`> & {
+    /** Whether the chain is a local one, on which development keys are allowed. */
     readonly local: boolean;
     /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;

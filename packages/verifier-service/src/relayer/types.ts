@@ -142,7 +142,10 @@ export interface RelayerLog {
 }
 
 /** Proves appends, with the keys of the named artifact set. */
-export type AppendProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
+export type AppendProver = Pick<Prover, "prove"> & {
+  /** The set of keys that it proves with. Development keys are refused except on a local chain. */
+  artifacts: Pick<Prover["artifacts"], "set">;
+};
 
 export interface RelayerStatus {
   /** Whether this replica leads and sends. */

@@ -15,6 +15,15 @@ export interface Undocumented {
 /** A greeting. */
 export type Documented = Undocumented["greeting"];
 
+/** How a conversation ends. */
+export type Farewell =
+  | "silence"
+  | {
+      /** The last words. */
+      readonly words: string;
+      readonly language: string;
+    };
+
 /** Greets. */
 export interface Greeter {
   /** Says hello. */
