@@ -7,10 +7,10 @@ import {FIELD_MODULUS} from "./Bn254.sol";
 
 /// @title What the verifier is asked about a withdrawal
 /// @notice The verifier gets three public signals instead of the thirteen signals of a withdrawal, because each public
-/// signal costs a scalar multiplication. The circuit computes statementHash and evaluation from its own amount, root, nullifiers and
-/// commitment. statementHash commits the prover to them before the challenge is known, so others than those of the
-/// signals give the same evaluation with a probability of about 2^-250. The challenge binds context and changeHint.
-/// docs/protocol.md, "The withdrawal challenge", has the argument.
+/// signal costs a scalar multiplication. The circuit computes statementHash and evaluation from its own amount, root,
+/// nullifiers and commitment. statementHash commits the prover to them before the challenge is known, so others than
+/// those of the signals give the same evaluation with a probability of about 2^-250. The challenge binds context and
+/// changeHint. docs/protocol.md, "The withdrawal challenge", has the argument.
 library WithdrawalStatement {
     /// @notice The public signals of the withdrawal circuit.
     /// @param statementHash any value; a proof exists only for the hash of signals 1 to 11
