@@ -17,6 +17,10 @@ import { LocalService } from "./support/local-service.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { URL, World } from "./support/world.ts";
 
+async function databaseNames(): Promise<string[]> {
+  return (await indexedDB.databases()).map(({ name }) => name ?? "");
+}
+
 describe("openWallet in a browser", () => {
   const world = new World();
   const ports: MessagePort[] = [];
@@ -40,13 +44,15 @@ describe("openWallet in a browser", () => {
 
   it("keeps its state in its own database, and pays with the worker's prover", async () => {
     const words = createSeedWords();
+    // Other test files of the same process have databases too.
+    const before = new Set(await databaseNames());
     const wallet = await openWallet(options({ words, prover: workerOf(world.prover) }));
     await world.deposit(wallet, [5_000n]);
     await world.append();
     const request = { recipient: world.recipient(await world.wallet()), amount: 1_000n, resourceUrl: URL };
     world.settle(await wallet.pay(request));
     await wallet.close();
-    const [name, ...others] = (await indexedDB.databases()).map((database) => database.name ?? "");
+    const [name, ...others] = (await databaseNames()).filter((each) => !before.has(each));
     expect(others).to.deep.equal([]);
     expect(name).to.match(new RegExp(`^sotto-31337-${POOL}-[0-9a-f]{16}$`));
     const again = await openWallet(options({ words, prover: world.prover }));
