@@ -84,6 +84,8 @@ export class Project {
       nodeLinker: linker,
       enableScripts: false,
       enableImmutableInstalls: false,
+      // Half of the default: proxies close connections if there are many.
+      networkConcurrency: 25,
       ...Object.fromEntries(
         Object.entries(proxies).flatMap(([setting, names]) => {
           const value = names.map((name) => process.env[name]).find((text) => text);
@@ -98,7 +100,9 @@ export class Project {
       if (name.startsWith("@sotto-")) rmSync(join(cache, name));
     // Without a lockfile here, yarn would look for a project in the parent folders.
     this.write("yarn.lock", "");
-    await this.run("node", YARN, "install");
+    const install = () => this.run("node", YARN, "install");
+    // yarn does not retry if a proxy closes a connection before it is established. What it fetched is in its cache.
+    await install().catch(install);
   }
 
   write(path: string, text: string): void {
