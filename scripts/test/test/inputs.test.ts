@@ -71,4 +71,13 @@ describe("the inputs of a suite", function () {
     }
     expect(missing).to.deep.equal([]);
   });
+
+  it("include no file that a run writes, or the suite would run again although nothing changed", () => {
+    const written = [...tasks.values()].flatMap(({ taskId, inputs }) =>
+      Object.keys(inputs ?? {})
+        .filter((path) => /(^|\/)(\.turbo|\.test|node_modules)\//.test(path))
+        .map((path) => `${taskId}: ${path}`),
+    );
+    expect(written).to.deep.equal([]);
+  });
 });
