@@ -1,6 +1,6 @@
 // `@sotto/protocol/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
 // 9578, type 2.
-export { epochOf, laterEpoch, redeemsAt, signsAt } from "./prepaid/epoch.ts";
+export { epochOf, laterEpoch, redeemsAt, redemptionOf, signsAt } from "./prepaid/epoch.ts";
 export { generatePrepaidKey } from "./prepaid/generate.ts";
 export {
   encodePrepaidKey,
@@ -45,6 +45,7 @@ export {
   decodePrepaidToken,
   encodePrepaidToken,
   PREPAID_TOKEN_BYTES,
+  PREPAID_TOKEN_LAYOUT,
   type PrepaidToken,
   prepaidChallengeDigest,
   prepaidTokenInput,

@@ -25,6 +25,7 @@ import {
   prepaidPurchaseTarget,
   preparePrepaidPack,
   redeemsAt,
+  redemptionOf,
   scheduleDigest,
   scheduledKeys,
   scheduleTypedData,
@@ -229,6 +230,14 @@ describe("values and epochs of prepaid tokens", () => {
       true,
       false,
     ]);
+    expect(redemptionOf("2026-12")).to.deep.equal([start, last]);
+    expect(redemptionOf("2999-12")).to.deep.equal([Date.UTC(2999, 11), Date.UTC(3000, 1)]);
+    for (const isCurrent of [signsAt, redeemsAt]) {
+      // The timestamp of a payment may be in no epoch.
+      for (const time of [-1, Date.UTC(3000, 0), 8_640_000_000_000_000])
+        expect(isCurrent("2026-12", time)).to.equal(false);
+      for (const time of [1.5, Number.NaN, 2 ** 53]) expectCode("INVALID_INTEGER", () => isCurrent("2026-12", time));
+    }
     expect(laterEpoch("2026-12", 1)).to.equal("2027-01");
     expect(laterEpoch("2026-12", -12)).to.equal("2025-12");
     for (const wrong of ["2026-13", "2026-00", "1999-01", "2026-1", "", 202612])

@@ -24,12 +24,6 @@ export function laterEpoch(epoch: string, months: number): string {
   return text;
 }
 
-/** Number of months from year 0 to a time. Servers ask for each token, so this makes no text. */
-function monthsAt(time: number): number {
-  const date = new Date(assertInteger(time, 0, Date.UTC(3000, 0) - 1, "time"));
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
-}
-
 /**
  * The epoch of a time.
  *
@@ -43,11 +37,37 @@ export function epochOf(time: number): string {
   return text;
 }
 
-/** Whether a key of `epoch` signs at `time` (milliseconds): only during its epoch. */
-export const signsAt = (epoch: string, time: number): boolean => monthsOf(epoch) === monthsAt(time);
-
-/** Whether tokens of a key of `epoch` are accepted at `time` (milliseconds): during its epoch and the next one. */
-export function redeemsAt(epoch: string, time: number): boolean {
-  const age = monthsAt(time) - monthsOf(epoch);
-  return age === 0 || age === 1;
+/** The start of an epoch and of the one `months` later, milliseconds. */
+function periodOf(epoch: string, months: number): readonly [from: number, until: number] {
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  const sinceYear2000 = monthsOf(epoch) - 12 * 2000;
+  return [Date.UTC(2000, sinceYear2000), Date.UTC(2000, sinceYear2000 + months)];
 }
+
+function isWithin(time: number, [from, until]: readonly [from: number, until: number]): boolean {
+  assertInteger(time, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, "time");
+  return from <= time && time < until;
+}
+
+/**
+ * Whether a key of `epoch` signs at `time` (milliseconds, also one that is in no epoch): only during its epoch.
+ *
+ * @throws SottoError INVALID_INTEGER, INVALID_STRING
+ */
+export const signsAt = (epoch: string, time: number): boolean => isWithin(time, periodOf(epoch, 1));
+
+/**
+ * When tokens of a key of `epoch` are accepted: from its epoch's start until right before the end of the next one,
+ * milliseconds.
+ *
+ * @throws SottoError INVALID_STRING
+ */
+export const redemptionOf = (epoch: string): readonly [from: number, until: number] => periodOf(epoch, 2);
+
+/**
+ * Whether tokens of a key of `epoch` are accepted at `time` (milliseconds, also one that is in no epoch): during its
+ * epoch and the next one.
+ *
+ * @throws SottoError INVALID_INTEGER, INVALID_STRING
+ */
+export const redeemsAt = (epoch: string, time: number): boolean => isWithin(time, redemptionOf(epoch));

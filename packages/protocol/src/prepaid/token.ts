@@ -9,9 +9,21 @@ import { PREPAID_KEY_BYTES } from "./key.ts";
 const TOKEN_TYPE = Uint8Array.of(0x00, 0x02);
 /** Size of a token's nonce, bytes. */
 export const PREPAID_NONCE_BYTES = 32;
-const INPUT_BYTES = TOKEN_TYPE.length + PREPAID_NONCE_BYTES + 32 + 32;
+/** Where each part of an encoded token begins after its type, and where the token ends: offsets in bytes. */
+export const PREPAID_TOKEN_LAYOUT = {
+  /** 32 bytes. */
+  nonce: 2,
+  /** 32 bytes. */
+  challengeDigest: 2 + PREPAID_NONCE_BYTES,
+  /** 32 bytes. */
+  keyId: 2 + PREPAID_NONCE_BYTES + 32,
+  /** 256 bytes. It signs everything before it. */
+  signature: 2 + PREPAID_NONCE_BYTES + 32 + 32,
+  /** Size of a token. */
+  end: 2 + PREPAID_NONCE_BYTES + 32 + 32 + PREPAID_KEY_BYTES,
+} as const;
 /** Size of an encoded token, bytes. */
-export const PREPAID_TOKEN_BYTES = INPUT_BYTES + PREPAID_KEY_BYTES;
+export const PREPAID_TOKEN_BYTES = PREPAID_TOKEN_LAYOUT.end;
 
 /** A prepaid token: the Token structure of RFC 9578, section 2.2, of type 0x0002. */
 export interface PrepaidToken {
@@ -72,11 +84,11 @@ export function decodePrepaidToken(bytes: unknown): PrepaidToken {
     fail("INVALID_ARGUMENT", `a prepaid token must be ${PREPAID_TOKEN_BYTES} bytes, got ${describe(bytes)}`);
   if (TOKEN_TYPE.some((byte, i) => bytes[i] !== byte)) fail("INVALID_ARGUMENT", "a prepaid token must be of type 2");
   const part = (from: number, to: number) => bytesToHex(bytes.subarray(from, to));
-  const [nonceEnd, digestEnd] = [2 + PREPAID_NONCE_BYTES, 2 + PREPAID_NONCE_BYTES + 32];
+  const { nonce, challengeDigest, keyId, signature } = PREPAID_TOKEN_LAYOUT;
   return {
-    nonce: part(2, nonceEnd),
-    challengeDigest: part(nonceEnd, digestEnd),
-    keyId: part(digestEnd, INPUT_BYTES),
-    signature: bytes.slice(INPUT_BYTES),
+    nonce: part(nonce, challengeDigest),
+    challengeDigest: part(challengeDigest, keyId),
+    keyId: part(keyId, signature),
+    signature: bytes.slice(signature),
   };
 }

@@ -37,8 +37,6 @@ const MAX_RECOVERY_BYTES = 512 * 1024;
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
 /** How long other programs may cache the schedules, seconds. */
 const KEYS_MAX_AGE = 300;
-/** End of the last epoch, ms. A payer's timestamp may be later, and then belongs to none. */
-const EPOCHS_END = Date.UTC(3000, 0);
 
 type Refused = responses.Refused;
 
@@ -295,6 +293,6 @@ function parseProof(proof: unknown): ProofHeader {
  */
 function assertInEpoch({ timestamp }: ProofHeader, { epoch }: Key): void {
   const inEpoch = [timestamp - MAX_CLOCK_SKEW_MS, timestamp, timestamp + MAX_PAYMENT_AGE_MS];
-  if (!inEpoch.some((time) => time >= 0 && time < EPOCHS_END && signsAt(epoch, time)))
+  if (!inEpoch.some((time) => signsAt(epoch, time)))
     refuse("PREPAID_PAYMENT_REFUSED", `the payment was not made in the key's epoch, ${epoch}`);
 }

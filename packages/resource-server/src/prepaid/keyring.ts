@@ -7,6 +7,7 @@ import {
   type PrepaidKeyFile,
   type PrepaidSchedule,
   prepaidKey,
+  redemptionOf,
   scheduledKeys,
   signsAt,
 } from "@sotto/protocol/prepaid";
@@ -49,12 +50,6 @@ function parsePrivateKey(pem: unknown, where: string): { readonly id: string; re
   } catch (cause) {
     throw invalidOption(`${where} does not have exactly 2048 bits`, cause);
   }
-}
-
-/** Start and end (ms) of the months in which tokens of a key are accepted, as `redeemsAt` has them: its own and the next. */
-function redemptionOf(epoch: string): readonly [from: number, until: number] {
-  const [year = 0, month = 0] = epoch.split("-").map(Number);
-  return [Date.UTC(year, month - 1), Date.UTC(year, month + 1)];
 }
 
 export class Keyring {

@@ -1,6 +1,6 @@
 // Reads the request header of a token, once for each request. `decodePrepaidHeader` runs on every platform, and takes four
 // times as long as Node's own decoders.
-import { PREPAID_TOKEN_BYTES } from "@sotto/protocol/prepaid";
+import { PREPAID_TOKEN_LAYOUT } from "@sotto/protocol/prepaid";
 
 /** What the paywall itself reads of a token; the thread that verifies it reads the rest. */
 export interface ShownToken {
@@ -14,11 +14,10 @@ export interface ShownToken {
   readonly keyId: string;
 }
 
-/** The message that is signed (RFC 9578): type, nonce, challenge digest, and id of the key. */
-const [NONCE, DIGEST, KEY_ID, SIGNATURE] = [2, 34, 66, 98] as const;
+const { nonce, challengeDigest, keyId, signature, end } = PREPAID_TOKEN_LAYOUT;
 const TYPE = 2;
-const HEADER_LENGTH = (PREPAID_TOKEN_BYTES * 4) / 3;
-const bytes = Buffer.alloc(PREPAID_TOKEN_BYTES);
+const HEADER_LENGTH = (end * 4) / 3;
+const bytes = Buffer.alloc(end);
 
 /** @returns undefined if the value is not that of a token. Does not check the signature */
 export function readToken(header: string): ShownToken | undefined {
@@ -28,8 +27,8 @@ export function readToken(header: string): ShownToken | undefined {
   if (bytes.toString("base64url") !== header || bytes.readUInt16BE() !== TYPE) return undefined;
   return {
     header,
-    nonce: bytes.toString("base64url", NONCE, DIGEST),
-    challengeDigest: `0x${bytes.toString("hex", DIGEST, KEY_ID)}`,
-    keyId: `0x${bytes.toString("hex", KEY_ID, SIGNATURE)}`,
+    nonce: bytes.toString("base64url", nonce, challengeDigest),
+    challengeDigest: `0x${bytes.toString("hex", challengeDigest, keyId)}`,
+    keyId: `0x${bytes.toString("hex", keyId, signature)}`,
   };
 }

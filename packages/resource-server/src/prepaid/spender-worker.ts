@@ -3,15 +3,14 @@
 import { type KeyObject, verify } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
+import type { PREPAID_TOKEN_LAYOUT } from "@sotto/protocol/prepaid";
 import { carryOut } from "./thread.ts";
 
 export interface SpenderData {
   /** Public keys by id, hex with 0x, of the type rsa-pss. */
   readonly keys: ReadonlyMap<string, KeyObject>;
-  /** Size of a token, bytes. */
-  readonly tokenBytes: number;
-  /** Size of the message that is signed, with which a token begins, bytes. */
-  readonly inputBytes: number;
+  /** PREPAID_TOKEN_LAYOUT: this thread does not load the package. */
+  readonly layout: typeof PREPAID_TOKEN_LAYOUT;
   /** Path of the SQLite database; undefined if this thread only verifies. */
   readonly database: string | undefined;
 }
@@ -39,22 +38,20 @@ interface Token {
   readonly isSigned: boolean;
 }
 
-const { keys, tokenBytes, inputBytes, database: path } = workerData as SpenderData;
-/** The message that is signed (RFC 9578): type, nonce, challenge digest, and id of the key. */
-const [NONCE, NONCE_END, KEY_ID] = [2, 34, 66];
+const { keys, layout, database: path } = workerData as SpenderData;
 
 /** Verifies the tokens of an order. @throws Error if a token's key is unknown */
 function read({ tokens, holder }: SpendOrder): Token[] {
   // The size of a token is a multiple of three bytes, so the texts join without padding.
   const all = Buffer.from(tokens, "base64url");
-  return Array.from({ length: all.length / tokenBytes }, (_, i) => {
-    const token = all.subarray(i * tokenBytes, (i + 1) * tokenBytes);
-    const [input, signature] = [token.subarray(0, inputBytes), token.subarray(inputBytes)];
-    const keyId = `0x${input.toString("hex", KEY_ID)}`;
+  return Array.from({ length: all.length / layout.end }, (_, i) => {
+    const token = all.subarray(i * layout.end, (i + 1) * layout.end);
+    const [input, signature] = [token.subarray(0, layout.signature), token.subarray(layout.signature)];
+    const keyId = `0x${input.toString("hex", layout.keyId)}`;
     // Also false for a signature that is not below the modulus. The key names padding and salt itself: Node takes about
     // as long to read them from an object with options as to verify.
     const isSigned = verify("sha384", input, keys.get(keyId)!, signature);
-    return { keyId, nonce: input.toString("base64url", NONCE, NONCE_END), holder, isSigned };
+    return { keyId, nonce: input.toString("base64url", layout.nonce, layout.challengeDigest), holder, isSigned };
   });
 }
 

@@ -1,7 +1,7 @@
 // Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PREPAID_KEY_BYTES, PREPAID_TOKEN_BYTES } from "@sotto/protocol/prepaid";
+import { PREPAID_TOKEN_LAYOUT } from "@sotto/protocol/prepaid";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { Batches } from "./batches.ts";
 import type { Key } from "./keyring.ts";
@@ -56,8 +56,7 @@ export class Spender {
     this.#onError = onError;
     const data: SpenderData = {
       keys: new Map(keys.map(({ id, publicKey }) => [id, publicKey])),
-      tokenBytes: PREPAID_TOKEN_BYTES,
-      inputBytes: PREPAID_TOKEN_BYTES - PREPAID_KEY_BYTES,
+      layout: PREPAID_TOKEN_LAYOUT,
       database: store.file,
     };
     this.#thread = new Thread("spender-worker", data);
