@@ -37,7 +37,7 @@ export const LONGEST = [
   "packages/client",
   "circuits",
   "test/e2e",
-  "scripts",
+  "scripts 3",
 ];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 

@@ -8,6 +8,34 @@ import { listTasks, planOf, type TurboTask } from "../tasks.ts";
 const root = join(import.meta.dirname, "..", "..", "..");
 /** Lines that begin with a quotation mark are strings: a test may contain a program that a page shows. */
 const IMPORT = /^(?!\s*['"`]).*?(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/gm;
+/** Strings that can be the path of a program that a test starts, as one string or as the arguments of `join`. */
+const PROGRAM = /"[\w./-]+"(?:, "[\w./-]+")*/g;
+const SUITE = /^test(:\d)?$/;
+
+/** The file that an import of a package loads, from the root of the checkout; undefined if it is built first. */
+function sourceOf(specifier: string): string | undefined {
+  const [scope, name, ...entry] = specifier.split("/");
+  const folder = join("packages", `${name}`);
+  if (scope !== "@sotto" || !existsSync(join(root, folder))) return undefined;
+  const { exports = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const target: unknown = exports[[".", ...entry].join("/")];
+  return typeof target === "string" && target.startsWith("./src/") ? join(folder, target) : undefined;
+}
+
+/** The test files that a suite's command names. */
+function testFiles({ directory, command }: TurboTask): string[] {
+  const words = command.split(" ").map((word) => word.replaceAll("'", ""));
+  const ignored = words.filter((_, index) => words[index - 1] === "--ignore");
+  const options = {
+    cwd: join(root, directory),
+    exclude: (name: string) => name === "node_modules",
+  };
+  // Hardhat runs the tests that its configuration names.
+  const named = words.filter((word) => word.endsWith(".test.ts") && !ignored.includes(word));
+  const patterns = named.length === 0 ? ["**/*.test.ts"] : named;
+  const without = new Set(ignored.flatMap((pattern) => globSync(pattern, options)));
+  return globSync(patterns, options).filter((file) => !without.has(file));
+}
 
 describe("the inputs of a suite", function () {
   slow(this, "turbo hashes every file of the checkout");
@@ -15,6 +43,9 @@ describe("the inputs of a suite", function () {
   before(() => {
     tasks = new Map(planOf(root).map((task) => [task.taskId, task]));
   });
+
+  const suites = () =>
+    [...tasks.values()].filter(({ task, command }) => SUITE.test(task) && command !== "<NONEXISTENT>");
 
   /** The task and all its direct and indirect dependencies. */
   function involved(id: string, seen = new Set<string>()): Set<string> {
@@ -25,15 +56,26 @@ describe("the inputs of a suite", function () {
   }
 
   /**
-   * Collects the files that a file imports by relative paths, directly or indirectly, and this project's packages by name.
+   * Collects the files that a file imports or starts, directly or indirectly, and this project's packages by name: the
+   * build of a package has the files of the package as inputs.
    */
   function reach(file: string, files: Set<string>, packages: Set<string>): void {
     if (files.has(file) || !existsSync(join(root, file))) return;
     files.add(file);
     if (!/\.m?ts$/.test(file)) return;
-    for (const [, name = ""] of readFileSync(join(root, file), "utf8").matchAll(IMPORT)) {
-      if (name.startsWith("@sotto/")) packages.add(name.split("/").slice(0, 2).join("/"));
-      else if (name.startsWith(".")) reach(normalize(join(dirname(file), name)), files, packages);
+    const text = readFileSync(join(root, file), "utf8");
+    for (const [, name = ""] of text.matchAll(IMPORT)) {
+      const source = sourceOf(name);
+      if (name.startsWith(".")) reach(normalize(join(dirname(file), name)), files, packages);
+      else if (source !== undefined) reach(source, files, packages);
+      else if (name.startsWith("@sotto/")) packages.add(name.split("/").slice(0, 2).join("/"));
+    }
+    for (const [words] of text.matchAll(PROGRAM)) {
+      const parts = words
+        .replaceAll('"', "")
+        .split(", ")
+        .filter((part) => part !== "..");
+      if (/^scripts\/.*\.m?[tj]s$/.test(parts.join("/"))) reach(parts.join("/"), files, packages);
     }
   }
 
@@ -47,13 +89,23 @@ describe("the inputs of a suite", function () {
     expect(listed).to.have.deep.members(planned);
   });
 
-  it("include every file that its tests import, and every imported package is a dependency", () => {
+  it("belong to the only suite of its package that runs the test", () => {
+    const run = suites().flatMap((suite) => testFiles(suite).map((file) => join(suite.directory, file)));
+    const folders = new Set(suites().map(({ directory }) => directory));
+    // The tests of templates run in the projects that are made from them.
+    const exclude = (name: string) => name === "node_modules" || name === "templates";
+    const files = [...folders].flatMap((folder) =>
+      globSync("**/*.test.ts", { cwd: join(root, folder), exclude }).map((file) => join(folder, file)),
+    );
+    expect(run.sort()).to.deep.equal(files.sort());
+  });
+
+  it("include every file that its tests import or start, and every imported package is a dependency", () => {
     const missing: string[] = [];
-    const suites = [...tasks.values()].filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>");
-    for (const { taskId, directory } of suites) {
+    for (const suite of suites()) {
+      const { taskId, directory } = suite;
       const [files, packages] = [new Set<string>(), new Set<string>()];
-      const options = { cwd: join(root, directory), exclude: (name: string) => name === "node_modules" };
-      for (const name of globSync("**/*.test.ts", options)) reach(join(directory, name), files, packages);
+      for (const name of testFiles(suite)) reach(join(directory, name), files, packages);
       const ids = involved(taskId);
       const inputs = new Set(
         [...ids].flatMap((id) => {
