@@ -3,7 +3,7 @@
 // the next start builds the blocks again and compares their hashes.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Transaction, type TransactionLike } from "ethers";
-import hre from "hardhat";
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
 
@@ -25,14 +25,14 @@ interface RecordedBlock {
 }
 
 /** The fields of a node's block that are used here; numbers are hex with 0x. */
-interface NodeBlock {
+export interface NodeBlock {
   readonly number: string;
   readonly timestamp: string;
   readonly hash: string;
   readonly transactions: readonly NodeTransaction[];
 }
 
-interface NodeTransaction {
+export interface NodeTransaction {
   readonly hash: string;
   readonly type: string;
   readonly to: string | null;
@@ -84,7 +84,7 @@ export class ChainHistory {
   }
 
   /** Records the blocks of the next connection that is opened. Call it before the node is created. */
-  observe(): void {
+  observe(hre: HardhatRuntimeEnvironment): void {
     hre.hooks.registerHandlers("network", {
       newConnection: async (context, next) => {
         const connection = await next(context);
@@ -180,8 +180,8 @@ function readHistory(path: string): [Header, RecordedBlock[]] {
   }
 }
 
-/** The transaction as its sender signed it. */
-function serialize(found: NodeTransaction): string {
+/** The transaction as its sender signed it, hex with 0x. */
+export function serialize(found: NodeTransaction): string {
   const type = Number(found.type);
   const fields: TransactionLike = {
     type,

@@ -2,10 +2,13 @@
 // channel and exits with its parent.
 import { flushCompileCache } from "node:module";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
-import hre from "hardhat";
+import { createHardhatRuntimeEnvironment } from "hardhat/hre";
+import type { NetworkConnection } from "hardhat/types/network";
+import config from "../../hardhat.config.ts";
 import { CommandError, type CommandErrorCode } from "../lib/command.ts";
-import { ChainHistory } from "./history.ts";
+import { deployOnce } from "./snapshot.ts";
 
 /** Reachable from this machine only, because the accounts' keys are public. */
 const HOST = "127.0.0.1";
@@ -28,22 +31,38 @@ export type ServerMessage =
   | { readonly replaying: { readonly blocks: number; readonly of: number } }
   | { readonly error: { readonly code: CommandErrorCode; readonly message: string } };
 
+export interface ServedChain {
+  readonly port: number;
+  /** The node without its server. */
+  readonly provider: NetworkConnection["provider"];
+}
+
 /**
  * Listens on a port.
  * @param port 0 for any free port
  * @param onReplay called while the blocks of the history are built again
- * @returns the port it listens on
  * @throws CommandError PORT_BUSY, PORT_DENIED, CHAIN_HISTORY_DAMAGED, CHAIN_NOT_REPEATED
  */
 export async function serve(
   port: number,
   { chainId, blockTimeMs, history: path }: NodeOptions = {},
   onReplay: (blocks: number, of: number) => void = () => {},
-): Promise<number> {
+): Promise<ServedChain> {
   // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
   if (port !== 0) await probe(port);
-  const history = path === undefined ? undefined : new ChainHistory(path);
-  history?.observe();
+  // Without the plugins of the project's configuration, Hardhat loads in two thirds of the time.
+  const root = join(import.meta.dirname, "..", "..");
+  const hre = await createHardhatRuntimeEnvironment({ networks: { node: config.networks!["node"]! } }, {}, root);
+  let provider: ServedChain["provider"] | undefined;
+  hre.hooks.registerHandlers("network", {
+    newConnection: async (context, next) => {
+      const connection = await next(context);
+      provider ??= connection.provider;
+      return connection;
+    },
+  });
+  const history = path === undefined ? undefined : new (await import("./history.ts")).ChainHistory(path);
+  history?.observe(hre);
   const override = {
     ...(history === undefined ? {} : { initialDate: history.genesis }),
     ...(chainId === undefined ? {} : { chainId }),
@@ -51,7 +70,8 @@ export async function serve(
   };
   const server = await hre.network.createServer({ network: "node", override }, HOST, port);
   await history?.replay((blocks) => onReplay(blocks, history.length));
-  return (await server.listen()).port;
+  const { port: actual } = await server.listen();
+  return { port: actual, provider: provider! };
 }
 
 function probe(port: number): Promise<void> {
@@ -75,9 +95,11 @@ function probe(port: number): Promise<void> {
 }
 
 /** Deploys in this process, which has loaded Hardhat already. Other nodes do not load Ignition. */
-async function deploy(port: number): Promise<DeploymentManifest> {
-  const { deployLocal } = await import("./deployment.ts");
-  return deployLocal(`http://${HOST}:${port}`);
+function deploy({ port, provider }: ServedChain): Promise<DeploymentManifest> {
+  return deployOnce(provider, process.env["SOTTO_TEST_DEPLOYMENT"], async () => {
+    const { deployLocal } = await import("./deployment.ts");
+    return deployLocal(`http://${HOST}:${port}`);
+  });
 }
 
 if (import.meta.main) {
@@ -88,8 +110,9 @@ if (import.meta.main) {
   try {
     const onReplay = (blocks: number, of: number) => send({ replaying: { blocks, of } });
     const options = JSON.parse(process.argv[3] ?? "{}") as NodeOptions;
-    const port = await serve(Number(process.argv[2]), options, onReplay);
-    send({ listening: { port, ...(options.deploy === true ? { deployment: await deploy(port) } : {}) } });
+    const chain = await serve(Number(process.argv[2]), options, onReplay);
+    const deployment = options.deploy === true ? { deployment: await deploy(chain) } : {};
+    send({ listening: { port: chain.port, ...deployment } });
     // A signal ends this process. Without this call, Node would then discard the code that it compiled for the next one.
     flushCompileCache();
   } catch (error) {

@@ -11,7 +11,7 @@ import { openLanes } from "./lanes.ts";
 import { type RunSummary, readOutcome } from "./outcome.ts";
 import { type Outcome, seconds, summaryLines } from "./output.ts";
 import { parseReport, reportBase } from "./report.ts";
-import { compiledFolder } from "./scratch.ts";
+import { compiledFolder, deploymentFile } from "./scratch.ts";
 import { isNamed, LONGEST, listAffected, listTasks, type Task } from "./tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -122,7 +122,7 @@ async function main(args: readonly string[]): Promise<boolean> {
     return false;
   }
   const tasks = choose(options.length === 0 ? listTasks(root) : listAffected(root), names);
-  rmSync(compiledFolder(root), { recursive: true, force: true });
+  for (const shared of [compiledFolder(root), deploymentFile(root)]) rmSync(shared, { recursive: true, force: true });
   const built = await build();
   const outcomes = [built, ...(built.failures.length === 0 ? await test(tasks) : [])];
   console.log(summaryLines(outcomes, (performance.now() - started) / 1000));

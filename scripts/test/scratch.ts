@@ -67,3 +67,9 @@ export function openScratch(): Scratch {
  * modules, and without this folder a fifth of that time would be spent compiling. `npm test` empties it on start.
  */
 export const compiledFolder = (root: string): string => join(root, ".turbo", "compiled");
+
+/**
+ * The file with the deployment that the chains of all suites share: hundreds of tests need a chain with a pool, and
+ * Ignition takes longer to deploy one than Hardhat takes to start. `npm test` removes it on start.
+ */
+export const deploymentFile = (root: string): string => join(root, ".turbo", "deployment.json");

@@ -17,7 +17,7 @@ import { cleanEnvironment } from "../launcher/process.mjs";
 import { takeLane } from "./lanes.ts";
 import { eventLines } from "./output.ts";
 import { parseReport, reportBase, type TestEvent } from "./report.ts";
-import { compiledFolder, openScratch } from "./scratch.ts";
+import { compiledFolder, deploymentFile, openScratch } from "./scratch.ts";
 
 const POLL_MS = 500;
 const TAIL_LINES = 60;
@@ -73,6 +73,7 @@ export async function runSuite(folder: string, script: string, command: readonly
       ...cleanEnvironment(environment, environment["PATH"] ?? ""),
       SOTTO_TEST_EVENTS: file,
       NODE_COMPILE_CACHE: compiledFolder(root),
+      SOTTO_TEST_DEPLOYMENT: deploymentFile(root),
       TMPDIR: scratch.path,
       NO_COLOR: "1",
       FORCE_COLOR: "0",
