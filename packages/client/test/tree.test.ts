@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NoteTree } from "@sotto/protocol";
 import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
@@ -99,5 +101,48 @@ describe("the wallet's tree", () => {
       const view = await TreeView.open(store);
       expect(view.at(ledger, append(ledger, 30)).root).to.equal(rootOf(leavesOf(30)));
     }
+  });
+
+  it("hashes many leaves with the kernel, to the same root", async () => {
+    const leaves = leavesOf(10_000);
+    const ledger = ledgerOf(leaves);
+    const { instantiate } = WebAssembly;
+    const memories: WebAssembly.Memory[] = [];
+    WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: { env: { memory: WebAssembly.Memory } }) => {
+      const instance = await instantiate(module, imports as never);
+      memories.push(imports.env.memory);
+      return instance;
+    }) as never;
+    try {
+      const view = await TreeView.open(new MemoryStore());
+      view.at(ledger, append(ledger, 8_191));
+      await sleep(50);
+      expect(memories).to.have.length(0);
+      view.at(ledger, append(ledger, 8_192));
+      do await sleep(10);
+      while (memories.length === 0);
+      expect(view.at(ledger, append(ledger, 9_000)).root).to.equal(rootOf(leaves.slice(0, 9_000)));
+      // Without its constants, the kernel is wrong.
+      new Uint8Array(memories[0]!.buffer).fill(0);
+      expect(thrown(() => view.at(ledger, append(ledger, 9_500))).code).to.equal("ROOT_MISMATCH");
+    } finally {
+      WebAssembly.instantiate = instantiate;
+    }
+  });
+
+  it("hashes many leaves without relaxed SIMD, to the same root", () => {
+    const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+    const script = `
+      WebAssembly.validate = () => false;
+      const { TreeView } = await import(${at("../src/scan/tree.ts")});
+      const { MemoryStore } = await import(${at("../src/store/memory.ts")});
+      const leaves = Array.from({ length: 9_000 }, (_, i) => BigInt(i + 1));
+      const ledger = { leaves, appended: 9_000, takeUntouched: () => 9_000 };
+      const view = await TreeView.open(new MemoryStore());
+      while (view.advance(ledger)) await new Promise((resolve) => setTimeout(resolve, 10));
+      console.log(view.at(ledger, { size: 9_000, root: ${rootOf(leavesOf(9_000))}n }).size);
+    `;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(stdout, stderr).to.equal("9000\n");
   });
 });

@@ -159,6 +159,8 @@ export {
 } from "./payment/statement.ts";
 export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
+export type { PermuteMany } from "./poseidon/permutation.ts";
+export { type PoseidonRecurrence, poseidonRecurrence } from "./poseidon/recurrence.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
 export { type PaymentArguments, type PreparedPayment, preparePayment, withResource } from "./prepare/payment.ts";
 export { prepareRange, type RangeArguments } from "./prepare/range.ts";
@@ -178,7 +180,7 @@ export {
 } from "./receipt-key.ts";
 export { type ChangeReader, type DeliveredChange, decryptChange } from "./scan/change.ts";
 export { LADDER_CURVE, multiplyXs } from "./scan/ladder.ts";
-export { type DeliveredNote, type MultiplyXs, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
+export { type DeliveredNote, type ScanKernel, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {
   changeSecrets,
   hiddenCipherX,

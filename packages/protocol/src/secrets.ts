@@ -1,6 +1,7 @@
 import { addressToBigInt } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
+import { type PermuteMany, permuteMany } from "./poseidon/permutation.ts";
 import { nonceOfReceiptKey, receiptKeyOf, receiptSecret } from "./receipt-key.ts";
 import { assertField, assertObject } from "./validate.ts";
 
@@ -14,12 +15,20 @@ export interface NoteSecrets {
 
 /** (blinding, pad) = PoseidonEx(2->2)(S.x, R.x). The payer knows S; the recipient computes S.x from R.x. */
 export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
-  const [blinding, pad] = poseidonEx(
-    [assertField(sharedX, "S.x"), assertField(ephemeralX, "R.x")],
-    2,
-    DOMAIN.encryption,
-  );
-  return { blinding: blinding!, pad: pad! };
+  return noteSecretsMany([{ sharedX, ephemeralX }], permuteMany)[0]!;
+}
+
+/** `noteSecrets` for many notes. */
+export function noteSecretsMany(
+  points: readonly { sharedX: bigint; ephemeralX: bigint }[],
+  permutation: PermuteMany,
+): NoteSecrets[] {
+  const states = points.map(({ sharedX, ephemeralX }) => [
+    BigInt(DOMAIN.encryption),
+    assertField(sharedX, "S.x"),
+    assertField(ephemeralX, "R.x"),
+  ]);
+  return permutation(states, 2).map(([blinding, pad]) => ({ blinding: blinding!, pad: pad! }));
 }
 
 /**

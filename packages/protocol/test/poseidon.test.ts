@@ -1,7 +1,8 @@
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { DOMAIN, FIELD_MODULUS, hashNode, poseidon, poseidonEx } from "../src/index.ts";
+import { DOMAIN, FIELD_MODULUS, hashNode, poseidon, poseidonEx, poseidonRecurrence, toField } from "../src/index.ts";
+import { permuteWithBigInts } from "../src/poseidon/permute-bigint.ts";
 import { field, runs } from "./support/arbitraries.ts";
 import * as oracle from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
@@ -75,5 +76,38 @@ describe("Poseidon", () => {
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 3));
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 0));
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 1.5));
+  });
+
+  it("has the same permutation as a recurrence, at every width", () => {
+    const dot = (row: readonly bigint[], lanes: readonly bigint[]) =>
+      toField(row.reduce((sum, cell, i) => sum + cell * lanes[i]!, 0n));
+    const sbox = (lane: bigint) => toField(lane ** 5n);
+    const permute = (state: readonly bigint[]) => {
+      const { full, matrix, entry, entryConstants, coefficients, partial, exit } = poseidonRecurrence(state.length);
+      const round = (lanes: readonly bigint[], index: number, rows: typeof matrix) => {
+        const boxes = lanes.map((lane, i) => sbox(lane + full[index]![i]!));
+        return rows.map((row) => dot(row, boxes));
+      };
+      let lanes: readonly bigint[] = state;
+      for (let i = 0; i < 3; i++) lanes = round(lanes, i, matrix);
+      const [first, ...earlier] = round(lanes, 3, entry).map((lane, i) => toField(lane + entryConstants[i]!));
+      // An y, then the u after it.
+      const history = earlier.reverse().flatMap((y, i) => [y, i === earlier.length - 1 ? first! : 0n]);
+      for (const constant of partial) {
+        history.push(sbox(history.at(-1)!));
+        history.push(toField(dot(coefficients, history.slice(-coefficients.length)) + constant));
+      }
+      lanes = [history.at(-1)!, ...exit.map((row) => dot(row, history.slice(-row.length)))];
+      for (let i = 4; i < 8; i++) lanes = round(lanes, i, matrix);
+      return lanes;
+    };
+    for (let width = 2; width <= 17; width++) {
+      fc.assert(
+        fc.property(fc.array(field, { minLength: width, maxLength: width }), (state) => {
+          expect(permute(state)).to.deep.equal(permuteWithBigInts(state, width));
+        }),
+        runs(2),
+      );
+    }
   });
 });

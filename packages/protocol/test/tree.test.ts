@@ -2,7 +2,16 @@ import { createHash } from "node:crypto";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { emptyRoots, FIELD_MODULUS, hashNode, NoteTree, TREE_CAPACITY, TREE_DEPTH } from "../src/index.ts";
+import {
+  emptyRoots,
+  FIELD_MODULUS,
+  hashNode,
+  NoteTree,
+  type PermuteMany,
+  TREE_CAPACITY,
+  TREE_DEPTH,
+} from "../src/index.ts";
+import { permuteMany } from "../src/poseidon/permutation.ts";
 import { runs } from "./support/arbitraries.ts";
 import * as oracle from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
@@ -144,5 +153,32 @@ describe("NoteTree", () => {
       expectCode("INVALID_INTEGER", () => tree.slotChildren(index as never));
     }
     expectCode("INVALID_INTEGER", () => tree.truncate(-1));
+  });
+
+  it("hashes whole levels at once with a given permutation", () => {
+    const tree = new NoteTree(leavesUpTo(5));
+    const counts: number[] = [];
+    tree.append(leavesUpTo(600), (states, outputs) => {
+      counts.push(states.length);
+      return permuteMany(states, outputs);
+    });
+    expect(counts).to.deep.equal([76, 10, 2, 1, 1, 1, 1, 1, 1, 1]);
+    expect(tree.root).to.equal(new NoteTree([...leavesUpTo(5), ...leavesUpTo(600)]).root);
+  });
+
+  it("stays unchanged if a given permutation fails, at any level", () => {
+    for (const size of [0, 5, 64]) {
+      const tree = new NoteTree(leavesUpTo(size));
+      const before = tree.serialize();
+      for (let allowed = 0; allowed < TREE_DEPTH; allowed++) {
+        let calls = 0;
+        const failing: PermuteMany = (states, outputs) => {
+          if (calls++ === allowed) throw new Error("no memory");
+          return permuteMany(states, outputs);
+        };
+        expect(() => tree.append(leavesUpTo(70), failing)).to.throw("no memory");
+        expect(tree.serialize()).to.deep.equal(before);
+      }
+    }
   });
 });

@@ -1,2 +1,2 @@
-// `@sotto/prover/scan`: the kernel with which wallets read notes. It does not load the rest of the prover.
-export { XMultiplier } from "./scan/multiply-xs.ts";
+// `@sotto/prover/scan`: the kernels with which wallets read notes and hash the tree. It does not load the rest of the prover.
+export { createScanKernel, createTreeKernel } from "./scan/kernels.ts";

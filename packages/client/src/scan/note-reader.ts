@@ -1,5 +1,5 @@
-import { type DeliveredNote, type MultiplyXs, type Note, scanNotes, type Viewer } from "@sotto/protocol";
-import { XMultiplier } from "@sotto/prover/scan";
+import { type DeliveredNote, type Note, type ScanKernel, scanNotes, type Viewer } from "@sotto/protocol";
+import { createScanKernel } from "@sotto/prover/scan";
 import { type ScanThread, startThreads } from "./threads.ts";
 
 /** Number of notes that are decrypted together, at most and at least. A chunk takes at most tens of milliseconds. */
@@ -28,7 +28,7 @@ type Decrypted = readonly (Note | null)[];
  * `scanNotes`, which it uses on machines that lack what the kernel needs.
  */
 export class NoteReader {
-  #kernel: Promise<XMultiplier | undefined> | undefined;
+  #kernel: Promise<ScanKernel | undefined> | undefined;
   #threads: readonly ScanThread[] | undefined;
   #count = 0;
   readonly #start: () => readonly ScanThread[];
@@ -69,8 +69,9 @@ export class NoteReader {
         if (chunks.length > 0) await turn();
       }
     };
-    const multiply = await this.#multiplier();
-    const here = (part: DeliveredNote[]) => scanNotes(viewer, part, multiply);
+    if (this.#count >= KERNEL_MIN) this.#kernel ??= createScanKernel().catch(() => undefined);
+    const kernel = await this.#kernel;
+    const here = (part: DeliveredNote[]) => scanNotes(viewer, part, kernel);
     // If a thread fails, this one decrypts its chunk: a failure changes only how long the scan takes.
     const others = threads.flatMap((thread) =>
       Array.from({ length: PER_THREAD }, () => take((part) => thread.decrypt(viewer, part)).catch(() => thread.end())),
@@ -86,11 +87,5 @@ export class NoteReader {
   close(): void {
     for (const thread of this.#threads ?? []) thread.end();
     this.#threads = undefined;
-  }
-
-  async #multiplier(): Promise<MultiplyXs | undefined> {
-    if (this.#count >= KERNEL_MIN) this.#kernel ??= XMultiplier.create().catch(() => undefined);
-    const kernel = await this.#kernel;
-    return kernel && ((xs, k) => kernel.multiply(xs, k));
   }
 }

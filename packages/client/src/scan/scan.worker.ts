@@ -1,7 +1,7 @@
 // Decrypts notes for a scan, in a thread of Node or a worker of a browser. The thread ends with the scan, so the viewing
 // key does not stay in its memory.
 import { scanNotes } from "@sotto/protocol";
-import { XMultiplier } from "@sotto/prover/scan";
+import { createScanKernel } from "@sotto/prover/scan";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
 /** The parts of the two kinds of workers that are used here. */
@@ -17,12 +17,11 @@ interface Global {
   process?: { getBuiltinModule?(name: "node:worker_threads"): { parentPort: NodePort | null } };
 }
 
-const kernel = XMultiplier.create().catch(() => undefined);
+const kernel = createScanKernel().catch(() => undefined);
 
 async function answer({ id, viewer, notes }: ThreadRequest): Promise<ThreadReply> {
   try {
-    const fast = await kernel;
-    const read = scanNotes(viewer, notes, fast && ((xs, k) => fast.multiply(xs, k)));
+    const read = scanNotes(viewer, notes, await kernel);
     return { id, found: read.flatMap((note, index) => (note === null ? [] : [[index, note]])) };
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) };

@@ -1,5 +1,6 @@
 import type { Append } from "@sotto/chain";
-import { NoteTree } from "@sotto/protocol";
+import { NoteTree, type PermuteMany } from "@sotto/protocol";
+import { createTreeKernel } from "@sotto/prover/scan";
 import { decodeBase64, encodeBase64 } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
@@ -7,6 +8,8 @@ import type { Ledger } from "./ledger.ts";
 
 const KEY = "tree";
 const LEAVES_PER_TURN = 1024;
+/** Number of leaves from which on it is worth compiling the kernel. */
+const KERNEL_MIN = 8_192;
 
 /** The note tree after one append, computed locally: requesting a path from a server would reveal the note. */
 export class TreeView {
@@ -15,6 +18,11 @@ export class TreeView {
   #stored: number;
   /** Whether the tree was loaded from the store and not yet compared with the ledger. */
   #unread: boolean;
+  /** Number of leaves hashed so far. */
+  #hashed = 0;
+  #kernel: Promise<void> | undefined;
+  /** The kernel's permutation, once it is compiled. */
+  #permute: PermuteMany | undefined;
 
   private constructor(tree: NoteTree) {
     this.#tree = tree;
@@ -42,7 +50,7 @@ export class TreeView {
     const tree = this.#tree;
     const size = append?.size ?? 0;
     tree.truncate(Math.min(this.#common(ledger), size));
-    tree.append(ledger.leaves.slice(tree.size, size));
+    this.#append(ledger.leaves.slice(tree.size, size));
     if (append === undefined || tree.root === append.root) return tree;
     // Any leaf may be wrong, so the whole tree is discarded.
     tree.truncate(0);
@@ -51,13 +59,13 @@ export class TreeView {
   }
 
   /**
-   * Hashes some of the ledger's leaves in advance, for a later call of `at`, in about 20 ms.
+   * Hashes some of the ledger's leaves in advance, for a later call of `at`, in at most about 20 ms.
    * @returns whether there are more
    */
   advance(ledger: Ledger): boolean {
     const tree = this.#tree;
     tree.truncate(Math.min(this.#common(ledger), ledger.appended));
-    tree.append(ledger.leaves.slice(tree.size, Math.min(tree.size + LEAVES_PER_TURN, ledger.appended)));
+    this.#append(ledger.leaves.slice(tree.size, Math.min(tree.size + LEAVES_PER_TURN, ledger.appended)));
     return tree.size < ledger.appended;
   }
 
@@ -67,6 +75,18 @@ export class TreeView {
     if (size - this.#stored < Math.max(least, this.#stored / 8)) return;
     await store.put(KEY, encodeBase64(this.#tree.serialize()));
     this.#stored = size;
+  }
+
+  #append(leaves: readonly bigint[]): void {
+    this.#hashed += leaves.length;
+    if (this.#hashed >= KERNEL_MIN)
+      this.#kernel ??= createTreeKernel().then(
+        (permute) => {
+          this.#permute = permute;
+        },
+        () => undefined,
+      );
+    this.#tree.append(leaves, this.#permute);
   }
 
   /** Number of leading leaves that the tree and the ledger share. */

@@ -1,5 +1,6 @@
-import { invertField, invertFields, multiplyField, subtractField, toField } from "../field.ts";
+import { invertFields, toField } from "../field.ts";
 import { Grain } from "./grain.ts";
+import { invertMatrix, type Matrix, matrixPower, multiplyMatrices } from "./matrix.ts";
 
 /** Full rounds, half of them before and half after the partial rounds. */
 export const FULL_ROUNDS = 8;
@@ -20,42 +21,10 @@ export interface PoseidonConstants {
   readonly width: number;
   /** Constants of the FULL_ROUNDS full rounds. */
   readonly full: readonly (readonly bigint[])[];
-  readonly matrix: readonly (readonly bigint[])[];
+  readonly matrix: Matrix;
   /** Replaces `matrix` in the full round just before the partial ones. */
-  readonly entry: readonly (readonly bigint[])[];
+  readonly entry: Matrix;
   readonly partial: readonly SparseRound[];
-}
-
-type Matrix = bigint[][];
-
-function multiply(a: Matrix, b: Matrix): Matrix {
-  return a.map((row) => b[0]!.map((_, j) => toField(row.reduce((sum, cell, k) => sum + cell * b[k]![j]!, 0n))));
-}
-
-/** @param exponent at least 1 */
-function power(matrix: Matrix, exponent: number): Matrix {
-  if (exponent === 1) return matrix;
-  const half = power(matrix, exponent >> 1);
-  const square = multiply(half, half);
-  return exponent % 2 === 0 ? square : multiply(square, matrix);
-}
-
-/** Gauss-Jordan; the MDS matrix's minors are invertible, so a pivot is always found. */
-function invert(matrix: Matrix): Matrix {
-  const size = matrix.length;
-  const rows = matrix.map((row, i) => [...row, ...row.map((_, j) => (i === j ? 1n : 0n))]);
-  for (let column = 0; column < size; column++) {
-    const pivot = rows.findIndex((row, i) => i >= column && row[column] !== 0n);
-    [rows[column], rows[pivot]] = [rows[pivot]!, rows[column]!];
-    const scale = invertField(rows[column]![column]!);
-    rows[column] = rows[column]!.map((cell) => multiplyField(cell, scale));
-    for (let i = 0; i < size; i++) {
-      const factor = rows[i]![column]!;
-      if (i === column || factor === 0n) continue;
-      rows[i] = rows[i]!.map((cell, j) => subtractField(cell, factor * rows[column]![j]!));
-    }
-  }
-  return rows.map((row) => row.slice(size));
 }
 
 /**
@@ -92,16 +61,16 @@ function generate(width: number): PoseidonConstants {
 
   const corner = mds[0]![0]!;
   const inner = mds.slice(1).map((row) => row.slice(1));
-  const innerInverse = invert(inner);
+  const innerInverse = invertMatrix(inner);
   let row = [mds[0]!.slice(1)];
   let column = mds.slice(1).map((cells) => [cells[0]!]);
   const partial: SparseRound[] = [];
   for (let round = partialRounds - 1; round >= 0; round--) {
-    row = multiply(row, innerInverse);
+    row = multiplyMatrices(row, innerInverse);
     partial.push({ constant: constants[round]!, row: [corner, ...row[0]!], column: column.map((cells) => cells[0]!) });
-    column = multiply(inner, column);
+    column = multiplyMatrices(inner, column);
   }
-  const entry = [mds[0]!, ...multiply(power(inner, partialRounds), mds.slice(1))];
+  const entry = [mds[0]!, ...multiplyMatrices(matrixPower(inner, partialRounds), mds.slice(1))];
   return { width, full: [...roundConstants.slice(0, half), ...after], matrix: mds, entry, partial: partial.reverse() };
 }
 

@@ -2,7 +2,7 @@ import { describe, fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
 import { TREE_ARITY } from "../generated/circuits.ts";
 import { assertArray, assertField } from "../validate.ts";
-import { permute } from "./permutation.ts";
+import { type PermuteMany, permute, permuteMany } from "./permutation.ts";
 
 /**
  * Initial values of the capacity lane: each use of Poseidon has its own, so that a hash of one kind is never valid as
@@ -59,5 +59,11 @@ export function hashNode(children: readonly bigint[]): bigint {
 
 /** `hashNode` without checks, for children known to be eight field elements. */
 export function compress(children: readonly bigint[]): bigint {
-  return (permute(children, 1)[0]! + children[0]!) % FIELD_MODULUS;
+  return compressMany([children], permuteMany)[0]!;
+}
+
+/** `compress` for the children of many nodes. */
+export function compressMany(nodes: readonly (readonly bigint[])[], permutation: PermuteMany): bigint[] {
+  const permuted = permutation(nodes, 1);
+  return nodes.map((children, i) => (permuted[i]![0]! + children[0]!) % FIELD_MODULUS);
 }

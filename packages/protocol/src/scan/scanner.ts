@@ -1,7 +1,8 @@
 import { fail } from "../errors.ts";
 import { assertViewingKey } from "../keys.ts";
 import { type Note, noteCommitment } from "../note.ts";
-import { noteSecrets, openHint } from "../secrets.ts";
+import { type PermuteMany, permuteMany } from "../poseidon/permutation.ts";
+import { type NoteSecrets, noteSecretsMany, openHint } from "../secrets.ts";
 import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
@@ -30,18 +31,24 @@ function assertNote(note: DeliveredNote): void {
   assertField(note.recipientCommitment, "recipientCommitment");
 }
 
-/** Decrypts a note with the shared point's x; null if the note is not for this viewer. */
-function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note | null {
-  if (sharedX === null) return null;
-  const { blinding, pad } = noteSecrets(sharedX, note.ephemeralX);
+/** Decrypts a note with the secrets that it would have; null if the note is not for this viewer. */
+function open(viewer: Viewer, note: DeliveredNote, { blinding, pad }: NoteSecrets): Note | null {
   const amount = openHint(note.amountHint, pad);
   if (amount > MAX_AMOUNT) return null;
   const read = { amount, ownerTag: viewer.ownerTag, blinding };
   return noteCommitment(read) === note.recipientCommitment ? read : null;
 }
 
-/** Computes the shared points: `multiplyXs`, or a faster function with the same results. */
-export type MultiplyXs = (xs: readonly bigint[], k: bigint) => readonly (bigint | null)[];
+/** The functions that take the most time of a scan. */
+export interface ScanKernel {
+  /** Computes the x of k R for many R, like the function `multiplyXs`. */
+  readonly multiplyXs: (xs: readonly bigint[], k: bigint) => readonly (bigint | null)[];
+  /** Permutes states of three lanes. */
+  readonly permuteMany: PermuteMany;
+}
+
+/** The kernel that runs everywhere. */
+const PLAIN: ScanKernel = { multiplyXs, permuteMany };
 
 /**
  * Reads delivered notes. The result at index i belongs to note i, and is null if the note is not for this viewer.
@@ -50,23 +57,31 @@ export type MultiplyXs = (xs: readonly bigint[], k: bigint) => readonly (bigint 
  * random field element, which fits into 64 bits with probability 2^-190. If the amount fits, it is checked against the
  * commitment, which commits to amount, owner and blinding. Notes of one call share inversions: pass dozens at a time.
  *
+ * @param kernel a faster kernel with the same results; by default, functions of this package
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */
 export function scanNotes(
   viewer: Viewer,
   notes: readonly DeliveredNote[],
-  multiply: MultiplyXs = multiplyXs,
+  kernel: ScanKernel = PLAIN,
 ): (Note | null)[] {
   assertObject(viewer, "the viewer");
   if (!Array.isArray(notes)) fail("INVALID_ARGUMENT", "notes must be an array");
   const viewingKey = assertViewingKey(viewer.viewingKey);
   assertField(viewer.ownerTag, "ownerTag");
   for (const note of notes) assertNote(note);
-  const shared = multiply(
+  const shared = kernel.multiplyXs(
     notes.map((note) => note.ephemeralX),
     viewingKey,
   );
-  return notes.map((note, i) => open(viewer, note, shared[i]!));
+  const points = notes.flatMap(({ ephemeralX }, i) => {
+    const sharedX = shared[i]!;
+    return sharedX === null ? [] : [{ index: i, sharedX, ephemeralX }];
+  });
+  const secrets = noteSecretsMany(points, kernel.permuteMany);
+  const results = new Array<Note | null>(notes.length).fill(null);
+  for (const [i, { index }] of points.entries()) results[index] = open(viewer, notes[index]!, secrets[i]!);
+  return results;
 }
 
 /** `scanNotes` for one note. */

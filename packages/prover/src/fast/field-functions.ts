@@ -1,6 +1,6 @@
 /** The functions of every kernel, on pairs in memory. */
-import type { Code, Local, ModuleBuilder } from "./assembler.ts";
-import { i32, i64, increase, loop, v128 } from "./instructions.ts";
+import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
+import { f64x2, i32, i64, i64x2, increase, loop, v128 } from "./instructions.ts";
 import { LIMBS, MONTGOMERY_BITS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
@@ -21,6 +21,21 @@ export function scatter(pair: Operand, first: Code, second: Code, offset = 0): C
     v128.storeLane(0, first, offset + 8 * limb, pair(limb)),
     v128.storeLane(1, second, offset + 8 * limb, pair(limb)),
   ]);
+}
+
+/** Converts a canonical pair to 64-bit words: the code that prepares them, and then each word of both lanes. */
+export function toWords(f: FunctionBuilder, field: FieldEmitter, pair: Operand): { code: Code; words: Code[] } {
+  const two52 = v128.load(i32.const(0), field.pool.double(2 ** 52));
+  const limbs = f.locals("v128", LIMBS);
+  const limb = (index: number): Code => (limbs[index] as Local).get;
+  return {
+    code: limbs.map((local, index) => local.set(v128.xor(f64x2.add(pair(index), two52), two52))),
+    // Limb i is bits 51i to 51i + 51: word w starts 13·w bits into limb w, and limb w + 1 continues after its remaining
+    // 51 - 13·w bits.
+    words: Array.from({ length: 4 }, (_, word) =>
+      v128.or(i64x2.shrU(limb(word), 13 * word), i64x2.shl(limb(word + 1), 51 - 13 * word)),
+    ),
+  };
 }
 
 export interface FieldFunctions {

@@ -14,6 +14,7 @@ export const i32 = {
   const: (value: number): Code => [0x41, ...signed(BigInt(value))],
   add: binary([0x6a]),
   sub: binary([0x6b]),
+  mul: binary([0x6c]),
   and: binary([0x71]),
   shl: binary([0x74]),
   ltU: binary([0x49]),

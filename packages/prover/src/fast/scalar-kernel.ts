@@ -4,8 +4,8 @@
  */
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
-import { defineField, lanesAt, pairAt } from "./field-functions.ts";
-import { f64x2, i32, i64x2, increase, loop, v128 } from "./instructions.ts";
+import { defineField, lanesAt, pairAt, toWords } from "./field-functions.ts";
+import { i32, increase, loop, v128 } from "./instructions.ts";
 import { compileKernel, type Program } from "./kernel.ts";
 import { LIMBS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
@@ -89,20 +89,10 @@ function defineFinish(module: ModuleBuilder, field: FieldEmitter): void {
   });
 }
 
-/** Lane 0 of a canonical pair as four 64-bit words: limb i is bits 51i to 51i + 51. */
+/** Lane 0 of a canonical pair as four 64-bit words. */
 function pack(f: FunctionBuilder, field: FieldEmitter, pair: number, out: Code): Code {
-  const two52 = v128.load(i32.const(0), field.pool.double(2 ** 52));
-  const limbs = f.locals("v128", LIMBS);
-  const limb = (index: number): Code => (limbs[index] as Local).get;
-  const toIntegers = limbs.map((local, index) =>
-    local.set(v128.xor(f64x2.add(v128.load(i32.const(0), pair + 16 * index), two52), two52)),
-  );
-  const words = Array.from({ length: 4 }, (_, word) => {
-    // Word w starts 13·w bits into limb w, and limb w + 1 continues after its remaining 51 - 13·w bits.
-    const low = i64x2.shrU(limb(word), 13 * word);
-    return v128.storeLane(0, out, 8 * word, v128.or(low, i64x2.shl(limb(word + 1), 51 - 13 * word)));
-  });
-  return [toIntegers, words];
+  const { code, words } = toWords(f, field, pairAt(i32.const(pair)));
+  return [code, words.map((word, index) => v128.storeLane(0, out, 8 * index, word))];
 }
 
 function swapped(address: Code): Operand {
