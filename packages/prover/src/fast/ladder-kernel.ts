@@ -73,6 +73,15 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
       { out: out2.get, product: { left: pairAt(a2.get), right: pairAt(b2.get) } },
     );
   });
+  const squareTwo = module.define("squareTwo", ["i32", "i32", "i32", "i32"], (f) => {
+    const [out, a, out2, a2] = f.params as [Local, Local, Local, Local];
+    const [first, second] = [pairAt(a.get), pairAt(a2.get)];
+    return field.multiplyTwo(
+      f,
+      { out: out.get, product: { left: first, right: first } },
+      { out: out2.get, product: { left: second, right: second } },
+    );
+  });
   const slot = (): Code => i32.const(field.pool.scratch());
   const [sum0, sum1, difference0, difference1] = [slot(), slot(), slot(), slot()];
   const [cross0, cross1, square0, square1, gap] = [slot(), slot(), slot(), slot(), slot()];
@@ -102,7 +111,7 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
       subtract(difference0, u0, w0), // 2
       subtract(difference1, u1, w1), // 2
       multiplyTwo(cross0, difference1, sum0, cross1, sum1, difference0), // 0.89, 0.89
-      multiplyTwo(square0, sum0, sum0, square1, difference0, difference0), // -0.5 to 0.6, -0.5 to 2.02
+      squareTwo(square0, sum0, square1, difference0), // -0.5 to 0.6, -0.5 to 2.02
       // Twice the lower point: U = s0 s1, W = (s0 - s1) (s1 + a24 (s0 - s1)).
       subtract(gap, square0, square1), // -2.52 to 1.1
       multiplyTwo(u0, square0, square1, sum0, a24.get, gap), // 0.96, 1.46
@@ -110,7 +119,7 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
       // The sum of both: U = (c0 + c1)^2, W = base (c0 - c1)^2.
       sum(sum1, cross0, cross1), // 0.51
       subtract(difference1, cross0, cross1), // 1.78
-      multiplyTwo(u1, sum1, sum1, difference1, difference1, difference1), // 0.6, 1.7
+      squareTwo(u1, sum1, difference1, difference1), // 0.6, 1.7
       multiplyTwo(w0, gap, sum0, w1, base, difference1), // 0.99, 0.83: base is below 0.51
     ];
     return loop(
