@@ -1,18 +1,14 @@
 // `pnpm bench prepared`: payments that are prepared before their resource is known, against complete ones, in Node and in
 // Chromium.
-import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import { build } from "esbuild";
 import { launchChromium } from "../../test/web/support/chromium.ts";
-import { artifactPaths, root } from "../circuits/paths.ts";
+import { artifactPaths } from "../circuits/paths.ts";
 import { median } from "../lib/median.ts";
+import { openPageServer } from "./inputs/page-server.ts";
 import type { PreparedPage } from "./inputs/prepared-page.ts";
 import { openBenchPayer } from "./inputs/prepared-payer.ts";
 import { benchInputs } from "./inputs/statements.ts";
@@ -23,7 +19,6 @@ export const about = "finishing prepared payments, against complete proofs, in N
 const RUNS = 30;
 /** Complete payments, and preparations whose processor time is compared with proofs. */
 const COMPLETE = 5;
-const ASSETS = join(root, "packages", "web", "dist", "assets");
 /** Timeout of the page for downloading the keys and preparing, ms. */
 const PAGE_MS = 180_000;
 
@@ -100,39 +95,8 @@ async function measureNode(prover: Prover): Promise<Figures> {
   }
 }
 
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-
-/** An empty page, the bench's script, the app's worker, and the circuits' files by hash, as a service has them. */
-async function openServer() {
-  const entry = join(import.meta.dirname, "inputs", "prepared-page.ts");
-  const options = { bundle: true, write: false, format: "esm", platform: "browser", logLevel: "error" } as const;
-  const { outputFiles } = await build({ entryPoints: [entry], ...options });
-  const script = outputFiles[0]!.text;
-  const paths = (["payment", "elgamal_range"] as const).flatMap((name) => Object.values(artifactPaths(name)));
-  const files = new Map<string, string>();
-  for (const path of paths.filter((path) => /\.(wasm|zkey|vkey\.json)$/.test(path)))
-    files.set(`/artifacts/${sha256(readFileSync(path))}`, path);
-  for (const file of readdirSync(ASSETS)) files.set(`/assets/${file}`, join(ASSETS, file));
-  const server = createServer(({ url = "" }, response) => {
-    const path = files.get(url);
-    if (url === "/")
-      response.setHeader("content-type", "text/html").end('<script type="module" src="/bench.js"></script>');
-    else if (url === "/bench.js") response.setHeader("content-type", "text/javascript").end(script);
-    else if (path === undefined) response.writeHead(404).end();
-    else
-      response
-        .setHeader("content-type", path.endsWith(".js") ? "text/javascript" : "application/octet-stream")
-        .end(readFileSync(path));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-}
-
 async function measureChromium(): Promise<Figures> {
-  const worker = readdirSync(ASSETS).find((file) => /^prover\.worker-.*\.js$/.test(file));
-  if (worker === undefined) throw new Error("packages/web is not built: its prover's worker is missing");
-  const server = await openServer();
+  const server = await openPageServer("prepared-page.ts");
   const browser = await launchChromium();
   try {
     return await browser.during(async () => {
@@ -146,7 +110,7 @@ async function measureChromium(): Promise<Figures> {
           await own.connect(path, service);
           await own.openPayer(notes);
         },
-        [`/assets/${worker}`, server.url, RUNS + COMPLETE + 2] as const,
+        [server.worker, server.url, RUNS + COMPLETE + 2] as const,
       );
       return measure(
         "Chromium",

@@ -1,0 +1,30 @@
+/** The part of `pnpm bench start` that runs in a page; bundled by the bench. */
+import { connectProver } from "@sotto/client/browser";
+import type { CircuitInput } from "@sotto/prover";
+
+/** What the bench calls in the page. */
+export interface StartPage {
+  /**
+   * Starts the worker at this path and proves payments with it.
+   * @param service serves the files that are not in IndexedDB yet
+   * @returns milliseconds of each proof; the first one includes starting the worker
+   */
+  prove(worker: string, service: string, input: CircuitInput, count: number): Promise<number[]>;
+}
+
+const page: StartPage = {
+  async prove(path, service, input, count) {
+    const times: number[] = [];
+    let start = performance.now();
+    const worker = new Worker(path, { type: "module" });
+    const prover = await connectProver(worker, { source: { service, set: "development" } });
+    for (let proof = 0; proof < count; proof++) {
+      await prover.prove("payment", input);
+      times.push(performance.now() - start);
+      start = performance.now();
+    }
+    worker.terminate();
+    return times;
+  },
+};
+Object.assign(globalThis, { page });

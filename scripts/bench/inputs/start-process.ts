@@ -1,0 +1,27 @@
+// A process of `pnpm bench start`: imports the built prover, proves payments and prints what each proof took, as JSON.
+// Arguments: the folder of the circuits' files, a file with the input (of node:v8), the number of proofs.
+import { readFileSync } from "node:fs";
+import { deserialize } from "node:v8";
+
+/** Milliseconds of one proof. */
+export interface ProofTimes {
+  /** Elapsed time. */
+  readonly wall: number;
+  /** Processor time of all threads. */
+  readonly cpu: number;
+}
+
+const [folder = "", file = "", count = ""] = process.argv.slice(2);
+const input = deserialize(readFileSync(file));
+const times: ProofTimes[] = [];
+let [start, before] = [performance.now(), process.cpuUsage()];
+const { createProver, loadArtifacts } = await import("@sotto/prover");
+const imported = performance.now() - start;
+const prover = createProver(await loadArtifacts({ folder }));
+for (let proof = 0; proof < Number(count); proof++) {
+  await prover.prove("payment", input);
+  const { user, system } = process.cpuUsage(before);
+  times.push({ wall: performance.now() - start, cpu: (user + system) / 1000 });
+  [start, before] = [performance.now(), process.cpuUsage()];
+}
+process.stdout.write(JSON.stringify({ imported, times }));

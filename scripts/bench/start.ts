@@ -1,0 +1,141 @@
+// `pnpm bench start`: the first proof of a process and of a page, against later ones of the same process or page.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { serialize } from "node:v8";
+import { launchChromium } from "../../test/web/support/chromium.ts";
+import { artifactPaths } from "../circuits/paths.ts";
+import { median } from "../lib/median.ts";
+import { openPageServer } from "./inputs/page-server.ts";
+import type { StartPage } from "./inputs/start-page.ts";
+import type { ProofTimes } from "./inputs/start-process.ts";
+import { benchInputs } from "./inputs/statements.ts";
+import type { Print } from "./main.ts";
+
+export const about = "the first proof of a fresh process and of a fresh page, against later ones there";
+
+/** Fresh processes, and fresh pages. */
+const [PROCESSES, PAGES] = [9, 7];
+/** Proofs of each: the first one, one that is not counted, and warm ones. */
+const PROOFS = 7;
+/** Timeout of a page, ms. */
+const PAGE_MS = 120_000;
+
+const note = (text: string): void => void process.stderr.write(`  ${text}\n`);
+
+interface Started {
+  readonly imported: number;
+  readonly times: readonly ProofTimes[];
+}
+
+/** The machine compiles and optimizes code in the background, so the second proof is not warm yet. */
+const warm = (times: readonly number[]): number => median(times.slice(2));
+
+/**
+ * The first proof is everything from importing the built package to the checked proof: reading the files and comparing their
+ * hashes, preparing the key, starting the second thread, the witness, the proof. Starting Node is not part of it.
+ */
+function measureNode(input: unknown, print: Print): void {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-bench-"));
+  try {
+    const file = join(folder, "input");
+    writeFileSync(file, serialize(input));
+    const script = join(import.meta.dirname, "inputs", "start-process.ts");
+    const circuits = dirname(dirname(artifactPaths("payment").zkey));
+    const runs = Array.from({ length: PROCESSES }, (_, run): Started => {
+      note(`Node, process ${run + 1} of ${PROCESSES}`);
+      return JSON.parse(execFileSync(process.execPath, [script, circuits, file, String(PROOFS)], { encoding: "utf8" }));
+    });
+    const each = (figure: (imported: number, walls: number[], cpus: number[]) => number): number =>
+      median(
+        runs.map(({ imported, times }) =>
+          figure(
+            imported,
+            times.map(({ wall }) => wall),
+            times.map(({ cpu }) => cpu),
+          ),
+        ),
+      );
+    print(
+      "start.first.ratio",
+      each((_, walls) => walls[0]! / warm(walls)),
+      "times",
+    );
+    print(
+      "start.first.ms",
+      each((_, walls) => walls[0]!),
+      "ms",
+    );
+    print(
+      "start.first.import.ms",
+      each((imported) => imported),
+      "ms",
+    );
+    print(
+      "start.warm.ms",
+      each((_, walls) => warm(walls)),
+      "ms",
+    );
+    print(
+      "start.first.cpu.ratio",
+      each((_, __, cpus) => cpus[0]! / warm(cpus)),
+      "times",
+    );
+    print(
+      "start.first.cpu.ms",
+      each((_, __, cpus) => cpus[0]!),
+      "ms",
+    );
+    print(
+      "start.warm.cpu.ms",
+      each((_, __, cpus) => warm(cpus)),
+      "ms",
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Fresh pages of one browser profile, whose IndexedDB has the circuits' files since the first page. Starting the worker is
+ * part of the first proof, loading the page is not.
+ */
+async function measureChromium(input: object, print: Print): Promise<void> {
+  const server = await openPageServer("start-page.ts");
+  const browser = await launchChromium();
+  try {
+    await browser.during(async () => {
+      const context = await browser.browser.newContext();
+      const runs: number[][] = [];
+      for (let run = 0; run <= PAGES; run++) {
+        note(run === 0 ? "Chromium, downloads the files" : `Chromium, page ${run} of ${PAGES}`);
+        const page = await context.newPage();
+        page.setDefaultTimeout(PAGE_MS);
+        await page.goto(server.url);
+        await page.waitForFunction(() => Object.hasOwn(globalThis, "page"));
+        const times = await page.evaluate(
+          async ([path, service, witness, count]) => {
+            const { page: own } = globalThis as unknown as { page: StartPage };
+            return own.prove(path, service, witness as never, count);
+          },
+          [server.worker, server.url, input, PROOFS] as const,
+        );
+        if (run > 0) runs.push(times);
+        await page.close();
+      }
+      print("start.page.ratio", median(runs.map((times) => times[0]! / warm(times))), "times");
+      print("start.page.first.ms", median(runs.map((times) => times[0]!)), "ms");
+      print("start.page.warm.ms", median(runs.map(warm)), "ms");
+    });
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+export async function run(print: Print): Promise<void> {
+  const input = benchInputs().payment;
+  measureNode(input, print);
+  await measureChromium(input, print);
+}
