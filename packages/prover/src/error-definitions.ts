@@ -1,4 +1,4 @@
-import type { ErrorTable } from "@sotto/protocol";
+import type { ErrorTable } from "@sotto/protocol/base";
 
 /** The errors of this package. */
 export const PROVER_ERRORS = {

@@ -1,4 +1,4 @@
-import { createErrorClass, type ErrorDetails } from "@sotto/protocol";
+import { createErrorClass, type ErrorDetails } from "@sotto/protocol/base";
 import type { PROVER_ERRORS } from "./error-definitions.ts";
 
 /** The codes of a {@link ProverError}. */

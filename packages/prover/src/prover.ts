@@ -125,8 +125,10 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         onProgress?.(stage, circuit);
       };
       await begin("artifacts");
+      engine.start?.();
       const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
       await begin("witness");
+      engine.warm?.(zkey).catch(() => undefined);
       const calculator = await calculatorOf(circuit, wasm);
       // The contract recomputes the signal as a hash, so a proof for 0 pays nobody.
       const witness = await calculator.calculate({ ...input, [free]: 0n });
@@ -166,9 +168,12 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         onProgress?.(stage, circuit);
       };
       begin("artifacts");
+      engine.start?.();
       // A download that is aborted here continues for other callers.
       const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
       begin("witness");
+      // The engine prepares the key while this thread computes the witness. If it fails, `prove` tries again and throws.
+      engine.warm?.(zkey).catch(() => undefined);
       const witness = await (await calculatorOf(circuit, wasm)).calculate(input);
       const signals = publicSignalsOf(witness, key.nPublic);
       begin("proof");

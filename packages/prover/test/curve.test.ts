@@ -4,7 +4,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { type Curve, type Group, type Point, sharedCurve } from "../src/curve.ts";
-import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
 const { G1, G2 } = bn254;

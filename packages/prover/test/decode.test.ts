@@ -3,7 +3,8 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { decodeProof, decodeProofOnCurves, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
-import { assertG2, BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { assertG2 } from "../src/proof/decode.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { subgroupPoint, twistPoint } from "./support/points.ts";
 
 const a = bn254.G1.Point.BASE.multiply(11n).toAffine();

@@ -15,7 +15,7 @@ import { fromLimbs, LIMBS, MONTGOMERY_BITS, negativeInverse, toLimbs } from "../
 import { readPoint } from "../src/fast/points.ts";
 import { compileScalarKernel } from "../src/fast/scalar-kernel.ts";
 import { hasFusedMultiplyAdd } from "../src/fast/support.ts";
-import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
 /** Number of random cases. */

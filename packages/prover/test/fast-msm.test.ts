@@ -6,7 +6,7 @@ import { digitBits, toDigits } from "../src/fast/digits.ts";
 import { Kernel } from "../src/fast/kernel.ts";
 import { multiplyMany } from "../src/fast/msm.ts";
 import { readPoint } from "../src/fast/points.ts";
-import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
 function toWords(scalars: readonly bigint[]): Uint32Array {

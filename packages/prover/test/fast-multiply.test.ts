@@ -4,7 +4,7 @@ import { PAIR_BYTES } from "../src/fast/constants.ts";
 import { pairAt } from "../src/fast/field-functions.ts";
 import { compileKernel, Kernel } from "../src/fast/kernel.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../src/fast/limbs.ts";
-import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
 /** Number of random cases, of two lanes each. */

@@ -22,7 +22,7 @@ import { type FreeConstants, freeConstants } from "../src/prepared/constants.ts"
 import { findFreeSignal } from "../src/prepared/free-signal.ts";
 import { createPreparedProof } from "../src/prepared/prepared-proof.ts";
 import { type Blinding, finishState, prepareState, type State } from "../src/prepared/state.ts";
-import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../src/proof/orders.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
 import { randomBelow } from "./support/random.ts";
 import { statements } from "./support/statements.ts";

@@ -20,7 +20,7 @@ import {
   snarkjsEngine,
   type Verifier,
 } from "../src/index.ts";
-import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { twistPoint } from "./support/points.ts";
 import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 

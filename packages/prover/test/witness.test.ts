@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../src/proof/orders.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "../src/witness/calculator.ts";
 import { signalHash } from "../src/witness/hash.ts";
 import type { CircuitInput } from "../src/witness/input.ts";

@@ -45,18 +45,29 @@ export interface ModuleSections {
   /** Section 7: encoded exports. */
   readonly exports: readonly (readonly number[])[];
   /** Section 10: the encoded code of each function, in the order of `functions`, each with its size. */
-  readonly bodies: readonly (readonly number[])[];
+  readonly bodies: readonly ArrayLike<number>[];
 }
 
 /** Encodes a module of WebAssembly 1.0. */
 export function encodeModule({ types, imports, functions, memories, exports, bodies }: ModuleSections) {
-  return Uint8Array.from([
+  const count = unsigned(bodies.length);
+  const size = bodies.reduce((sum, body) => sum + body.length, count.length);
+  const start = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, vector(types)),
     ...(imports ? section(2, vector(imports)) : []),
     ...section(3, vector(functions.map(unsigned))),
     ...(memories ? section(5, vector(memories)) : []),
     ...section(7, vector(exports)),
-    ...section(10, vector(bodies)),
-  ]);
+    ...[10, ...unsigned(size), ...count],
+  ];
+  // The bodies are large, so they are not spread into arrays.
+  const module = new Uint8Array(start.length + size - count.length);
+  module.set(start);
+  let offset = start.length;
+  for (const body of bodies) {
+    module.set(body, offset);
+    offset += body.length;
+  }
+  return module;
 }

@@ -2,7 +2,7 @@
  * Development keys come from a public seed: anyone can forge proofs with them, so they are allowed on local chains only. The
  * same applies to every other set that is not from a ceremony, such as a rehearsal's.
  */
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
 
 /** The name of the set whose keys are made from a public seed. */

@@ -6,7 +6,6 @@ import { DEVELOPMENT_SET } from "./development.ts";
 import { diskCache } from "./disk-cache.ts";
 import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
 import { lockOf } from "./sets.ts";
-import { sha256 } from "./sha256.ts";
 import { type ArtifactSource, folderSource, type HttpOptions, serviceSource, urlSource } from "./source.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -127,8 +126,7 @@ class LockedArtifacts implements Artifacts {
     }
     const path = artifactPath(this.set, circuit, kind);
     const asked = { circuit, kind, path, sha256: expected, maxBytes: this.#maxBytes[kind] };
-    const bytes = await this.#source.read(asked);
-    const found = await sha256(bytes);
+    const { bytes, sha256: found } = await this.#source.read(asked);
     if (found !== expected) {
       const file = this.#source.locate(asked);
       const message = `Artifact ${file} does not match the lock: expected SHA-256 ${expected}, found ${found}.`;

@@ -1,5 +1,5 @@
 /** Sizes of a service's files, used for progress and to detect a connection that was closed early. */
-import { readBody } from "@sotto/protocol";
+import { readBody } from "@sotto/protocol/base";
 
 /** Maximum size of the response, bytes; it usually has 10,000. */
 const MAX_RESPONSE_BYTES = 1 << 18;

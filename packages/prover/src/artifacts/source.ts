@@ -1,5 +1,5 @@
 /** Reads artifacts from a folder (Node), a base URL or a service. The caller checks each file's hash. */
-import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol";
+import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { type Downloaded, download, missing, tooLarge } from "./download.ts";
@@ -19,6 +19,12 @@ export interface ArtifactFile {
   readonly maxBytes: number;
 }
 
+/** The bytes of a file, and their SHA-256, 64 lower-case hex digits, which may not be the expected one. */
+export interface FoundFile {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+}
+
 export interface ArtifactSource {
   /** The full path or URL of a file, for error messages. */
   locate(file: ArtifactFile): string;
@@ -27,7 +33,7 @@ export interface ArtifactSource {
    *
    * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED
    */
-  read(file: ArtifactFile): Promise<Uint8Array>;
+  read(file: ArtifactFile): Promise<FoundFile>;
 }
 
 /** A file that is being downloaded. */
@@ -65,8 +71,9 @@ export function folderSource(folder: string): ArtifactSource {
       try {
         const { size } = await fs.stat(file);
         if (size > asked.maxBytes) throw tooLarge(file, asked.maxBytes, size);
-        const bytes = await fs.readFile(file);
-        return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        const { buffer, byteOffset, byteLength } = await fs.readFile(file);
+        const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+        return { bytes, sha256: await sha256(bytes) };
       } catch (error) {
         if (error instanceof SottoError) throw error;
         if (isMissing(error)) throw missing(file, "no such file");
@@ -131,15 +138,19 @@ interface HttpRead extends HttpOptions {
 const PART_BYTES = 1 << 19;
 
 /** Reads a file from the cache or, if the cache has no file with the right hash, downloads and caches it. */
-async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Promise<Uint8Array> {
+async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Promise<FoundFile> {
   const { fetch: send = globalThis.fetch, onProgress, signal } = options;
   const { circuit, kind, maxBytes } = file;
   const name = `${file.sha256}.${kind}`;
   const cache = new Failsafe(options.cache, options.onCacheError);
-  const accept = async (bytes: Uint8Array): Promise<boolean> => (await sha256(bytes)) === file.sha256;
+  let found = "";
+  const accept = async (bytes: Uint8Array): Promise<boolean> => {
+    found = await sha256(bytes);
+    return found === file.sha256;
+  };
   const cached = await cache.use((entries) => entries.read(name, maxBytes));
   if (cached !== undefined) {
-    if (await accept(cached)) return cached;
+    if (await accept(cached)) return { bytes: cached, sha256: found };
     await cache.use((entries) => entries.remove(name));
   }
   const part = await cache.use((entries) => entries.readPart(name, maxBytes));
@@ -179,7 +190,7 @@ async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Pr
   const { bytes, accepted } = downloaded;
   if (accepted) await cache.use((entries) => entries.write(name, bytes));
   else await cache.use((entries) => entries.remove(name));
-  return bytes;
+  return { bytes, sha256: found };
 }
 
 /** A cache that may be missing, full or read-only: the download works without it. */

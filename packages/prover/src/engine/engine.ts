@@ -24,6 +24,8 @@ export interface ProvingEngine {
    * @param parts the sums to compute
    */
   sums?(zkey: Uint8Array, witness: Witness, parts: readonly Part[]): Promise<Sums>;
+  /** Begins what does not depend on a key, such as starting a thread, and returns at once. Never throws. */
+  start?(): void;
   /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
   /**

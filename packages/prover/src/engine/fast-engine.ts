@@ -7,23 +7,21 @@ import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import type { Part, Sums } from "../fast/parts.ts";
 import { addUp, assembleProof, type PartialSums, sumParts } from "../fast/prove.ts";
-import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import { loadImage, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
-import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
+import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
 /**
  * The parts for this thread and for the second one, which take about the same time: G2 additions cost more, and H first
  * needs its scalars.
  */
-const [HERE, THERE]: [Part[], Part[]] = [
-  ["a", "b1", "c"],
-  ["b2", "h"],
-];
+const HERE = ["a", "b1", "c"] as const;
+const THERE = ["b2", "h"] as const;
 
 /** Options of the fast engine. */
 export interface FastOptions {
@@ -69,6 +67,10 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
   };
   return {
     name: "sotto-fast",
+    start() {
+      if (!singleThread && hasSecondThread()) startSecondThread();
+      sharedCurve().catch(() => undefined);
+    },
     async warm(file) {
       await Promise.all([keyOf(file), sharedCurve()]);
     },
@@ -87,8 +89,9 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
   const zkey = parseZkey(file);
   if (!alone) {
     try {
-      const [here, there] = await Promise.all([prepareKey(zkey, HERE), prepareRemotely(file, THERE)]);
-      return { zkey, here, there };
+      // The second thread prepares both shares, so that this one can compute the witness in the meantime.
+      const { remote, image } = await prepareRemotely(file, THERE, HERE);
+      return { zkey, here: await loadImage(image), there: remote };
     } catch {
       // The runtime forbids workers, or the bundle lacks the worker's file: use only this thread.
     }

@@ -1,13 +1,13 @@
 /** The second thread. The worker stores its share of each key and answers requests one at a time. */
 
 import { type PartialSums, sumParts } from "../fast/prove.ts";
-import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import { type KeyImage, type ProvingKey, prepareImage, prepareKey } from "../fast/proving-key.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import type { Reply, Request } from "./second-thread.ts";
 
 interface Port {
   on(event: "message", listener: (request: Request) => void): void;
-  postMessage(reply: Reply): void;
+  postMessage(reply: Reply, transferred: readonly ArrayBuffer[]): void;
 }
 
 interface NodeProcess {
@@ -16,21 +16,23 @@ interface NodeProcess {
 
 const keys = new Map<number, ProvingKey>();
 
-async function answer(request: Request): Promise<PartialSums | undefined> {
+async function answer(request: Request): Promise<{ image?: KeyImage; partialSums?: PartialSums }> {
   if ("prepare" in request) {
-    const { key, zkey, parts } = request.prepare;
-    keys.set(key, await prepareKey(parseZkey(zkey), parts));
-    return undefined;
+    const { key, zkey, parts, others } = request.prepare;
+    const parsed = parseZkey(zkey);
+    const image = await prepareImage(parsed, others);
+    keys.set(key, await prepareKey(parsed, parts));
+    return { image };
   }
   if ("drop" in request) {
     keys.delete(request.drop);
-    return undefined;
+    return {};
   }
   const { key, witness, parts } = request.sum;
   const prepared = keys.get(key);
   if (prepared === undefined) throw new Error("this key was not prepared");
   try {
-    return sumParts(prepared, witness, parts);
+    return { partialSums: sumParts(prepared, witness, parts) };
   } finally {
     witness.fill(0);
   }
@@ -41,10 +43,10 @@ const { parentPort } = (globalThis as unknown as { process: NodeProcess }).proce
 );
 parentPort?.on("message", (request) => {
   answer(request).then(
-    (partialSums) => parentPort.postMessage({ id: request.id, partialSums }),
+    (reply) => parentPort.postMessage({ id: request.id, ...reply }, reply.image ? [reply.image.memory.buffer] : []),
     (error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
-      parentPort.postMessage({ id: request.id, error: text });
+      parentPort.postMessage({ id: request.id, error: text }, []);
     },
   );
 });

@@ -5,12 +5,20 @@
 
 import type { Part } from "../fast/parts.ts";
 import type { PartialSums } from "../fast/prove.ts";
+import type { KeyImage } from "../fast/proving-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 export type Request =
   | {
       readonly id: number;
-      readonly prepare: { readonly key: number; readonly zkey: Uint8Array; readonly parts: readonly Part[] };
+      readonly prepare: {
+        readonly key: number;
+        readonly zkey: Uint8Array;
+        /** The parts of the second thread. */
+        readonly parts: readonly Part[];
+        /** The parts of the main thread, for the reply. */
+        readonly others: readonly Exclude<Part, "h">[];
+      };
     }
   | {
       readonly id: number;
@@ -20,6 +28,7 @@ export type Request =
 
 export interface Reply {
   readonly id: number;
+  readonly image?: KeyImage | undefined;
   readonly partialSums?: PartialSums | undefined;
   readonly error?: string | undefined;
 }
@@ -115,13 +124,36 @@ export interface RemoteKey {
   sum(witness: Witness, parts?: readonly Part[]): Promise<PartialSums>;
 }
 
-/** @throws Error if the runtime has no worker threads, or the worker failed */
-export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Promise<RemoteKey> {
+/** Starts the thread, which takes as long as reading a key, if it does not run yet. */
+export function startSecondThread(): void {
+  try {
+    currentThread();
+  } catch {
+    // `prepareRemotely` reports it.
+  }
+}
+
+/** @throws Error if the runtime has no worker threads */
+function currentThread(): Thread {
   const threads = nodeProcess()?.getBuiltinModule?.("node:worker_threads");
   if (threads === undefined) throw new Error("this runtime has no worker threads");
   thread ??= new Thread(threads.Worker);
-  const [home, key] = [thread, nextKey++];
-  await home.ask({ prepare: { key, zkey, parts } });
+  return thread;
+}
+
+/**
+ * @param parts the parts of the second thread
+ * @param others parts that it prepares for the caller, in `image`
+ * @throws Error if the runtime has no worker threads, or the worker failed
+ */
+export async function prepareRemotely(
+  zkey: Uint8Array,
+  parts: readonly Part[],
+  others: readonly Exclude<Part, "h">[],
+): Promise<{ remote: RemoteKey; image: KeyImage }> {
+  const [home, key] = [currentThread(), nextKey++];
+  const { image } = await home.ask({ prepare: { key, zkey, parts, others } });
+  if (image === undefined) throw new Error("the worker returned no image");
   const remote: RemoteKey = {
     async sum(witness, parts) {
       const { partialSums } = await home.ask({ sum: { key, witness, parts } });
@@ -130,5 +162,5 @@ export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]):
     },
   };
   dropped.register(remote, { home, key });
-  return remote;
+  return { remote, image };
 }

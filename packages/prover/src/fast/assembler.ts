@@ -37,10 +37,15 @@ export class FunctionBuilder {
     return Array.from({ length: count }, () => this.local(type));
   }
 
-  body(code: Code): number[] {
-    const declared = this.#types.flatMap((type) => [1, VALUE_TYPES[type]]);
-    const bytes = [...unsigned(this.#types.length), ...declared, ...flatten(code), 0x0b];
-    return [...unsigned(bytes.length), ...bytes];
+  body(code: Code): Uint8Array {
+    const bytes = [...unsigned(this.#types.length), ...this.#types.flatMap((type) => [1, VALUE_TYPES[type]])];
+    flatten(code, bytes);
+    bytes.push(0x0b);
+    const size = unsigned(bytes.length);
+    const body = new Uint8Array(size.length + bytes.length);
+    body.set(size);
+    body.set(bytes, size.length);
+    return body;
   }
 }
 
@@ -52,7 +57,7 @@ interface Entry {
   readonly name: string;
   readonly params: readonly ValueType[];
   readonly results: readonly ValueType[];
-  readonly body: number[];
+  readonly body: Uint8Array;
 }
 
 /** A module whose memory is imported as env.memory. All its functions are exported; it imports none. */
@@ -92,10 +97,11 @@ export class ModuleBuilder {
   }
 }
 
-function flatten(code: Code, into: number[] = []): number[] {
-  for (const part of code) {
+/** Runs before it is optimized, for each of 10^5 bytes: an index is faster than an iterator. */
+function flatten(code: Code, into: number[]): void {
+  for (let index = 0; index < code.length; index++) {
+    const part = code[index] as Code | number;
     if (typeof part === "number") into.push(part);
     else flatten(part, into);
   }
-  return into;
 }

@@ -65,9 +65,12 @@ export class Domain {
       let reversed = 0;
       for (let bit = 0; bit < bits; bit++) reversed = (reversed << 1) | ((index >> bit) & 1);
       if (reversed <= index) continue;
-      const kept = doubles.slice(index * words, (index + 1) * words);
-      doubles.copyWithin(index * words, reversed * words, (reversed + 1) * words);
-      doubles.set(kept, reversed * words);
+      for (let word = 0; word < words; word++) {
+        const [one, other] = [index * words + word, reversed * words + word];
+        const kept = doubles[one] as number;
+        doubles[one] = doubles[other] as number;
+        doubles[other] = kept;
+      }
     }
   }
 }

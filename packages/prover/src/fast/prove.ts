@@ -1,6 +1,7 @@
 /** Groth16's prover (eprint 2016/260, section 3.2) on the kernels. */
 import type { Curve, Point } from "../curve.ts";
-import { type ProofPoints, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import type { ProofPoints } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { Degree } from "./curve-kernel.ts";
 import { toDigits } from "./digits.ts";

@@ -1,5 +1,5 @@
 /** A proving key laid out in the kernels' memories, once for many proofs. */
-import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "./curve-kernel.ts";
 import { importFactor } from "./field-functions.ts";
 import { Kernel, type Program } from "./kernel.ts";
@@ -25,33 +25,79 @@ export interface ProvingKey {
   readonly quotient: Quotient | undefined;
 }
 
-let programs: Promise<[Program, Program]> | undefined;
+/** Parts of a key as data. A thread that receives them from another one only copies them. */
+export interface KeyImage {
+  /** The curve kernel. Threads share its code, so that it is also compiled only once. */
+  readonly program: Program;
+  /** The curve kernel's memory, without the program's constants. */
+  readonly memory: Uint8Array<ArrayBuffer>;
+  readonly bases: ProvingKey["bases"];
+}
+
+let programs: { readonly curve: Promise<Program>; readonly scalar: Promise<Program> } | undefined;
+
+function compilePrograms(): NonNullable<typeof programs> {
+  programs ??= { curve: compileCurveKernel(BASE_FIELD_ORDER), scalar: compileScalarKernel(SCALAR_FIELD_ORDER) };
+  return programs;
+}
 
 export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
-  programs ??= Promise.all([compileCurveKernel(BASE_FIELD_ORDER), compileScalarKernel(SCALAR_FIELD_ORDER)]);
-  const [curveProgram, scalarProgram] = await programs;
-  const curve = await Kernel.instantiate(curveProgram);
+  const { curve, bases } = await prepareBases(await compilePrograms().curve, zkey, parts);
+  const quotient = parts.includes("h") ? await prepareQuotient(await compilePrograms().scalar, zkey) : undefined;
+  return { curve, bases, quotient };
+}
+
+/** @param parts without h, which needs more than its bases */
+export async function prepareImage(zkey: Zkey, parts: readonly Exclude<Part, "h">[]): Promise<KeyImage> {
+  const program = await compilePrograms().curve;
+  const { curve, bases } = await prepareBases(program, zkey, parts);
+  return { program, memory: curve.contents(program), bases };
+}
+
+export async function loadImage({ program, memory, bases }: KeyImage): Promise<ProvingKey> {
+  return { curve: await Kernel.instantiate(program, memory), bases, quotient: undefined };
+}
+
+async function prepareBases(program: Program, zkey: Zkey, parts: readonly Part[]) {
+  const curve = await Kernel.instantiate(program);
   const bases: { [part in Part]?: Bases } = {};
   for (const part of parts) {
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
   }
-  return { curve, bases, quotient: parts.includes("h") ? await prepareQuotient(scalarProgram, zkey) : undefined };
+  return { curve, bases };
 }
 
 /** @param first index of the first base's scalar */
 function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: number): Bases {
   const size = 2 * degree * ELEMENT_BYTES;
-  const kept: number[] = [];
-  for (let offset = 0; offset < file.byteLength; offset += size) {
-    if (file.subarray(offset, offset + size).some((byte) => byte !== 0)) kept.push(offset / size);
-  }
+  // Sections are not aligned: only a copy can be read as words.
+  const kept = keptPoints(new Uint32Array(file.slice().buffer), size / 4);
   const points = kernel.allocate(kept.length * pointBytes(degree));
   const mark = kernel.mark();
   const raw = kernel.allocate(kept.length * size);
   const factor = kernel.allocatePair(importFactor(kernel.modulus, FILE_MONTGOMERY_BITS));
   const bytes = kernel.bytes(raw, kept.length * size);
-  for (const [place, index] of kept.entries()) bytes.set(file.subarray(index * size, (index + 1) * size), place * size);
+  // Few points are at infinity, so the others are copied in long runs.
+  for (let place = 0; place < kept.length; ) {
+    const index = kept[place] as number;
+    let run = 1;
+    while (kept[place + run] === index + run) run++;
+    bytes.set(file.subarray(index * size, (index + run) * size), place * size);
+    place += run;
+  }
   kernel.call("import", raw, points, (kept.length * pointBytes(degree)) / COORDINATE_BYTES, factor);
   kernel.release(mark);
-  return { points, indices: Uint32Array.from(kept, (index) => index + first) };
+  return { points, indices: kept.map((index) => index + first) };
+}
+
+/** The indices of the points that are not at infinity, which is all zeros. */
+function keptPoints(words: Uint32Array, pointWords: number): Uint32Array {
+  const kept = new Uint32Array(words.length / pointWords);
+  let count = 0;
+  for (let start = 0; start < words.length; start += pointWords) {
+    let word = start;
+    while (word < start + pointWords && words[word] === 0) word++;
+    if (word < start + pointWords) kept[count++] = start / pointWords;
+  }
+  return kept.slice(0, count);
 }

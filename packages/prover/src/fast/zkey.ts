@@ -1,6 +1,6 @@
 /** snarkjs's .zkey container: sections of a Groth16 proving key. Source: snarkjs 0.7, src/zkey_utils.js. */
 import { proverError } from "../errors.ts";
-import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 
 const ELEMENT_BYTES = 32;
 /** Size of Montgomery's R in these files, bits. */
@@ -18,8 +18,8 @@ export interface Zkey {
   readonly beta2: Uint8Array;
   readonly delta1: Uint8Array;
   readonly delta2: Uint8Array;
-  /** Entries of the matrices A (0) and B (1), eleven words each: matrix, row, variable, then value·2^512 mod r. */
-  readonly coefficients: Uint32Array;
+  /** Entries of the matrices A (0) and B (1); `readCoefficients` checks them. */
+  readonly coefficients: Uint8Array;
   readonly a: Uint8Array;
   readonly b1: Uint8Array;
   readonly b2: Uint8Array;
@@ -53,12 +53,6 @@ export function parseZkey(file: Uint8Array): Zkey {
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
   if (!isPower || publicSignals >= variables) throw invalid("its header is inconsistent");
-  // Sections are not aligned: only a copy can be read as words.
-  const coefficients = new Uint32Array(take(4, 4, number(4, 0) * 4 * COEFFICIENT_WORDS).slice().buffer);
-  for (let entry = 0; entry < coefficients.length; entry += COEFFICIENT_WORDS) {
-    const [matrix, row, variable] = coefficients.subarray(entry, entry + 3) as unknown as [number, number, number];
-    if (matrix > 1 || row >= domainSize || variable >= variables) throw invalid("a coefficient is out of range");
-  }
   return {
     variables,
     publicSignals,
@@ -69,13 +63,29 @@ export function parseZkey(file: Uint8Array): Zkey {
     // Skips the 128 bytes of gamma2, which only verification needs.
     delta1: take(2, 468, 64),
     delta2: take(2, 532, 128),
-    coefficients,
+    coefficients: take(4, 4, number(4, 0) * 4 * COEFFICIENT_WORDS),
     a: take(5, 0, 64 * variables),
     b1: take(6, 0, 64 * variables),
     b2: take(7, 0, 128 * variables),
     c: take(8, 0, 64 * (variables - publicSignals - 1)),
     h: take(9, 0, 64 * domainSize),
   };
+}
+
+/**
+ * The entries of the matrices, eleven words each: matrix, row, variable, then value·2^512 mod r.
+ *
+ * @throws SottoError PROVING_KEY_INVALID
+ */
+export function readCoefficients({ coefficients, domainSize, variables }: Zkey): Uint32Array {
+  // Sections are not aligned: only a copy can be read as words.
+  const words = new Uint32Array(coefficients.slice().buffer);
+  for (let entry = 0; entry < words.length; entry += COEFFICIENT_WORDS) {
+    const [matrix, row, variable] = [words[entry], words[entry + 1], words[entry + 2]];
+    if ((matrix as number) > 1 || (row as number) >= domainSize || (variable as number) >= variables)
+      throw invalid("a coefficient is out of range");
+  }
+  return words;
 }
 
 function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {

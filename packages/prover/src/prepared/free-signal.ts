@@ -3,7 +3,7 @@
  * are free. This module finds its wires by comparing two witnesses.
  */
 import { proverError } from "../errors.ts";
-import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 export const ELEMENT_BYTES = 32;

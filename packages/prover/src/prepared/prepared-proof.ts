@@ -1,6 +1,7 @@
 /** A prepared proof as callers see it: finished once, or wiped after a time. */
 import { proverError } from "../errors.ts";
-import { encodeProof, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { encodeProof } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { FreeConstants } from "./constants.ts";
 import { finishState, type State, wipeState } from "./state.ts";
 

@@ -5,11 +5,7 @@
  */
 import { bn254 } from "@noble/curves/bn254.js";
 import { proverError } from "../errors.ts";
-
-/** Order q of BN254's base field, the field of coordinates. */
-export const BASE_FIELD_ORDER: bigint = bn254.fields.Fp.ORDER;
-/** Order r of BN254's groups, and so of the circuits' field, the field of signals. */
-export const SCALAR_FIELD_ORDER: bigint = bn254.fields.Fr.ORDER;
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "./orders.ts";
 
 /**
  * Points in the order of the wire's eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's

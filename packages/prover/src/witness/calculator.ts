@@ -4,7 +4,7 @@
  * four.
  */
 import { proverError } from "../errors.ts";
-import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { signalHash } from "./hash.ts";
 import { type CircuitInput, flattenInput, invalid } from "./input.ts";
 

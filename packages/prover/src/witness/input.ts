@@ -1,6 +1,6 @@
 /** Checks circuit inputs. Error messages never contain a value, because some values are spending keys. */
 import { proverError } from "../errors.ts";
-import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 
 /** A field element: a bigint, or its decimal string without leading zeros. Canonical: from 0 to r - 1. */
 export type InputValue = bigint | string | readonly InputValue[];

@@ -1,5 +1,5 @@
 /** snarkjs's .wtns container around a witness. */
-import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "./calculator.ts";
 
 const ELEMENT_BYTES = 32;
