@@ -5,7 +5,7 @@ import { configVariable, defineConfig } from "hardhat/config";
 const require = createRequire(import.meta.url);
 
 // The compiler comes from npm, so Hardhat downloads nothing from the compiler's own host.
-const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
+const compiler = { version: "0.8.37", path: require.resolve("./contracts/soljson.cjs") };
 const optimizer = { enabled: true, runs: 1_000_000 };
 
 export default defineConfig({

@@ -76,6 +76,15 @@ export function repositoryPages(md: MarkdownRenderer): void {
     const render = md.renderer.rules[type]!;
     md.renderer.rules[type] = (...args) => render(...args).replaceAll("{{", "&#123;&#123;");
   }
+  // The index of the search renders every page a second time.
+  const { highlight } = md.options;
+  const highlighted = new Map<string, string>();
+  md.options.highlight = (code, language, attributes) => {
+    const key = JSON.stringify([code, language, attributes]);
+    const html = highlighted.get(key) ?? highlight!(code, language, attributes);
+    highlighted.set(key, html);
+    return html;
+  };
   const fence = md.renderer.rules.fence!;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const { info, content } = tokens[index]!;

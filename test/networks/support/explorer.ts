@@ -16,6 +16,8 @@ export interface Entry {
 
 const LONG = process.env["SOTTO_LONG"] === "1";
 const ARTIFACTS = join(import.meta.dirname, "..", "..", "..", "artifacts");
+/** Loads the compiler in the same way as the build does. */
+const COMPILER = join(import.meta.dirname, "..", "..", "..", "contracts", "soljson.cjs");
 const require = createRequire(import.meta.url);
 const { version } = require("solc/package.json") as { version: string };
 
@@ -25,7 +27,7 @@ const { version } = require("solc/package.json") as { version: string };
  * @returns the compiler's output, without the banner
  */
 async function solc(file: string): Promise<string> {
-  const args = [require.resolve("solc/solc.js"), "--standard-json"];
+  const args = ["--require", COMPILER, require.resolve("solc/solc.js"), "--standard-json"];
   const input = openSync(file, "r");
   const child = spawn(process.execPath, args, { stdio: [input, "pipe", "ignore"] });
   closeSync(input);
