@@ -58,13 +58,32 @@ export const publicFolders = (): string[] =>
     .sort();
 
 /**
- * Packs all public packages, which must be built.
+ * @param names of packages; those that are not published are ignored
+ * @returns the folders of these packages and of their dependencies among the published packages, from the root of the
+ *   checkout
+ */
+export function foldersWithDependencies(names: readonly string[]): string[] {
+  const all = new Map(publicFolders().map((folder) => [readManifest(folder).name, folder]));
+  const found = new Set<string>();
+  const add = (name: string) => {
+    const folder = all.get(name);
+    if (folder === undefined || found.has(folder)) return;
+    found.add(folder);
+    Object.keys(readManifest(folder).dependencies ?? {}).forEach(add);
+  };
+  names.forEach(add);
+  return [...found].sort();
+}
+
+/**
+ * Packs public packages, which must be built.
  * @param destination folder for the tarballs; created if missing
+ * @param folders of the packages, from the root of the checkout; default: all public packages
  * @throws CommandError PACK_FAILED
  */
-export function packAll(destination: string): Promise<PackedPackage[]> {
+export function packAll(destination: string, folders: readonly string[] = publicFolders()): Promise<PackedPackage[]> {
   mkdirSync(destination, { recursive: true });
-  return Promise.all(publicFolders().map((folder) => pack(folder, destination)));
+  return Promise.all(folders.map((folder) => pack(folder, destination)));
 }
 
 /** @param folder from the root of the checkout @throws CommandError PACK_FAILED */

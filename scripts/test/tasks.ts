@@ -32,6 +32,7 @@ export const LONGEST = [
   "test/web",
   "test/client",
   "test/relayer",
+  "test/addons",
   "test/release",
   "test/resource-server",
   "packages/client",

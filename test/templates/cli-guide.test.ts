@@ -6,7 +6,8 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { Guide } from "./guide.ts";
-import { openWorld, type World } from "./world.ts";
+import { openTemplates } from "./needs.ts";
+import type { World } from "./world.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");
 const PHONE = "+14155550142";
@@ -69,7 +70,7 @@ describe("docs/cli.md", function () {
   let end: () => void = () => undefined;
 
   before(async () => {
-    world = await openWorld();
+    world = await openTemplates();
     guide = await Guide.open(world, "docs/cli.md");
     const { SOTTO_SERVICE: SERVICE = "", SOTTO_NODE: RPC = "" } = world.environment;
     guide.provide("deployment.json", await (await fetch(`${SERVICE}/deployment`)).text());

@@ -9,7 +9,8 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Contract, JsonRpcProvider } from "ethers";
 import { Guide } from "./guide.ts";
-import { openWorld, type World } from "./world.ts";
+import { openTemplates } from "./needs.ts";
+import type { World } from "./world.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "..", "docs", "client.md"), "utf8");
 /** The recipient in withdraw.ts. */
@@ -40,7 +41,7 @@ describe("docs/client.md", function () {
   let guide: Guide;
   let news: string;
   before(async () => {
-    world = await openWorld();
+    world = await openTemplates();
     guide = await Guide.open(world, "docs/client.md");
     news = `http://127.0.0.1:${world.port + 2}`;
   });

@@ -47,7 +47,7 @@ export class Guide {
     this.#port = port;
     this.folder = folder;
     mkdirSync(folder);
-    // A reader's project; without the file, npx would run programs in the folder of the workspace above.
+    // A reader's project; without the file, npx would run programs in the folder of the project above.
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
     const unnamed: string[] = [];
     for (const [, reason, language, code = ""] of this.#read(page).matchAll(BLOCK)) {
@@ -117,7 +117,7 @@ export class Guide {
     const files = this.names.filter((name) => name.endsWith(".ts"));
     const config = JSON.stringify({ compilerOptions: { ...compilerOptions, ...more }, files });
     writeFileSync(join(this.folder, "tsconfig.json"), config);
-    const compiler = join(this.folder, "..", "..", "node_modules", "typescript", "bin", "tsc");
+    const compiler = join(this.folder, "..", "node_modules", "typescript", "bin", "tsc");
     return run(process.execPath, [compiler, "-p", this.folder]).then(
       () => "",
       (error: { stdout: string }) => error.stdout,
@@ -140,7 +140,7 @@ export class Guide {
   }
 
   #options() {
-    const installed = join(this.folder, "..", "..", "node_modules", ".bin");
+    const installed = join(this.folder, "..", "node_modules", ".bin");
     const path = { PATH: [installed, dirname(process.execPath), BASE_ENVIRONMENT["PATH"]].join(delimiter) };
     // Its home is where downloaded files are cached.
     const env = { ...BASE_ENVIRONMENT, ...path, HOME: join(this.folder, ".."), ...this.environment };

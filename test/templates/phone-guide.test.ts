@@ -5,8 +5,9 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Guide } from "./guide.ts";
+import { openTemplates } from "./needs.ts";
 import { type Prepared, prepare } from "./prepared.ts";
-import { openWorld, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const PHONE = "+4915112340001";
 const README_PHONE = "+4915112345678";
@@ -25,7 +26,7 @@ describe("phone numbers", function () {
   let world: World;
   let prepared: Prepared;
   before(async () => {
-    world = await openWorld();
+    world = await openTemplates();
     prepared = await prepare(world);
   });
 

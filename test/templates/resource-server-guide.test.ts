@@ -5,8 +5,9 @@ import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Guide } from "./guide.ts";
+import { openTemplates } from "./needs.ts";
 import { openPayer, type Payer } from "./payer.ts";
-import { openWorld, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const README_SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
 /** The servers of the README that are also paid. The Express server is in docs/resource-server.md. */
@@ -59,7 +60,7 @@ describe("guides for resource servers", function () {
   let world: World;
   let payer: Payer;
   before(async () => {
-    world = await openWorld();
+    world = await openTemplates();
     payer = await openPayer(world, 2 + PAID_SERVERS.length);
   });
   after(() => payer?.close());

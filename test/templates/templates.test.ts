@@ -1,5 +1,5 @@
-// Every template as users use it: created outside the checkout, installed from a registry, type-checked, started and
-// tested against `npm run dev`.
+// Templates as users use them: created outside the checkout, installed from a registry, type-checked, started and tested
+// against `npm run dev`.
 import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,10 @@ import { promisify } from "node:util";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { createProject } from "create-sotto";
 import { findChromium } from "../web/support/chromium.ts";
-import { ALONE, install, npm, openWorld, TOGETHER, type World } from "./world.ts";
+import { ALONE, openTemplates, TOGETHER } from "./needs.ts";
+import { installsIn, worksIn } from "./project.ts";
+import { npm, type World } from "./world.ts";
 
 const runProgram = promisify(execFile);
 
@@ -19,7 +20,7 @@ describe("templates", function () {
   /** A program that starts Chromium with the variables that it needs, so that no other program sees them. */
   let chromium: string;
   before(async () => {
-    world = await openWorld();
+    world = await openTemplates();
     const { path, environment } = await findChromium();
     const variables = Object.entries(environment).map(([name, value]) => `${name}='${value}' `);
     chromium = join(world.folder, "chromium");
@@ -49,32 +50,20 @@ await opened.close();
       rmSync(join(folder(), "pin.ts"));
     });
 
-  const worksIn = (folder: () => string) => {
-    it("type-checks", async () => {
-      await npm(folder(), ["run", "types"]);
-    });
-
-    it("passes its own tests, which start the project", async () => {
-      const variables = { ...world.environment, CHROMIUM: chromium };
-      expect(await npm(folder(), ["test"], variables)).to.match(/^ℹ pass [1-9]\d*$/m);
-    });
-  };
+  const environment = () => ({ ...world.environment, CHROMIUM: chromium });
 
   for (const name of ALONE)
     describe(name, () => {
       const folder = () => join(world.folder, name);
-      it("installs", async () => {
-        createProject(name, folder(), world.registry.url);
-        await install(folder());
-      });
-      worksIn(folder);
+      installsIn(name, folder, () => world);
+      worksIn(folder, environment);
     });
 
   describe("together", () => {
     for (const name of TOGETHER)
       describe(name, () => {
         const folder = () => join(world.projects, name);
-        worksIn(folder);
+        worksIn(folder, environment);
         if (name === "client") explainsChangedRecipient(folder);
       });
   });

@@ -1,15 +1,29 @@
-// Shared by the tests of this suite: `npm run dev`, and a registry with the packed packages.
+// Shared by the tests of this suite and of test/addons: `npm run dev`, and a registry with the packed packages.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { atEnd } from "@sotto/test-kit/at-end";
-import { inLongRun } from "@sotto/test-kit/matrix";
-import { createProject, TEMPLATES } from "create-sotto";
-import { packAll } from "../../scripts/release/pack.ts";
+import { createProject } from "create-sotto";
+import { foldersWithDependencies, packAll } from "../../scripts/release/pack.ts";
 import { type Registry, startRegistry } from "../../scripts/release/registry.ts";
 import { freePorts, RUNNING, startDev } from "../dev/support/dev.ts";
+
+/** What a suite needs of the world. */
+export interface Needs {
+  /**
+   * The suite's folder. The registry serves the packages on which its package.json depends, and their dependencies: a
+   * project that needs another one cannot be installed, so that the suite runs again after a change in any of its packages.
+   */
+  readonly suite: string;
+  /** Templates that share one installation with the guides. */
+  readonly together: readonly string[];
+  /** Packages of this project that the pages import. */
+  readonly own: readonly string[];
+  /** Third-party packages that the pages import. */
+  readonly foreign: readonly string[];
+}
 
 export interface World {
   /** Outside the checkout; projects are created in it. */
@@ -17,7 +31,7 @@ export interface World {
   readonly registry: Registry;
   /** The first of the six ports of `npm run dev`. */
   readonly port: number;
-  /** A workspace with the members `guides` and the templates of {@link TOGETHER}, installed with one command. */
+  /** A workspace with the member `guides` and the templates that are installed together. */
   readonly projects: string;
   /** The last code that the registry sent to a number, as the terminal of `npm run dev` shows it. */
   lastCode(phone: string): string | undefined;
@@ -27,48 +41,25 @@ export interface World {
 
 const run = promisify(execFile);
 
-/**
- * Runs npm in a project.
- * @returns its output @throws Error with its output if it fails
- */
-export async function npm(folder: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<string> {
+/** @returns the output of a command in a folder @throws Error with its output if it fails */
+async function runIn(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  variables: NodeJS.ProcessEnv,
+): Promise<string> {
   try {
-    const { stdout } = await run("npm", args, { cwd: folder, env: { ...process.env, ...variables } });
+    const { stdout } = await run(command, args, { cwd: folder, env: { ...process.env, ...variables } });
     return stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`npm ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
   }
 }
 
-/**
- * Templates that are installed separately, as users do. The agent project starts programs from its own node_modules.
- */
-export const ALONE = inLongRun(
-  ["client-mcp"],
-  ["resource-server-express", "resource-server-fastify", "resource-server-hono", "client", "browser"],
-);
-/** The other templates share one installation; packages/create-sotto tests that each declares its imports. */
-export const TOGETHER = TEMPLATES.map(({ name }) => name).filter((name) => !ALONE.includes(name));
-
-/** The packages that the pages import: third-party ones in the versions of the checkout, and sotto's. */
-const FOREIGN = [
-  "@hono/node-server",
-  "@modelcontextprotocol/sdk",
-  "@types/express",
-  "@types/node",
-  "@x402/core",
-  "@x402/express",
-  "@x402/extensions",
-  "@x402/fetch",
-  "ethers",
-  "express",
-  "fastify",
-  "hono",
-  "typescript",
-  "zod",
-];
-const OWN = ["cli", "client", "mcp", "phone-registry", "protocol", "resource-server", "server", "x402"];
+/** Runs npm in a project. @returns its output @throws Error with its output if it fails */
+export const npm = (folder: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<string> =>
+  runIn(folder, "npm", args, variables);
 
 interface Manifest {
   readonly version: string;
@@ -76,30 +67,38 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The dependencies of the project in which the pages' programs run. */
-function guideDependencies(): Record<string, string> {
-  const root = join(import.meta.dirname, "..", "..");
-  const manifests = ["", "packages/mcp"].map(
-    (folder) => JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest,
-  );
+const root = join(import.meta.dirname, "..", "..");
+const readJson = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8")) as Manifest;
+
+/** The dependencies of the project in which the pages' programs run: third-party ones in the versions of the checkout. */
+function guideDependencies({ own, foreign }: Needs): Record<string, string> {
+  const manifests = ["", "packages/mcp"].map((folder) => readJson(join(root, folder, "package.json")));
   const versions = Object.assign({}, ...manifests.map(({ dependencies }) => dependencies)) as Record<string, string>;
   Object.assign(versions, ...manifests.map(({ devDependencies }) => devDependencies));
   return Object.fromEntries([
-    ...OWN.map((name) => [`@sotto/${name}`, manifests[0]!.version]),
-    ...FOREIGN.map((name) => [name, versions[name]]),
+    ...own.map((name) => [`@sotto/${name}`, manifests[0]!.version]),
+    ...foreign.map((name) => [name, versions[name]]),
   ]);
 }
 
-async function installProjects(folder: string, registry: Registry): Promise<void> {
-  for (const name of TOGETHER) createProject(name, join(folder, name), registry.url);
+/**
+ * Installs with pnpm, whose store has the third-party packages of the checkout already. A project can import only the
+ * dependencies that it declares.
+ */
+async function installProjects(folder: string, registry: Registry, needs: Needs): Promise<void> {
+  for (const name of needs.together) createProject(name, join(folder, name), registry.url);
   mkdirSync(join(folder, "guides"), { recursive: true });
-  const guides = { name: "guides", private: true, type: "module", dependencies: guideDependencies() };
+  const guides = { name: "guides", private: true, type: "module", dependencies: guideDependencies(needs) };
   writeFileSync(join(folder, "guides", "package.json"), JSON.stringify(guides));
   writeFileSync(join(folder, ".npmrc"), `@sotto:registry=${registry.url}/\n`);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, workspaces: ["guides", ...TOGETHER] }));
-  await install(folder);
+  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+  writeFileSync(join(folder, "pnpm-workspace.yaml"), JSON.stringify({ packages: ["guides", ...needs.together] }));
+  // On a CI machine, pnpm would refuse to write a lockfile.
+  const args = ["install", "--ignore-scripts", "--prefer-offline", "--reporter=append-only"];
+  await runIn(folder, "pnpm", args, { CI: "" });
 }
 
+/** Installs a project as users do. */
 export const install = (folder: string): Promise<string> =>
   npm(folder, ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]);
 
@@ -107,13 +106,13 @@ let shared: Promise<World> | undefined;
 /** Actions to run at the end, the last one first. */
 const cleanup: (() => Promise<unknown>)[] = [];
 
-/** Opens the resources that all tests of the run share. */
-export function openWorld(): Promise<World> {
-  shared ??= create();
+/** Opens the resources that all tests of the run share. All tests of a suite have the same needs. */
+export function openWorld(needs: Needs): Promise<World> {
+  shared ??= create(needs);
   return shared;
 }
 
-async function create(): Promise<World> {
+async function create(needs: Needs): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-outside-"));
   cleanup.push(async () => rmSync(folder, { recursive: true, force: true }));
   const port = await freePorts();
@@ -122,11 +121,12 @@ async function create(): Promise<World> {
     dev.child.kill("SIGTERM");
     await dev.ended;
   });
-  const packages = await packAll(join(folder, "packages"));
+  const { dependencies = {} } = readJson(join(needs.suite, "package.json"));
+  const packages = await packAll(join(folder, "packages"), foldersWithDependencies(Object.keys(dependencies)));
   const registry = await startRegistry({ packages, port: 0 });
   cleanup.push(() => registry.close());
   const projects = join(folder, "projects");
-  await installProjects(projects, registry);
+  await installProjects(projects, registry, needs);
   await dev.until(RUNNING);
   const url = (offset: number) => `http://127.0.0.1:${port + offset}`;
   const environment = {

@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { Guide } from "./guide.ts";
-import { type Prepared, prepare } from "./prepared.ts";
-import { openWorld, type World } from "./world.ts";
+import { Guide } from "../templates/guide.ts";
+import { type Prepared, prepare } from "../templates/prepared.ts";
+import type { World } from "../templates/world.ts";
+import { openAddons } from "./needs.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "..", "docs", "agents.md"), "utf8");
 /** The page's configuration of an MCP client. */
@@ -48,7 +49,7 @@ describe("docs/agents.md", function () {
   let guide: Guide;
   let prepared: Prepared;
   before(async () => {
-    world = await openWorld();
+    world = await openAddons();
     prepared = await prepare(world);
     guide = await Guide.open(world, "docs/agents.md");
     prepared.give(guide);

@@ -1,16 +1,17 @@
 // docs/x402.md and the package's README: published x402 packages charge and pay with the scheme.
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { Guide } from "./guide.ts";
-import { type Prepared, prepare } from "./prepared.ts";
-import { openWorld, type World } from "./world.ts";
+import { Guide } from "../templates/guide.ts";
+import { type Prepared, prepare } from "../templates/prepared.ts";
+import type { World } from "../templates/world.ts";
+import { openAddons } from "./needs.ts";
 
 describe("x402", function () {
   slow(this, "packages are packed and installed, and payments proved");
   let world: World;
   let prepared: Prepared;
   before(async () => {
-    world = await openWorld();
+    world = await openAddons();
     prepared = await prepare(world);
   });
 
