@@ -6,6 +6,7 @@
  * instance serves the whole process.
  */
 import bn128 from "wasmcurves/build/bn128_wasm.js";
+import { fromBase64 } from "./base64.ts";
 
 /** A point in the curve's internal form; 96 bytes in G1, 192 in G2. */
 export type Point = Uint8Array;
@@ -169,11 +170,4 @@ function fromBytes(bytes: Uint8Array): bigint {
   let value = 0n;
   for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(8 * word, true);
   return value;
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
-  return bytes;
 }

@@ -89,10 +89,10 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     }
     return calculator;
   };
-  /** Reads and checks all files before any of them is used. */
+  /** Reads and checks all files before any of them is used. Parsing the verification key is left to the caller. */
   const read = async (circuit: string) => {
     const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
-    return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array, key: await artifacts.verificationKey(circuit) };
+    return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array };
   };
   /** By proving key and free signal. */
   let constants = new WeakMap<Uint8Array, Map<string, Promise<FreeConstants>>>();
@@ -126,9 +126,10 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       };
       await begin("artifacts");
       engine.start?.();
-      const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
-      await begin("witness");
+      const { wasm, zkey } = await unlessAborted(read(circuit), signal);
       engine.warm?.(zkey).catch(() => undefined);
+      const key = await artifacts.verificationKey(circuit);
+      await begin("witness");
       const calculator = await calculatorOf(circuit, wasm);
       // The contract recomputes the signal as a hash, so a proof for 0 pays nobody.
       const witness = await calculator.calculate({ ...input, [free]: 0n });
@@ -170,11 +171,14 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       begin("artifacts");
       engine.start?.();
       // A download that is aborted here continues for other callers.
-      const { wasm, zkey, key } = await unlessAborted(read(circuit), signal);
+      const { wasm, zkey } = await unlessAborted(read(circuit), signal);
       begin("witness");
       // The engine prepares the key while this thread computes the witness. If it fails, `prove` tries again and throws.
       engine.warm?.(zkey).catch(() => undefined);
-      const witness = await (await calculatorOf(circuit, wasm)).calculate(input);
+      const calculator = await calculatorOf(circuit, wasm);
+      // Parsed before there is a witness, so that a wrong key stops the proof first.
+      const key = await artifacts.verificationKey(circuit);
+      const witness = await calculator.calculate(input);
       const signals = publicSignalsOf(witness, key.nPublic);
       begin("proof");
       const points = await engine.prove(zkey, witness);
@@ -189,8 +193,9 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       return { proof: encodeProof(points), publicSignals: signals.map(String) };
     },
     async warm(circuit) {
+      engine.start?.();
       const { wasm, zkey } = await read(circuit);
-      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey)]);
+      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey), artifacts.verificationKey(circuit)]);
     },
     async close() {
       calculators = new WeakMap();

@@ -2,18 +2,12 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
-import {
-  COORDINATE_BYTES,
-  compileCurveKernel,
-  type Degree,
-  pointBytes,
-  scratchBytes,
-} from "../src/fast/curve-kernel.ts";
-import { importFactor } from "../src/fast/field-functions.ts";
-import { Kernel } from "../src/fast/kernel.ts";
-import { fromLimbs, LIMBS, MONTGOMERY_BITS, negativeInverse, toLimbs } from "../src/fast/limbs.ts";
+import { assembleCurveKernel } from "../src/fast/curve-kernel.ts";
+import { compileCode, Kernel } from "../src/fast/kernel.ts";
+import { COORDINATE_BYTES, type Degree, pointBytes, scratchBytes } from "../src/fast/layout.ts";
+import { fromLimbs, importFactor, LIMBS, MONTGOMERY_BITS, negativeInverse, toLimbs } from "../src/fast/limbs.ts";
 import { readPoint } from "../src/fast/points.ts";
-import { compileScalarKernel } from "../src/fast/scalar-kernel.ts";
+import { assembleScalarKernel } from "../src/fast/scalar-kernel.ts";
 import { hasFusedMultiplyAdd } from "../src/fast/support.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
@@ -53,12 +47,12 @@ describe("fast engine: field arithmetic in doubles", function () {
     for (const modulus of [q, r]) assert.equal((negativeInverse(modulus) * modulus + 1n) % (1n << 51n), 0n);
   });
 
-  for (const [name, modulus, compile] of [
-    ["base", q, compileCurveKernel],
-    ["scalar", r, compileScalarKernel],
+  for (const [name, modulus, assemble] of [
+    ["base", q, assembleCurveKernel],
+    ["scalar", r, assembleScalarKernel],
   ] as const) {
     it(`multiplies in the ${name} field like bigints, including at the edges`, async () => {
-      const kernel = await Kernel.instantiate(await compile(modulus));
+      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
         kernel.allocate(PAIR_BYTES),
@@ -82,7 +76,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`multiplies uncarried differences in the ${name} field`, async () => {
-      const kernel = await Kernel.instantiate(await compile(modulus));
+      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
         kernel.allocate(PAIR_BYTES),
@@ -106,7 +100,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`inverts in the ${name} field, and leaves 0 at 0`, async () => {
-      const kernel = await Kernel.instantiate(await compile(modulus));
+      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
       const [a, out] = [kernel.allocate(PAIR_BYTES), kernel.allocate(PAIR_BYTES)] as const;
       const values = [...edges(modulus), ...Array.from({ length: 20 }, () => randomBelow(modulus))];
       for (const value of values) {
@@ -119,7 +113,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`converts numbers of the ${name} field from files`, async () => {
-      const kernel = await Kernel.instantiate(await compile(modulus));
+      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
       const values = [...edges(modulus), ...Array.from({ length: 50 }, () => randomBelow(modulus))];
       const [from, to] = [
         kernel.allocate(32 * values.length),
@@ -158,7 +152,7 @@ describe("fast engine: adding points in batches", function () {
 
   for (const degree of [1, 2] as const) {
     it(`agrees with @noble/curves in G${degree} for every mix of signs, and reports exceptional additions`, async () => {
-      const kernel = await Kernel.instantiate(await compileCurveKernel(q));
+      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
       const count = 64;
       const scalars = Array.from({ length: 2 * count }, () => 1n + randomBelow(r - 1n));
       // Pair 7 is a doubling, pair 20 a point and its opposite; pair 33 has infinity on the left, pair 46 on the right.

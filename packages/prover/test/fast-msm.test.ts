@@ -1,9 +1,10 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "../src/fast/curve-kernel.ts";
+import { assembleCurveKernel } from "../src/fast/curve-kernel.ts";
 import { digitBits, toDigits } from "../src/fast/digits.ts";
-import { Kernel } from "../src/fast/kernel.ts";
+import { compileCode, Kernel } from "../src/fast/kernel.ts";
+import { COORDINATE_BYTES, type Degree, pointBytes } from "../src/fast/layout.ts";
 import { multiplyMany } from "../src/fast/msm.ts";
 import { readPoint } from "../src/fast/points.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
@@ -80,7 +81,7 @@ describe("fast engine: multi-scalar multiplication", function () {
       k === 0n ? "" : degree === 1 ? G1.Point.BASE.multiply(k).toHex() : G2.Point.BASE.multiply(k).toHex();
 
     it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
-      const kernel = await Kernel.instantiate(await compileCurveKernel(q));
+      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
       // Few different bases, so that buckets often contain the same point, its opposite and infinity.
       const logarithms = [
         1n,
@@ -112,7 +113,7 @@ describe("fast engine: multi-scalar multiplication", function () {
     });
 
     it(`has no terms in G${degree} if all scalars are zero or there are none`, async () => {
-      const kernel = await Kernel.instantiate(await compileCurveKernel(q));
+      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
       const points = kernel.allocate(pointBytes(degree));
       writePoint(kernel, degree, points, 7n);
       const zero = { points, digits: toDigits(toWords([0n])) };

@@ -1,8 +1,9 @@
 import { assert } from "chai";
+import { compileKernel } from "../src/fast/assemble-kernel.ts";
 import type { Code, Local } from "../src/fast/assembler.ts";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
 import { pairAt } from "../src/fast/field-functions.ts";
-import { compileKernel, Kernel } from "../src/fast/kernel.ts";
+import { Kernel } from "../src/fast/kernel.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../src/fast/limbs.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";

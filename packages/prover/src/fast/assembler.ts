@@ -1,7 +1,7 @@
 /**
- * A WebAssembly assembler with only the features that the fast engine needs. The kernels are generated for a modulus
- * when the engine starts, because generator code can be read and tested, while a binary in the repository would have to
- * be trusted.
+ * A WebAssembly assembler with only the features that the fast engine needs. The kernels are generated for a modulus when the
+ * package is built, or when the engine starts from source: generator code can be read and tested, while a binary in the
+ * repository would have to be trusted.
  */
 
 import { encodeModule, text, unsigned, vector } from "@sotto/protocol/wasm";

@@ -1,6 +1,7 @@
 /** Sums many lists of points at the same time: each round adds neighbours of all lists in one batch. */
-import { type Degree, pointBytes, scratchBytes } from "./curve-kernel.ts";
+
 import type { Kernel } from "./kernel.ts";
+import { type Degree, pointBytes, scratchBytes } from "./layout.ts";
 import { correctSum } from "./points.ts";
 
 /**

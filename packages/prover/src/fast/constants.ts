@@ -42,7 +42,7 @@ export class ConstantPool {
     return address;
   }
 
-  bytes(): Uint8Array {
+  bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(BigUint64Array.from(this.#words).buffer);
   }
 }

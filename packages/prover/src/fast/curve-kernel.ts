@@ -7,40 +7,26 @@
  * negates the point. The sums go to `out`, one after the other. Steps where a lane has equal x-coordinates or a point
  * at infinity (0, 0) are listed in `exceptions` (by step number): their sums are wrong, and the caller corrects them.
  */
+
+import { assembleKernel } from "./assemble-kernel.ts";
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { copy, defineNorm, defineSums1, defineSums2, difference, type Parts, type Sums } from "./curve-sums.ts";
 import { defineField, type FieldFunctions, lanesAt, pairAt, scatter } from "./field-functions.ts";
 import { f64x2, i32, increase, loop, v128, when } from "./instructions.ts";
-import { compileKernel, type Program } from "./kernel.ts";
-import { bitsOf, LIMBS, MONTGOMERY_BITS } from "./limbs.ts";
+import type { KernelCode } from "./kernel.ts";
+import { COORDINATE_BYTES, type Degree, pointBytes, scratchBytes } from "./layout.ts";
+import { bitsOf, MONTGOMERY_BITS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
 
-export const COORDINATE_BYTES = 8 * LIMBS;
-
-/** 1 for G1, 2 for G2: coordinates of a point are in Fq or Fq2. */
-export type Degree = 1 | 2;
-
-export function compileCurveKernel(modulus: bigint): Promise<Program> {
-  return compileKernel(modulus, (module, field) => {
+export function assembleCurveKernel(modulus: bigint): KernelCode {
+  return assembleKernel(modulus, (module, field) => {
     const functions = defineField(module, field);
     const norm = defineNorm(module, field);
     defineAdd(module, field, functions, defineSums1(module, field, functions), { degree: 1, norm });
     defineAdd(module, field, functions, defineSums2(module, field, functions), { degree: 2, norm });
   });
-}
-
-/**
- * Size of the scratch memory per step, bytes: the difference of the x-coordinates, its norm (G2), and the product of
- * the previous ones.
- */
-export function scratchBytes(degree: Degree): number {
-  return PAIR_BYTES * (degree === 1 ? 2 : 4);
-}
-
-export function pointBytes(degree: Degree): number {
-  return 2 * degree * COORDINATE_BYTES;
 }
 
 function defineAdd(

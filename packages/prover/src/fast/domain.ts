@@ -1,8 +1,8 @@
 /** The evaluation domain of a circuit: tables of roots, and the transform from the domain to its coset. */
 import { PAIR_BYTES } from "./constants.ts";
 import { type Kernel, power } from "./kernel.ts";
+import { TABLE_BYTES } from "./layout.ts";
 import { MONTGOMERY_BITS } from "./limbs.ts";
-import { TABLE_BYTES } from "./ntt-kernel.ts";
 
 /** r - 1 = 2^28·odd; 5 is the smallest non-square mod r, which snarkjs uses too. */
 const TWO_ADICITY = 28n;

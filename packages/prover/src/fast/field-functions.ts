@@ -1,7 +1,7 @@
 /** The functions of every kernel, on pairs in memory. */
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { f64x2, i32, i64, i64x2, increase, loop, v128 } from "./instructions.ts";
-import { LIMBS, MONTGOMERY_BITS } from "./limbs.ts";
+import { LIMBS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
 
@@ -117,13 +117,4 @@ function address(offset: number): number[] {
     if (rest < 128) return [...bytes, rest];
     bytes.push((rest % 128) | 0x80);
   }
-}
-
-/** The factor with which `import` converts value·2^scale to value·R. */
-export function importFactor(modulus: bigint, scale: bigint): bigint {
-  let factor = 1n;
-  for (let bit = 0n; bit < 2n * MONTGOMERY_BITS - scale; bit++) factor = (factor * 2n) % modulus;
-  // 2^-1 = (p + 1)/2, for scales above 2·255.
-  for (let bit = 0n; bit < scale - 2n * MONTGOMERY_BITS; bit++) factor = (factor * ((modulus + 1n) / 2n)) % modulus;
-  return factor;
 }

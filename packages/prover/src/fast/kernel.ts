@@ -1,8 +1,6 @@
 /** A kernel's instance and its memory. */
-import { ModuleBuilder } from "./assembler.ts";
-import { ConstantPool, PAIR_BYTES } from "./constants.ts";
+import { PAIR_BYTES } from "./constants.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
-import { FieldEmitter } from "./multiply.ts";
 
 const PAGE = 65536;
 
@@ -15,14 +13,16 @@ export interface Program {
   readonly constants: Uint8Array;
 }
 
-export async function compileKernel(
-  modulus: bigint,
-  write: (module: ModuleBuilder, field: FieldEmitter) => void,
-): Promise<Program> {
-  const pool = new ConstantPool();
-  const builder = new ModuleBuilder();
-  write(builder, new FieldEmitter(modulus, pool));
-  return { modulus, module: await WebAssembly.compile(builder.build()), constants: pool.bytes() };
+/** A kernel before it is compiled. */
+export interface KernelCode {
+  readonly modulus: bigint;
+  /** A WebAssembly module. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly constants: Uint8Array<ArrayBuffer>;
+}
+
+export async function compileCode({ modulus, bytes, constants }: KernelCode): Promise<Program> {
+  return { modulus, module: await WebAssembly.compile(bytes), constants };
 }
 
 export class Kernel {

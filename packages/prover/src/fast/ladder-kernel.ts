@@ -3,11 +3,13 @@
  * in multiples of p: a product of values below a and b is below 0.378 a·b + 0.5, because p/R is 0.378; an operand must be
  * below 2.6, so that its last limb stays below 2^51. The comments below state the bound of each value.
  */
+
+import { compileKernel } from "./assemble-kernel.ts";
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { defineField, pairAt } from "./field-functions.ts";
 import { f64x2, i32, increase, loop, v128 } from "./instructions.ts";
-import { compileKernel, type Program } from "./kernel.ts";
+import type { Program } from "./kernel.ts";
 import { LIMBS, RADIX_BITS, toLimbs } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 

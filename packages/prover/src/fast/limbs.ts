@@ -35,3 +35,12 @@ export function negativeInverse(modulus: bigint): bigint {
   for (let bits = 1n; bits < RADIX_BITS; bits *= 2n) inverse = (inverse * (2n - modulus * inverse)) & MASK;
   return (RADIX - (((inverse % RADIX) + RADIX) & MASK)) & MASK;
 }
+
+/** The factor with which `import` converts value·2^scale to value·R. */
+export function importFactor(modulus: bigint, scale: bigint): bigint {
+  let factor = 1n;
+  for (let bit = 0n; bit < 2n * MONTGOMERY_BITS - scale; bit++) factor = (factor * 2n) % modulus;
+  // 2^-1 = (p + 1)/2, for scales above 2·255.
+  for (let bit = 0n; bit < scale - 2n * MONTGOMERY_BITS; bit++) factor = (factor * ((modulus + 1n) / 2n)) % modulus;
+  return factor;
+}

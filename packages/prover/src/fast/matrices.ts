@@ -1,9 +1,7 @@
 /** The matrices A and B of a circuit, as a program for the kernel's function `rows`. */
-import { importFactor } from "./field-functions.ts";
 import type { Kernel } from "./kernel.ts";
-import { MONTGOMERY_BITS } from "./limbs.ts";
-import { TABLE_BYTES } from "./ntt-kernel.ts";
-import { ROW_STEP_BYTES } from "./scalar-kernel.ts";
+import { ROW_STEP_BYTES, TABLE_BYTES } from "./layout.ts";
+import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
 import { COEFFICIENT_WORDS, FILE_MONTGOMERY_BITS, readCoefficients, type Zkey } from "./zkey.ts";
 
 /** 32-bit words of a coefficient. */

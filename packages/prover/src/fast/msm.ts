@@ -3,9 +3,9 @@
  * additions dominate the cost: they are grouped into large batches for the kernel.
  */
 import { BatchAdder, type Lists } from "./batch-sums.ts";
-import { type Degree, pointBytes } from "./curve-kernel.ts";
 import type { Digits } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
+import { type Degree, pointBytes } from "./layout.ts";
 
 export interface Task {
   /** Address of the first point; the others follow. */

@@ -3,12 +3,10 @@ import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { pairAt } from "./field-functions.ts";
 import { f64x2, i32, increase, loop, v128 } from "./instructions.ts";
+import { TABLE_BYTES } from "./layout.ts";
 import { LIMBS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
-
-/** An element of a table: five doubles, the same for both lanes. */
-export const TABLE_BYTES = 8 * LIMBS;
 
 export function defineTransforms(module: ModuleBuilder, field: FieldEmitter): void {
   defineStage(module, field, "frequency");

@@ -1,6 +1,7 @@
 /** Points in a curve kernel's memory: coordinates one after the other; infinity is all zeros. */
-import { COORDINATE_BYTES, type Degree, pointBytes } from "./curve-kernel.ts";
+
 import { type Kernel, power } from "./kernel.ts";
+import { COORDINATE_BYTES, type Degree, pointBytes } from "./layout.ts";
 
 /** x and y, each of `degree` parts. An address with bit 0 set means the negated point. */
 export type Coordinates = bigint[];

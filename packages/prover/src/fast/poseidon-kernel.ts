@@ -12,11 +12,12 @@
  * products that is less than 2^58, and the emitter keeps columns below 2^60 in absolute value positive.
  */
 import { FIELD_MODULUS, poseidonRecurrence } from "@sotto/protocol";
+import { compileKernel } from "./assemble-kernel.ts";
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { pairAt, toWords } from "./field-functions.ts";
 import { f64x2, i32, i64x2, increase, loop, v128 } from "./instructions.ts";
-import { compileKernel, type Program } from "./kernel.ts";
+import type { Program } from "./kernel.ts";
 import { bitsOf, LIMBS, MONTGOMERY_BITS, RADIX_BITS, toLimbs } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand, Product } from "./operands.ts";

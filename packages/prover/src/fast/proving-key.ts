@@ -1,11 +1,11 @@
 /** A proving key laid out in the kernels' memories, once for many proofs. */
-import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "./curve-kernel.ts";
-import { importFactor } from "./field-functions.ts";
-import { Kernel, type Program } from "./kernel.ts";
+
+import { compileCode, Kernel, type Program } from "./kernel.ts";
+import { curveCode, scalarCode } from "./kernels.ts";
+import { COORDINATE_BYTES, type Degree, pointBytes } from "./layout.ts";
+import { importFactor } from "./limbs.ts";
 import type { Part } from "./parts.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
-import { compileScalarKernel } from "./scalar-kernel.ts";
 import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;
@@ -37,7 +37,7 @@ export interface KeyImage {
 let programs: { readonly curve: Promise<Program>; readonly scalar: Promise<Program> } | undefined;
 
 function compilePrograms(): NonNullable<typeof programs> {
-  programs ??= { curve: compileCurveKernel(BASE_FIELD_ORDER), scalar: compileScalarKernel(SCALAR_FIELD_ORDER) };
+  programs ??= { curve: compileCode(curveCode()), scalar: compileCode(scalarCode()) };
   return programs;
 }
 

@@ -2,11 +2,10 @@
 import type { Witness } from "../witness/calculator.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { Domain } from "./domain.ts";
-import { importFactor } from "./field-functions.ts";
 import { Kernel, type Program } from "./kernel.ts";
-import { MONTGOMERY_BITS } from "./limbs.ts";
+import { TABLE_BYTES } from "./layout.ts";
+import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
 import { loadMatrices, type Matrices } from "./matrices.ts";
-import { TABLE_BYTES } from "./ntt-kernel.ts";
 import type { Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;

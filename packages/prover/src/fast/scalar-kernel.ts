@@ -2,21 +2,21 @@
  * The kernel over the scalar field: from the witness to the scalars of H. Lane 0 holds the polynomial A, lane 1 the
  * polynomial B; the same transforms apply to both.
  */
+
+import { assembleKernel } from "./assemble-kernel.ts";
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { defineField, lanesAt, pairAt, toWords } from "./field-functions.ts";
 import { i32, increase, loop, v128 } from "./instructions.ts";
-import { compileKernel, type Program } from "./kernel.ts";
+import type { KernelCode } from "./kernel.ts";
+import { ROW_STEP_BYTES } from "./layout.ts";
 import { LIMBS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import { defineTransforms } from "./ntt-kernel.ts";
 import type { Operand } from "./operands.ts";
 
-/** Addresses of a step of `rows`: coefficient and witness element of A, then of B. */
-export const ROW_STEP_BYTES = 16;
-
-export function compileScalarKernel(modulus: bigint): Promise<Program> {
-  return compileKernel(modulus, (module, field) => {
+export function assembleScalarKernel(modulus: bigint): KernelCode {
+  return assembleKernel(modulus, (module, field) => {
     defineField(module, field);
     defineRows(module, field);
     defineProducts(module, field);

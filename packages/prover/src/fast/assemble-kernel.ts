@@ -1,0 +1,18 @@
+/** Makes kernels from their code in TypeScript. */
+import { ModuleBuilder } from "./assembler.ts";
+import { ConstantPool } from "./constants.ts";
+import { compileCode, type KernelCode, type Program } from "./kernel.ts";
+import { FieldEmitter } from "./multiply.ts";
+
+type Write = (module: ModuleBuilder, field: FieldEmitter) => void;
+
+export function assembleKernel(modulus: bigint, write: Write): KernelCode {
+  const pool = new ConstantPool();
+  const builder = new ModuleBuilder();
+  write(builder, new FieldEmitter(modulus, pool));
+  return { modulus, bytes: builder.build(), constants: pool.bytes() };
+}
+
+export async function compileKernel(modulus: bigint, write: Write): Promise<Program> {
+  return compileCode(assembleKernel(modulus, write));
+}

@@ -1,0 +1,24 @@
+/** Sizes in a kernel's memory, bytes. Apart from the kernels' code, which a built package does not need to load. */
+import { PAIR_BYTES } from "./constants.ts";
+import { LIMBS } from "./limbs.ts";
+
+export const COORDINATE_BYTES = 8 * LIMBS;
+/** An element of a table: five doubles, the same for both lanes. */
+export const TABLE_BYTES = 8 * LIMBS;
+/** A step of `rows`: the addresses of a coefficient and a witness element of A, then of B. */
+export const ROW_STEP_BYTES = 16;
+
+/** 1 for G1, 2 for G2: coordinates of a point are in Fq or Fq2. */
+export type Degree = 1 | 2;
+
+/**
+ * Size of the scratch memory per step, bytes: the difference of the x-coordinates, its norm (G2), and the product of
+ * the previous ones.
+ */
+export function scratchBytes(degree: Degree): number {
+  return PAIR_BYTES * (degree === 1 ? 2 : 4);
+}
+
+export function pointBytes(degree: Degree): number {
+  return 2 * degree * COORDINATE_BYTES;
+}
