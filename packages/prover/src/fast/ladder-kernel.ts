@@ -13,7 +13,7 @@ import type { Program } from "./kernel.ts";
 import { LIMBS, RADIX_BITS, toLimbs } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 
-/** Pairs of a ladder in memory: U and W of the lower and of the upper point, and u of their difference. */
+/** Pairs of a ladder in memory: U and W of each of the two points, and u of their difference. */
 export const LADDER_PAIRS = 5;
 /** Bytes of a bit of the scalar: a vector of ones or zeros. */
 export const BIT_BYTES = 16;
@@ -62,9 +62,10 @@ function subtract(out: Code, a: Code, b: Code, [from, left, right] = [0, 0, 0]):
 }
 
 /**
- * ladder(points, end, bits, bitsEnd, a24): climbs each ladder of two lanes. A bit is a mask that says whether the two
- * points change places before the step, so that neither addresses nor instructions depend on the scalar; after the last
- * one, `bitsEnd` has the mask of a last exchange.
+ * ladder(points, end, bits, bitsEnd, a24): climbs each ladder of two lanes. A step replaces the first point with twice the
+ * lower one and the second point with the sum of both. A bit is a mask that says whether the second point is the lower
+ * one, so that neither addresses nor instructions depend on the scalar; after the last step, the mask at `bitsEnd` says
+ * whether the points change places.
  */
 function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCall): void {
   const multiplyTwo = module.define("multiplyTwo", ["i32", "i32", "i32", "i32", "i32", "i32"], (f) => {
@@ -86,6 +87,7 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
   });
   const slot = (): Code => i32.const(field.pool.scratch());
   const [sum0, sum1, difference0, difference1] = [slot(), slot(), slot(), slot()];
+  const [lowerSum, lowerDifference] = [slot(), slot()];
   const [cross0, cross1, square0, square1, gap] = [slot(), slot(), slot(), slot(), slot()];
   const exchange = module.define("exchange", ["i32", "i32"], (f) => {
     const [points, mask] = f.params as [Local, Local];
@@ -101,9 +103,14 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
       ];
     });
   });
+  const select = (out: Code, first: Code, second: Code, mask: Local): Code =>
+    Array.from({ length: LIMBS }, (_, limb) =>
+      v128.store(out, v128.select(pairAt(second)(limb), pairAt(first)(limb), mask.get), 16 * limb),
+    );
   module.define("ladder", ["i32", "i32", "i32", "i32", "i32"], (f) => {
     const [points, end, bits, bitsEnd, a24] = f.params as [Local, Local, Local, Local, Local];
     const bit = f.local("i32");
+    const mask = f.local("v128");
     const at = (pair: number): Code => i32.add(points.get, i32.const(pair * PAIR_BYTES));
     const [u0, w0, u1, w1, base] = [at(0), at(1), at(2), at(3), at(4)];
     // U and W are below 1 before and after a step.
@@ -113,7 +120,9 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
       subtract(difference0, u0, w0), // 2
       subtract(difference1, u1, w1), // 2
       multiplyTwo(cross0, difference1, sum0, cross1, sum1, difference0), // 0.89, 0.89
-      squareTwo(square0, sum0, square1, difference0), // -0.5 to 0.6, -0.5 to 2.02
+      select(lowerSum, sum0, sum1, mask),
+      select(lowerDifference, difference0, difference1, mask),
+      squareTwo(square0, lowerSum, square1, lowerDifference), // -0.5 to 0.6, -0.5 to 2.02
       // Twice the lower point: U = s0 s1, W = (s0 - s1) (s1 + a24 (s0 - s1)).
       subtract(gap, square0, square1), // -2.52 to 1.1
       multiplyTwo(u0, square0, square1, sum0, a24.get, gap), // 0.96, 1.46
@@ -127,7 +136,7 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
     return loop(
       i32.ltU(points.get, end.get),
       bit.set(bits.get),
-      loop(i32.ltU(bit.get, bitsEnd.get), exchange(points.get, bit.get), step, increase(bit, BIT_BYTES)),
+      loop(i32.ltU(bit.get, bitsEnd.get), mask.set(v128.load(bit.get)), step, increase(bit, BIT_BYTES)),
       exchange(points.get, bitsEnd.get),
       increase(points, LADDER_PAIRS * PAIR_BYTES),
     );
