@@ -69,7 +69,7 @@ export class NoteReader {
         if (chunks.length > 0) await turn();
       }
     };
-    if (this.#count >= KERNEL_MIN) this.#kernel ??= createScanKernel().catch(() => undefined);
+    if (this.#count >= KERNEL_MIN) this.#kernel ??= createScanKernel();
     const kernel = await this.#kernel;
     const here = (part: DeliveredNote[]) => scanNotes(viewer, part, kernel);
     // If a thread fails, this one decrypts its chunk: a failure changes only how long the scan takes.

@@ -17,7 +17,7 @@ interface Global {
   process?: { getBuiltinModule?(name: "node:worker_threads"): { parentPort: NodePort | null } };
 }
 
-const kernel = createScanKernel().catch(() => undefined);
+const kernel = createScanKernel();
 
 async function answer({ id, viewer, notes }: ThreadRequest): Promise<ThreadReply> {
   try {

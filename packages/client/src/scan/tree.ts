@@ -20,8 +20,8 @@ export class TreeView {
   #unread: boolean;
   /** Number of leaves hashed so far. */
   #hashed = 0;
-  #kernel: Promise<void> | undefined;
-  /** The kernel's permutation, once it is compiled. */
+  #kernel: "none" | "compiling" | "compiled" = "none";
+  /** The kernel's permutation, once it is compiled, if this machine can run it. */
   #permute: PermuteMany | undefined;
 
   private constructor(tree: NoteTree) {
@@ -60,9 +60,10 @@ export class TreeView {
 
   /**
    * Hashes some of the ledger's leaves in advance, for a later call of `at`, in at most about 20 ms.
-   * @returns whether there are more
+   * @returns whether there are more that it can hash now; the kernel does it faster, once it is compiled
    */
   advance(ledger: Ledger): boolean {
+    if (this.#kernel === "compiling") return false;
     const tree = this.#tree;
     tree.truncate(Math.min(this.#common(ledger), ledger.appended));
     this.#append(ledger.leaves.slice(tree.size, Math.min(tree.size + LEAVES_PER_TURN, ledger.appended)));
@@ -79,14 +80,14 @@ export class TreeView {
 
   #append(leaves: readonly bigint[]): void {
     this.#hashed += leaves.length;
-    if (this.#hashed >= KERNEL_MIN)
-      this.#kernel ??= createTreeKernel().then(
-        (permute) => {
-          this.#permute = permute;
-        },
-        () => undefined,
-      );
+    if (this.#hashed >= KERNEL_MIN && this.#kernel === "none") void this.#compile();
     this.#tree.append(leaves, this.#permute);
+  }
+
+  async #compile(): Promise<void> {
+    this.#kernel = "compiling";
+    this.#permute = await createTreeKernel();
+    this.#kernel = "compiled";
   }
 
   /** Number of leading leaves that the tree and the ledger share. */

@@ -7,9 +7,6 @@
  * coefficients are between -0.5 and 0.5, so a sum of n products with values below b is below 0.189 n·b + 0.5. The largest
  * sum is the one of a partial round: with MAX_WIDTH lanes, it has 7 u and 8 y and is below 0.189 (7·0.51 + 8·0.63) + 0.5 =
  * 2.13. A sum must be below 2.6, so that its last limb stays below 2^51.
- *
- * A column of a sum of n products adds up at most 5 (n + 1) low parts below 2^50 and as many high parts below 2^51. For 15
- * products that is less than 2^58, and the emitter keeps columns below 2^60 in absolute value positive.
  */
 import { FIELD_MODULUS, poseidonRecurrence } from "@sotto/protocol";
 import { compileKernel } from "./assemble-kernel.ts";
@@ -219,32 +216,19 @@ function products(count: number, factors: Local, values: Local): Product[] {
 
 /**
  * Stores value + constant, minus the multiple of p that leaves it below 0.51 p in absolute value, for a value below 2.2 p.
- * The limbs stay below 2^53 until they are carried: value and stored constant differ by less than 2^51 in each of the first
- * four, and the multiple is at most 3. Each limb is carried into the next one once, which leaves it below 2^50 + 4.
+ * The limbs that are carried are below 2^53: value and stored constant differ by less than 2^51 in each of the first four,
+ * and the multiple is at most 3.
  */
 function reduce(f: FunctionBuilder, field: FieldEmitter, out: Code, value: Operand, constant: Code): Code {
   const double = (number: number): Code => v128.load(i32.const(0), field.pool.double(number));
-  const [multiple, high, below] = f.locals("v128", 3) as [Local, Local, Local];
-  const sums = f.locals("v128", LIMBS);
-  const last = LIMBS - 1;
+  const multiple = f.local("v128");
   const difference = (limb: number): Code => f64x2.sub(value(limb), pairAt(constant)(limb));
-  const perModulus = double(2 ** Number(RADIX_BITS * BigInt(last)) / Number(field.modulus));
-  // Adding and subtracting these rounds to an integer, and to a multiple of 2^51.
-  const [toInteger, toMultiple] = [double(1.5 * 2 ** 52), double(3 * 2 ** 102)];
-  const round = (number: Code, constant: Code): Code => f64x2.sub(f64x2.add(number, constant), constant);
+  // Adding and subtracting it rounds to an integer.
+  const round = double(1.5 * 2 ** 52);
+  const perModulus = double(2 ** Number(RADIX_BITS * BigInt(LIMBS - 1)) / Number(field.modulus));
+  const parts = toLimbs(field.modulus);
   return [
-    multiple.set(round(f64x2.mul(difference(last), perModulus), toInteger)),
-    toLimbs(field.modulus).map((part, limb) =>
-      sums[limb]!.set(f64x2.madd(multiple.get, double(-part), difference(limb))),
-    ),
-    sums.map((sum, limb) => {
-      const rest = limb === last ? sum.get : f64x2.sub(sum.get, high.get);
-      const carried = limb === 0 ? rest : f64x2.madd(below.get, double(2 ** -Number(RADIX_BITS)), rest);
-      return [
-        limb === last ? [] : high.set(round(sum.get, toMultiple)),
-        v128.store(out, carried, 16 * limb),
-        below.set(high.get),
-      ];
-    }),
+    multiple.set(f64x2.sub(f64x2.add(f64x2.mul(difference(LIMBS - 1), perModulus), round), round)),
+    field.carry(f, out, (limb) => f64x2.madd(multiple.get, double(-(parts[limb] ?? 0)), difference(limb))),
   ];
 }

@@ -2,9 +2,14 @@ import { type PermuteMany, type ScanKernel, TREE_ARITY } from "@sotto/protocol";
 import { XMultiplier } from "./multiply-xs.ts";
 import { Permuter } from "./permuter.ts";
 
-/** The kernel for `scanNotes` of @sotto/protocol. @returns undefined if this machine cannot run it */
+/**
+ * Creates the kernel for `scanNotes` of @sotto/protocol. Never rejects.
+ *
+ * @returns undefined if this machine cannot run it
+ */
 export async function createScanKernel(): Promise<ScanKernel | undefined> {
-  const [multiplier, permuter] = await Promise.all([XMultiplier.create(), Permuter.create(3)]);
+  const created = await Promise.all([XMultiplier.create(), Permuter.create(3)]).catch(() => []);
+  const [multiplier, permuter] = created;
   if (multiplier === undefined || permuter === undefined) return undefined;
   return {
     multiplyXs: (xs, k) => multiplier.multiply(xs, k),
@@ -12,8 +17,12 @@ export async function createScanKernel(): Promise<ScanKernel | undefined> {
   };
 }
 
-/** The permutation for `NoteTree.append` of @sotto/protocol. @returns undefined if this machine cannot run it */
+/**
+ * Creates the permutation for `NoteTree.append` of @sotto/protocol. Never rejects.
+ *
+ * @returns undefined if this machine cannot run it
+ */
 export async function createTreeKernel(): Promise<PermuteMany | undefined> {
-  const permuter = await Permuter.create(TREE_ARITY);
+  const permuter = await Permuter.create(TREE_ARITY).catch(() => undefined);
   return permuter && ((states, outputs) => permuter.permute(states, outputs));
 }
