@@ -1,6 +1,7 @@
 import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
 import { MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
+import { createTreeKernel } from "@sotto/prover/scan";
 import type { OutboxTransaction } from "../store/index.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf } from "./errors.ts";
@@ -206,10 +207,14 @@ export class Appender {
     const { store } = this.#context;
     const tree = this.#tree;
     tree.truncate(Math.min(tree.size, size));
+    const permute = size - tree.size >= PAGE ? await createTreeKernel() : undefined;
     while (tree.size < size) {
       const rows = await store.ledger.leaves(tree.size, Math.min(PAGE, size - tree.size));
       if (rows[0]?.leaf_index !== tree.size) throw new ChainError("NODE_INCONSISTENT", `leaf ${tree.size} is missing`);
-      tree.append(rows.map(({ commitment }) => BigInt(commitment)));
+      tree.append(
+        rows.map(({ commitment }) => BigInt(commitment)),
+        permute,
+      );
     }
     const last = await store.ledger.lastAppend();
     const planned = this.#planned.find(({ end }) => end.appended === size);
