@@ -16,10 +16,6 @@ abstract contract NoteTree is INoteTree {
     /// @notice Maximum number of leaves in the tree: 8^10.
     uint256 public constant MAX_LEAVES = CircuitConstants.TREE_CAPACITY;
 
-    /// @notice An append must include every checkpoint older than this (seconds), as far as 64 leaves allow. Without this
-    /// rule an attacker could keep landing appends of one leaf first and make every honest proof stale.
-    uint256 public constant APPEND_GRACE = 120;
-
     /// @notice Root of the tree without leaves.
     uint256 public constant EMPTY_ROOT = 5898205162225594818942615480905168986343366627564171239214392616160582691672;
 
@@ -36,26 +32,20 @@ abstract contract NoteTree is INoteTree {
     }
 
     /// @inheritdoc INoteTree
-    function append(
-        uint256 newRoot,
-        uint256[] calldata leaves,
-        uint256[8] calldata proof,
-        Checkpoint calldata end,
-        Checkpoint calldata next
-    ) external {
+    function append(uint256 newRoot, uint256[] calldata leaves, uint256[8] calldata proof, uint256 sequence) external {
         NoteQueue.State memory state = _queue.state;
         uint256 start = state.appended;
         uint256 count = leaves.length;
-        uint256 expected = end.count > start ? end.count - start : 0;
-        if (count != expected || count == 0 || count > NoteQueue.CHECKPOINT_LEAVES) {
-            revert InvalidLeafCount(expected, count);
-        }
+        if (count == 0 || count > CircuitConstants.MAX_APPEND_LEAVES) revert InvalidLeafCount(count);
         if (newRoot >= FIELD_MODULUS) revert InvalidRoot(newRoot);
-        _requirePending(state, end);
-        _requireNothingOldLeftOut(state, end, next);
-
-        bytes32 chain = NoteQueue.foldAll(_queue.appendedChain, leaves);
-        if (chain != end.chain) revert LeavesMismatch(end.chain, chain);
+        if (sequence == state.lastAppended) revert UnknownCheckpoint(sequence);
+        bytes32 expectedChain = _queue.chainAt(state, sequence, ringSize());
+        // Without this rule an attacker could keep landing appends of one leaf first and make every honest proof stale.
+        if (start + count < state.due && count <= NoteQueue.CHECKPOINT_LEAVES) {
+            revert AppendTooShort(state.due, start + count);
+        }
+        bytes32 chain = NoteQueue.foldAll(_queue.chainAt(state, state.lastAppended, ringSize()), leaves);
+        if (chain != expectedChain) revert LeavesMismatch(expectedChain, chain);
 
         uint256[3] memory signals;
         uint256 oldRoot = _root;
@@ -71,7 +61,7 @@ abstract contract NoteTree is INoteTree {
 
         _root = newRoot;
         _knownRoots[newRoot] = true;
-        _queue.consume(state, end);
+        _queue.consume(state, sequence, start + count);
         emit Appended(newRoot, start, count);
     }
 
@@ -92,19 +82,17 @@ abstract contract NoteTree is INoteTree {
             QueueState({
                 size: state.size,
                 appended: state.appended,
-                chain: _queue.chain,
-                appendedChain: _queue.appendedChain,
-                firstPending: state.firstPending,
-                open: state.open,
-                openLeaves: state.openLeaves,
-                openBlock: state.openBlock,
-                openTimestamp: state.openTimestamp
+                due: state.due,
+                lastAppended: state.lastAppended,
+                newest: state.newest,
+                newestLeaves: state.newestLeaves,
+                newestBlock: state.newestBlock
             });
     }
 
     /// @inheritdoc INoteTree
     function checkpoint(uint256 sequence) external view returns (bytes32) {
-        return _queue.checkpoint(_queue.state, sequence, ringSize());
+        return _queue.chainAt(_queue.state, sequence, ringSize());
     }
 
     /// @inheritdoc INoteTree
@@ -144,33 +132,5 @@ abstract contract NoteTree is INoteTree {
     /// @dev Writes to storage what was pushed since _beginPush.
     function _commitPush(NoteQueue.Cursor memory cursor) internal {
         _queue.commit(cursor);
-    }
-
-    /// @dev Reverts unless `point` is a pending checkpoint with this chain, count and timestamp.
-    function _requirePending(NoteQueue.State memory state, Checkpoint calldata point) private view {
-        bytes32 expected = NoteQueue.hash(point.chain, point.count, point.timestamp);
-        if (_queue.checkpoint(state, point.sequence, ringSize()) != expected) revert UnknownCheckpoint(point.sequence);
-    }
-
-    /// @dev Reverts if the append ends before a checkpoint that is older than APPEND_GRACE and would fit. Timestamps grow,
-    /// so it is enough to look at the checkpoint after `end`, and only if `end` itself is that old.
-    function _requireNothingOldLeftOut(
-        NoteQueue.State memory state,
-        Checkpoint calldata end,
-        Checkpoint calldata next
-    ) private view {
-        if (block.timestamp - end.timestamp <= APPEND_GRACE || end.sequence == state.open) return;
-        uint256 sequence = end.sequence + 1;
-        uint256 timestamp = state.openTimestamp;
-        uint256 count = state.size;
-        if (sequence != state.open) {
-            if (next.sequence != sequence) revert UnknownCheckpoint(next.sequence);
-            _requirePending(state, next);
-            timestamp = next.timestamp;
-            count = next.count;
-        }
-        if (block.timestamp - timestamp > APPEND_GRACE && count - state.appended <= NoteQueue.CHECKPOINT_LEAVES) {
-            revert AppendTooShort(sequence, timestamp);
-        }
     }
 }

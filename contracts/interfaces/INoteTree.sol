@@ -5,43 +5,27 @@ pragma solidity 0.8.37;
 /// @notice The pool queues commitments by folding them into a keccak chain. Anyone may then move them into the tree, up
 /// to 64 at a time, with one proof of the note_append circuit.
 ///
-/// To find the pending checkpoints from the events, take the leaves from index `queue().appended` on, in order. A new
-/// checkpoint begins where the block number changes and where the current checkpoint has 64 leaves. The first of these
-/// checkpoints has the sequence `queue().firstPending`. Its chain starts from `queue().appendedChain`, and each leaf is
-/// folded in with `chain = keccak256(abi.encode(chain, leaf))`.
+/// A checkpoint is a position in the queue where an append may end. To find the pending checkpoints from the events, take the
+/// leaves from index `queue().appended` on, in order. A new checkpoint begins where the block number changes and where the
+/// current checkpoint has 32 leaves. The first of these checkpoints has the sequence `queue().lastAppended + 1`.
 interface INoteTree {
-    /// @notice A position in the queue where an append may end.
-    /// @param sequence number of the checkpoint, counted from 0
-    /// @param chain the keccak chain after its last leaf
-    /// @param count number of leaves queued since deployment, up to and including its last leaf
-    /// @param timestamp timestamp of the block in which its leaves were queued, seconds
-    struct Checkpoint {
-        uint256 sequence;
-        bytes32 chain;
-        uint256 count;
-        uint256 timestamp;
-    }
-
-    /// @notice State of the queue.
+    /// @notice State of the queue. Checkpoints are counted from 1; checkpoint 0 is the empty queue after deployment.
     /// @param size number of leaves ever queued; the index of the next leaf
     /// @param appended number of leaves in the tree; the next append starts at this index
-    /// @param chain the keccak chain after `size` leaves
-    /// @param appendedChain the keccak chain after `appended` leaves
-    /// @param firstPending sequence of the first checkpoint that is not in the tree
-    /// @param open sequence of the open checkpoint, or of the next one if none is open; [firstPending, open) are closed
-    /// @param openLeaves number of leaves in the open checkpoint; 0 if no checkpoint is open
-    /// @param openBlock number of the block in which these leaves were queued
-    /// @param openTimestamp timestamp of that block, seconds
+    /// @param due number of leaves ever queued at the time of the last append; the next append must reach it, or move more
+    /// than 32 leaves
+    /// @param lastAppended sequence of the checkpoint at which the tree ends
+    /// @param newest sequence of the newest checkpoint; those after `lastAppended` up to this one are pending
+    /// @param newestLeaves number of leaves in the newest checkpoint; 0 if an append ended there
+    /// @param newestBlock number of the block in which these leaves were queued; 0 if an append ended there
     struct QueueState {
         uint256 size;
         uint256 appended;
-        bytes32 chain;
-        bytes32 appendedChain;
-        uint256 firstPending;
-        uint256 open;
-        uint256 openLeaves;
-        uint256 openBlock;
-        uint256 openTimestamp;
+        uint256 due;
+        uint256 lastAppended;
+        uint256 newest;
+        uint256 newestLeaves;
+        uint256 newestBlock;
     }
 
     /// @notice An append moved leaves from the queue into the tree.
@@ -58,23 +42,22 @@ interface INoteTree {
     /// @param leaves number of leaves to queue
     error TreeFull(uint256 size, uint256 leaves);
     /// @notice The ring of checkpoints is full. Append first, then try again.
-    /// @param pendingCheckpoints number of closed checkpoints that wait for an append
+    /// @param pendingCheckpoints number of checkpoints that wait for an append
     error QueueFull(uint256 pendingCheckpoints);
-    /// @notice An append moves 1 to 64 leaves, exactly as many as the checkpoint `end` includes.
-    /// @param expected number of leaves from the tree to `end`
-    /// @param actual number of leaves in the call
-    error InvalidLeafCount(uint256 expected, uint256 actual);
-    /// @notice A checkpoint is not pending, or not pending any more, or its chain, count or timestamp differs.
+    /// @notice An append moves 1 to 64 leaves.
+    /// @param count number of leaves in the call
+    error InvalidLeafCount(uint256 count);
+    /// @notice There is no such checkpoint, it is in the tree already, or `checkpoint` no longer has its chain.
     /// @param sequence number of the checkpoint
     error UnknownCheckpoint(uint256 sequence);
-    /// @notice The leaves are not those that were queued.
-    /// @param expectedChain the keccak chain of the checkpoint `end`
+    /// @notice The leaves are not those that were queued up to the checkpoint.
+    /// @param expectedChain the keccak chain of the checkpoint
     /// @param actualChain the keccak chain after the leaves of the call
     error LeavesMismatch(bytes32 expectedChain, bytes32 actualChain);
-    /// @notice The append ends before a checkpoint that is older than 120 s and would fit.
-    /// @param nextSequence number of that checkpoint
-    /// @param nextTimestamp its timestamp, seconds
-    error AppendTooShort(uint256 nextSequence, uint256 nextTimestamp);
+    /// @notice The append has at most 32 leaves and leaves out one that was queued before the last append.
+    /// @param due number of leaves, since deployment, that the append must reach
+    /// @param end number of leaves that it reaches
+    error AppendTooShort(uint256 due, uint256 end);
     /// @notice The new root is not below the field modulus.
     /// @param root the new root
     error InvalidRoot(uint256 root);
@@ -86,20 +69,13 @@ interface INoteTree {
     /// z = keccak256(abi.encode(chain id, pool, oldRoot, newRoot, startIndex, count, leaves)) mod p, where `leaves` is
     /// encoded as uint256[] with its offset and length, the pool as an address, and all others as uint256.
     /// y = oldRoot + startIndex * z + sum of leaves[i] * z^(2 + i) mod p, with i from 0.
-    /// The append must include every checkpoint older than 120 s, as far as 64 leaves allow.
+    /// The append must reach `queue().due` or move more than 32 leaves. An append of as many checkpoints as fit into 64
+    /// leaves does one or the other.
     /// @param newRoot root of the tree after the append
-    /// @param leaves the queued commitments from index `queue().appended` to the last one of `end`, 1 to 64
+    /// @param leaves the queued commitments from index `queue().appended` to the last one of the checkpoint, 1 to 64
     /// @param proof proof of the note_append circuit, in the word order of IVerifier.sol
-    /// @param end the pending checkpoint at which this append ends
-    /// @param next the checkpoint after `end`; read only if `end` is older than 120 s and `next` is closed (its sequence
-    /// is below `queue().open`), otherwise any value, for example zeros
-    function append(
-        uint256 newRoot,
-        uint256[] calldata leaves,
-        uint256[8] calldata proof,
-        Checkpoint calldata end,
-        Checkpoint calldata next
-    ) external;
+    /// @param sequence number of the pending checkpoint at which this append ends
+    function append(uint256 newRoot, uint256[] calldata leaves, uint256[8] calldata proof, uint256 sequence) external;
 
     /// @notice Current root of the tree.
     /// @return value a field element
@@ -111,17 +87,18 @@ interface INoteTree {
     function isKnownRoot(uint256 value) external view returns (bool known);
 
     /// @notice State of the queue.
-    /// @return state every counter and both chains
+    /// @return state every counter
     function queue() external view returns (QueueState memory state);
 
-    /// @notice Hash of a pending checkpoint, closed or open.
-    /// @dev Reverts with UnknownCheckpoint for every other checkpoint.
+    /// @notice The keccak chain after the last leaf of a checkpoint, which folds in all leaves since deployment:
+    /// chain = keccak256(abi.encode(chain, leaf)), starting from 0.
+    /// @dev Reverts with UnknownCheckpoint unless `queue().lastAppended` <= sequence <= `queue().newest`.
     /// @param sequence number of the checkpoint
-    /// @return hash keccak256(abi.encode(chain, count, timestamp))
-    function checkpoint(uint256 sequence) external view returns (bytes32 hash);
+    /// @return chain the keccak chain
+    function checkpoint(uint256 sequence) external view returns (bytes32 chain);
 
-    /// @notice Maximum number of closed checkpoints that may be pending.
-    /// @return size number of slots in the ring
+    /// @notice Number of slots in the ring of checkpoints, at least 2. One checkpoint fewer may be pending.
+    /// @return size number of slots
     function ringSize() external view returns (uint256 size);
 
     /// @notice The verifier of the note_append circuit.

@@ -9,33 +9,31 @@ import {FIELD_MODULUS} from "./Bn254.sol";
 import {INoteTree} from "../interfaces/INoteTree.sol";
 
 /// @title The queue of commitments in front of the tree
-/// @notice A keccak chain over all leaves ever queued, divided into checkpoints at which an append may end. Closed
-/// checkpoints [firstPending, open) are in a ring, each as keccak256(chain, count, timestamp). The open checkpoint is the
-/// state of the queue itself. It closes, and is written into the ring, when a leaf arrives in a later block or when it has
-/// 64 leaves. So the first settle of a block writes one ring slot, and further settles in that block write none.
+/// @notice A keccak chain over all leaves ever queued, divided into checkpoints at which an append may end. The ring has the
+/// chain after the last leaf of each checkpoint from lastAppended to newest. The slot of the newest checkpoint is the running
+/// chain: a settle reads the slot of the checkpoint before and writes that of its own. docs/protocol.md, "The checkpoints of
+/// the queue", shows why the chain alone fixes the leaves and their number.
 library NoteQueue {
-    /// @dev Maximum number of leaves in a checkpoint. One append moves as many, so the first pending checkpoint always
-    /// fits into one append.
-    uint256 internal constant CHECKPOINT_LEAVES = CircuitConstants.MAX_APPEND_LEAVES;
+    /// @dev Maximum number of leaves in a checkpoint. Half of an append: if the next checkpoint does not fit, an append has
+    /// more than this many leaves.
+    uint256 internal constant CHECKPOINT_LEAVES = CircuitConstants.MAX_APPEND_LEAVES / 2;
 
     /// @dev All counters, packed into one slot. Leaves are at most 2^30, and there are never more checkpoints than leaves.
     /// INoteTree.QueueState describes each field.
     struct State {
         uint32 size;
         uint32 appended;
-        uint32 firstPending;
-        uint32 open;
-        uint8 openLeaves;
-        uint64 openBlock;
-        uint48 openTimestamp;
+        uint32 due;
+        uint32 lastAppended;
+        uint32 newest;
+        uint8 newestLeaves;
+        uint64 newestBlock;
     }
 
-    /// @dev The queue in storage. The chains are those after `size` and after `appended` leaves.
+    /// @dev The queue in storage.
     struct Storage {
         State state;
-        bytes32 chain;
-        bytes32 appendedChain;
-        mapping(uint256 slot => bytes32 checkpointHash) ring;
+        mapping(uint256 slot => bytes32 chain) ring;
     }
 
     /// @dev Working copy of the queue during one call: each slot is read once and written once, however many leaves are
@@ -47,16 +45,15 @@ library NoteQueue {
     }
 
     // Positions of the fields of State in its slot, lowest bit first. `size` is at 0.
-    uint256 private constant FIRST_PENDING_BIT = 64;
-    uint256 private constant OPEN_BIT = 96;
-    uint256 private constant OPEN_LEAVES_BIT = 128;
-    uint256 private constant OPEN_BLOCK_BIT = 136;
-    uint256 private constant OPEN_TIMESTAMP_BIT = 200;
-    /// @dev Added to the counters by one leaf: size + 1, openLeaves + 1.
-    uint256 private constant ONE_LEAF = (1 << OPEN_LEAVES_BIT) | 1;
+    uint256 private constant LAST_APPENDED_BIT = 96;
+    uint256 private constant NEWEST_BIT = 128;
+    uint256 private constant NEWEST_LEAVES_BIT = 160;
+    uint256 private constant NEWEST_BLOCK_BIT = 168;
+    /// @dev Added to the counters by one leaf: size + 1, newestLeaves + 1.
+    uint256 private constant ONE_LEAF = (1 << NEWEST_LEAVES_BIT) | 1;
 
-    /// @notice Starts to push leaves, and closes the open checkpoint if it is of an earlier block. Reverts if there is no
-    /// room for the leaves.
+    /// @notice Starts to push leaves, into a new checkpoint if the newest one is closed. Reverts if there is no room for the
+    /// leaves.
     /// @param self the queue
     /// @param cursor set to the working copy for push and commit
     /// @param leaves number of leaves to push, at least 1 and at most 2^64
@@ -71,29 +68,31 @@ library NoteQueue {
     ) internal {
         uint256 counters = _load(self);
         uint256 size = uint32(counters);
-
-        // Number of checkpoints that these leaves will close: one if the open checkpoint is of an earlier block, and one
-        // before every leaf that finds 64 others in its checkpoint.
-        uint256 openLeaves = uint8(counters >> OPEN_LEAVES_BIT);
-        bool sameBlock = uint64(counters >> OPEN_BLOCK_BIT) == block.number;
-        bool closesOpen = !sameBlock && openLeaves != 0;
-        // No sum or difference can wrap: all are far below 2^256, and firstPending is never above open.
+        uint256 newest = uint32(counters >> NEWEST_BIT);
+        // Of an earlier block, or an append ended there and set the block to 0: no leaf can join the newest checkpoint.
+        bool isClosed = uint64(counters >> NEWEST_BLOCK_BIT) != block.number;
+        // No sum or difference can wrap: all are far below 2^256, and lastAppended is never above newest.
         unchecked {
             if (size + leaves > maxLeaves) revert INoteTree.TreeFull(size, leaves);
-            uint256 closing = (leaves - 1 + (sameBlock ? openLeaves : 0)) / CHECKPOINT_LEAVES;
-            if (closesOpen) ++closing;
-            uint256 pending = uint32(counters >> OPEN_BIT) - uint32(counters >> FIRST_PENDING_BIT);
-            if (pending + closing > ringSize) revert INoteTree.QueueFull(pending);
+            // Number of checkpoints that these leaves will begin: one if the newest is closed, and one before every leaf
+            // that finds CHECKPOINT_LEAVES others in its checkpoint.
+            uint256 begun =
+                isClosed
+                    ? 1 + (leaves - 1) / CHECKPOINT_LEAVES
+                    : (uint8(counters >> NEWEST_LEAVES_BIT) + leaves - 1) / CHECKPOINT_LEAVES;
+            uint256 pending = newest - uint32(counters >> LAST_APPENDED_BIT);
+            // The slots of lastAppended and of all pending checkpoints must differ.
+            if (pending + begun >= ringSize) revert INoteTree.QueueFull(pending);
+            if (isClosed) {
+                counters =
+                    ((counters & ((1 << NEWEST_LEAVES_BIT) - 1)) + (1 << NEWEST_BIT)) |
+                    (uint256(uint64(block.number)) << NEWEST_BLOCK_BIT);
+            }
         }
 
-        cursor.chain = self.chain;
+        cursor.chain = self.ring[newest % ringSize];
         cursor.ringSize = ringSize;
-        if (closesOpen) counters = _close(self, cursor, counters, openLeaves);
-        // The leaves to come are of this block.
-        cursor.counters =
-            (counters & ((1 << OPEN_BLOCK_BIT) - 1)) |
-            (uint256(uint64(block.number)) << OPEN_BLOCK_BIT) |
-            (uint256(uint48(block.timestamp)) << OPEN_TIMESTAMP_BIT);
+        cursor.counters = counters;
     }
 
     /// @notice Queues one leaf.
@@ -103,12 +102,13 @@ library NoteQueue {
     /// @return index of the leaf in the tree
     function push(Storage storage self, Cursor memory cursor, uint256 leaf) internal returns (uint256 index) {
         uint256 counters = cursor.counters;
-        if (uint8(counters >> OPEN_LEAVES_BIT) == CHECKPOINT_LEAVES) {
-            counters = _close(self, cursor, counters, CHECKPOINT_LEAVES);
-        }
-        cursor.chain = fold(cursor.chain, leaf);
         // No counter can overflow: begin has checked the room.
         unchecked {
+            if (uint8(counters >> NEWEST_LEAVES_BIT) == CHECKPOINT_LEAVES) {
+                _writeNewest(self, cursor, counters);
+                counters = counters + (1 << NEWEST_BIT) - (CHECKPOINT_LEAVES << NEWEST_LEAVES_BIT);
+            }
+            cursor.chain = fold(cursor.chain, leaf);
             cursor.counters = counters + ONE_LEAF;
         }
         return uint32(counters);
@@ -130,7 +130,7 @@ library NoteQueue {
         assembly ("memory-safe") {
             sstore(state.slot, counters)
         }
-        self.chain = cursor.chain;
+        _writeNewest(self, cursor, counters);
     }
 
     /// @dev The counters as they are packed in their slot.
@@ -141,53 +141,43 @@ library NoteQueue {
         }
     }
 
-    /// @dev Writes the open checkpoint of `openLeaves` leaves into the ring.
-    /// @return the counters after it
-    function _close(
-        Storage storage self,
-        Cursor memory cursor,
-        uint256 counters,
-        uint256 openLeaves
-    ) private returns (uint256) {
-        uint256 open = uint32(counters >> OPEN_BIT);
-        self.ring[open % cursor.ringSize] = hash(cursor.chain, uint32(counters), counters >> OPEN_TIMESTAMP_BIT);
-        unchecked {
-            return counters + (1 << OPEN_BIT) - (openLeaves << OPEN_LEAVES_BIT);
-        }
+    /// @dev Writes the chain into the slot of the newest checkpoint.
+    function _writeNewest(Storage storage self, Cursor memory cursor, uint256 counters) private {
+        self.ring[uint32(counters >> NEWEST_BIT) % cursor.ringSize] = cursor.chain;
     }
 
     /// @notice Takes the leaves up to a pending checkpoint off the queue, because they are in the tree now.
     /// @param self the queue
     /// @param state the counters as they were loaded; they are changed and written
-    /// @param end the pending checkpoint
-    function consume(Storage storage self, State memory state, INoteTree.Checkpoint calldata end) internal {
-        // The next append folds its leaves from this chain, never from the ring, whose slot may be overwritten.
-        self.appendedChain = end.chain;
-        state.appended = uint32(end.count);
-        if (end.sequence == state.open) {
-            // Leaves that are pushed later in this block go into a new checkpoint.
-            ++state.open;
-            state.openLeaves = 0;
+    /// @param sequence number of the pending checkpoint
+    /// @param count number of leaves up to and including its last one, since deployment
+    function consume(Storage storage self, State memory state, uint256 sequence, uint256 count) internal {
+        state.appended = uint32(count);
+        state.due = state.size;
+        state.lastAppended = uint32(sequence);
+        if (sequence == state.newest) {
+            // Leaves that are pushed later in this block go into a new checkpoint. No block has the number 0.
+            state.newestLeaves = 0;
+            state.newestBlock = 0;
         }
-        state.firstPending = uint32(end.sequence + 1);
         self.state = state;
     }
 
-    /// @notice Hash of a pending checkpoint; reverts with UnknownCheckpoint for any other.
+    /// @notice The keccak chain after the last leaf of a checkpoint, for checkpoints from lastAppended to newest. Reverts
+    /// with UnknownCheckpoint for any other.
     /// @param self the queue
     /// @param state the counters as they were loaded
     /// @param sequence number of the checkpoint
     /// @param ringSize number of slots in the ring
-    /// @return keccak256(abi.encode(chain, count, timestamp))
-    function checkpoint(
+    /// @return chain the keccak chain after its last leaf
+    function chainAt(
         Storage storage self,
         State memory state,
         uint256 sequence,
         uint256 ringSize
-    ) internal view returns (bytes32) {
-        if (sequence >= state.firstPending && sequence < state.open) return self.ring[sequence % ringSize];
-        if (sequence == state.open && state.openLeaves != 0) return hash(self.chain, state.size, state.openTimestamp);
-        revert INoteTree.UnknownCheckpoint(sequence);
+    ) internal view returns (bytes32 chain) {
+        if (sequence < state.lastAppended || sequence > state.newest) revert INoteTree.UnknownCheckpoint(sequence);
+        return self.ring[sequence % ringSize];
     }
 
     /// @notice The keccak chain after all these leaves.
@@ -243,20 +233,5 @@ library NoteQueue {
     /// @return keccak256(abi.encode(chain, leaf))
     function fold(bytes32 chain, uint256 leaf) internal pure returns (bytes32) {
         return Hashes.efficientKeccak256(chain, bytes32(leaf));
-    }
-
-    /// @notice Hash of a checkpoint: the content of a ring slot.
-    /// @param chain the keccak chain after its last leaf
-    /// @param count number of leaves queued up to and including its last leaf
-    /// @param time timestamp of the block of its leaves, seconds
-    /// @return result keccak256(abi.encode(chain, count, time))
-    function hash(bytes32 chain, uint256 count, uint256 time) internal pure returns (bytes32 result) {
-        assembly ("memory-safe") {
-            let buffer := mload(0x40)
-            mstore(buffer, chain)
-            mstore(add(buffer, 0x20), count)
-            mstore(add(buffer, 0x40), time)
-            result := keccak256(buffer, 0x60)
-        }
     }
 }

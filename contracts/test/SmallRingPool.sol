@@ -9,7 +9,7 @@ import {INoteTree} from "../interfaces/INoteTree.sol";
 contract SmallRingPool is ShieldedPool {
     uint256 private immutable _RING_SIZE;
 
-    /// @param size number of slots in the ring; the other parameters are those of ShieldedPool
+    /// @param size number of slots in the ring, at least 2; the other parameters are those of ShieldedPool
     constructor(
         uint256 size,
         address token_,

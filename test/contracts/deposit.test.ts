@@ -22,8 +22,8 @@ describe("deposit", function () {
   });
 
   afterEach(async () => {
-    const { chain, size } = await world.pool.queue();
-    const model = world.queue.groups().at(-1)?.end.chain ?? world.queue.appendedChain;
+    const { size } = await world.pool.queue();
+    const [chain, model] = [await world.chain(), world.queue.chain];
     expect([chain, size], "the queue of the model").to.deep.equal([model, BigInt(world.queue.size)]);
   });
 
@@ -41,7 +41,7 @@ describe("deposit", function () {
       }
       await world.mined(call);
       expect((await poolBalance()) - before).to.equal(amounts.reduce((a, b) => a + b));
-      expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
+      expect(await world.chain()).to.equal(world.queue.chain);
     });
 
     it("creates a different commitment each time for the same tag and amount", async () => {

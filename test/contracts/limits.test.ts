@@ -77,15 +77,15 @@ describe("limits", function () {
     await leaves(world);
   });
 
-  it("keeps 4,096 closed checkpoints and an open one, then rejects further leaves before it verifies a proof", async () => {
+  it("keeps 4,095 pending checkpoints, then rejects further leaves before it verifies a proof", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     const { pool, deployed } = world;
     await world.deposit();
-    const { firstPending } = await pool.queue();
-    await patchQueue(deployed, { open: firstPending + 4095n });
+    const { lastAppended } = await pool.queue();
+    await patchQueue(deployed, { newest: lastAppended + 4094n });
     await pool.deposit([5n], [SMALLEST_DEPOSIT]);
-    expect((await pool.queue()).open).to.equal(firstPending + 4096n);
-    // A call for the latest block would execute in the block of the open checkpoint, which still has space.
+    expect((await pool.queue()).newest).to.equal(lastAppended + 4095n);
+    // A call for the latest block would execute in the block of the newest checkpoint, which still has space.
     await deployed.connection.networkHelpers.mine();
     const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
     const withdrawal = withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof });
@@ -95,15 +95,15 @@ describe("limits", function () {
       () => pool.deposit.staticCall([5n], [SMALLEST_DEPOSIT]),
       () => pool.withdraw.staticCall(withdrawal),
     ];
-    for (const call of refused) await expect(call()).to.be.revertedWithCustomError(pool, "QueueFull").withArgs(4096n);
+    for (const call of refused) await expect(call()).to.be.revertedWithCustomError(pool, "QueueFull").withArgs(4095n);
     await leaves(world);
   });
 
   it("reports a full queue only for payments that would otherwise settle", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     await world.deposit();
-    const { firstPending } = await world.pool.queue();
-    await patchQueue(world.deployed, { open: firstPending + 4096n });
+    const { lastAppended } = await world.pool.queue();
+    await patchQueue(world.deployed, { newest: lastAppended + 4095n });
     await world.deployed.connection.networkHelpers.mine();
     const unknown = await world.payment({ root: 5n });
     expect([...(await world.pool.settle.staticCall(settleArguments([unknown])))]).to.deep.equal([3n]);

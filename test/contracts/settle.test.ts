@@ -43,7 +43,7 @@ describe("settle", function () {
     await world.mined(call);
     expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(true);
     expect(await world.pool.spentBy(paymentSignals(signals).nullifier)).to.equal(signalsDigest(signals));
-    expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
+    expect(await world.chain()).to.equal(world.queue.chain);
   });
 
   it("settles a payment that another account submits exactly as it was proved, so a front-runner gains nothing", async () => {

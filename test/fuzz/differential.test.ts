@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import {
   appendChallenge,
-  checkpointWords,
   depositAuthorizationNonce,
   depositBlinding,
   evaluateAppend,
@@ -18,7 +17,6 @@ import {
 import { createVerifier, decodeSignals } from "@sotto/prover";
 import { expect } from "chai";
 import type { Interface } from "ethers";
-import { AbiCoder, keccak256 } from "ethers";
 import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { readRecording } from "../../scripts/fuzz/recording.ts";
 import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "../contracts/support/deploy.ts";
@@ -180,10 +178,11 @@ describe("TypeScript and Solidity agree", function () {
     const here = { chainId, pool: await spied.getAddress() };
     await token.mint(signers[0]!.address, 10n ** 15n);
     await token.approve(here.pool, 10n ** 15n);
-    const queued: (QueuedLeaf & { timestamp: number })[] = [];
-    const start = { appended: 0, appendedChain: word(0n), firstPending: 0 };
+    const queued: QueuedLeaf[] = [];
+    /** The chain after each leaf. */
+    const chains: string[] = [];
+    const start = { appended: 0, lastAppended: 0 };
     const oldRoot = await spied.root();
-    let chain = word(0n);
     let done = 0;
     while (done < CASES) {
       // One more deposit: its commitments, the chain and all checkpoints.
@@ -191,32 +190,25 @@ describe("TypeScript and Solidity agree", function () {
       if (queued.length + tags.length <= 300) {
         const amounts = tags.map(() => SMALLEST_DEPOSIT + (random.word() % 1_000_000n));
         const receipt = (await (await spied.deposit(tags, amounts)).wait())!;
-        const { timestamp } = (await ethers.provider.getBlock(receipt.blockNumber))!;
         for (const [i, ownerTag] of tags.entries()) {
           const blinding = depositBlinding(here, queued.length);
           const leaf = noteCommitment({ amount: amounts[i]!, ownerTag, blinding });
-          queued.push({ leaf, blockNumber: receipt.blockNumber, timestamp });
-          chain = foldQueue(chain, leaf);
+          queued.push({ leaf, blockNumber: receipt.blockNumber });
+          chains.push(foldQueue(chains.at(-1) ?? word(0n), leaf));
         }
-        expect((await spied.queue()).chain).to.equal(chain);
       }
       const checkpoints = pendingCheckpoints(start, queued);
-      const words = checkpoints.map((point) => checkpointWords(point, queued[point.count - 1]!.timestamp));
-      const at = random.below(words.length);
-      const { sequence, count, timestamp } = words[at]!;
-      const hash = keccak256(
-        AbiCoder.defaultAbiCoder().encode(["bytes32", "uint256", "uint256"], [words[at]!.chain, count, timestamp]),
-      );
-      expect(await spied.checkpoint(sequence)).to.equal(hash);
+      expect((await spied.queue()).newest).to.equal(BigInt(checkpoints.at(-1)!.sequence));
+      for (const { sequence, count } of [checkpoints.at(-1)!, random.pick(checkpoints)])
+        expect(await spied.checkpoint(sequence)).to.equal(chains[count - 1]);
 
       // Appends of every length that fits, to random roots: the pool tells its verifier the challenge and the evaluation.
-      const fitting = words.filter((point) => Number(point.count) <= 64);
+      const fitting = checkpoints.filter(({ count }) => count <= 64);
       for (let tries = 0; tries < 8; tries++, done++) {
-        const end = random.pick(fitting);
-        const next = words[Number(end.sequence) + 1] ?? words[0]!;
-        const leaves = queued.slice(0, Number(end.count)).map(({ leaf }) => leaf);
+        const { sequence, count } = random.pick(fitting);
+        const leaves = queued.slice(0, count).map(({ leaf }) => leaf);
         const newRoot = random.field();
-        const call = spied.append.staticCall(newRoot, leaves, [1, 0, 0, 0, 0, 0, 0, 0], end, next);
+        const call = spied.append.staticCall(newRoot, leaves, [1, 0, 0, 0, 0, 0, 0, 0], sequence);
         const { name, args: asked } = await revertOf([spy.interface, spied.interface], call);
         const statement = { ...here, oldRoot, newRoot, startIndex: 0, leaves };
         const z = appendChallenge(statement);
@@ -238,7 +230,7 @@ describe("TypeScript and Solidity agree", function () {
       const withdrawal = await world.withdrawal();
       await world.mined(world.pool.withdraw(withdrawArgument(withdrawal)));
       expect(await world.pool.spentBy(withdrawal.signals[3]!)).to.equal(signalsDigest(withdrawal.signals));
-      while (world.queue.groups().length > 0) await world.append();
+      while (world.queue.size > world.queue.appended) await world.append();
     }
   });
 

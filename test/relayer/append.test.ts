@@ -147,9 +147,9 @@ describe("the relayer's appends", function () {
 
     afterEach(() => chain.automine(true));
 
-    /** Queues full checkpoints and stops mining. */
-    const queueWithoutMining = async (checkpoints: number) => {
-      for (let i = 0; i < checkpoints; i += 1) await chain.deposit(FULL);
+    /** Queues the notes of so many full appends and stops mining. */
+    const queueWithoutMining = async (appends: number) => {
+      for (let i = 0; i < appends; i += 1) await chain.deposit(FULL);
       await chain.automine(false);
     };
     const underWay = async ({ store }: Service) =>
@@ -187,6 +187,31 @@ describe("the relayer's appends", function () {
       expect((await queue()).appended).to.equal(size);
     });
 
+    it("are sent ahead with 33 notes, but with 32 only after the one before is mined", async () => {
+      await chain.deposit(FULL);
+      await chain.deposit(FULL.slice(0, 33));
+      await chain.automine(false);
+      const first = await services.start({ config: now });
+      await sent(first, 2);
+      await services.stop(first);
+      await chain.mine();
+      await chain.automine(true);
+      const before = await queue();
+      expect(before.appended).to.equal(before.size);
+      await chain.deposit(FULL);
+      await chain.deposit(FULL.slice(0, 32));
+      const { size } = await queue();
+      await chain.automine(false);
+      const second = await services.start({ config: now });
+      await sent(second, 1);
+      await rounds(second);
+      expect(await underWay(second)).to.have.length(1);
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size - 32);
+      await chain.automine(true);
+      await appended(size);
+    });
+
     it("leave room for payments", async () => {
       await queueWithoutMining(2);
       const service = await services.start({ config: { ...now, maxInFlight: 1 } });
@@ -202,7 +227,7 @@ describe("the relayer's appends", function () {
       const { size: first, appended: start } = await queue();
       // The relayer's first append takes this note too.
       await chain.deposit([20_000n]);
-      await queueWithoutMining(2);
+      await queueWithoutMining(3);
       const { size } = await queue();
       let time = Date.now();
       const service = await services.start({ config: now, clock: () => time });
@@ -223,11 +248,42 @@ describe("the relayer's appends", function () {
       await eventually(async () => (await service.relayer.status()).error === undefined);
     });
 
+    it("continue after another sender copies the first one: that one reverts, and those after it succeed", async () => {
+      await queueWithoutMining(7);
+      const { size, appended: start } = await queue();
+      let time = Date.now();
+      const service = await services.start({ config: now, clock: () => time });
+      await sent(service, 4);
+      const earlier = await underWay(service);
+      const [{ data, attempts }] = earlier as [Transaction];
+      const { hash } = attempts[0]!;
+      // The node forgets the relayer's append, so the copy is mined first. The relayer sends it again once its clock advances.
+      await chain.rpc("hardhat_dropTransaction", hash);
+      const other = new Wallet(OTHER_KEY, chain.provider);
+      await other.sendTransaction({ to: chain.deployment.pool, data, gasLimit: 1_000_000n });
+      await chain.mine();
+      expect((await queue()).appended).to.equal(start + 64);
+      time += 3_000;
+      await eventually(async () => (await chain.provider.getTransaction(hash)) !== null);
+      await chain.mine();
+      expect((await chain.provider.getTransactionReceipt(hash))!.status).to.equal(0);
+      expect((await queue()).appended).to.equal(start + 4 * 64);
+      // One revert and three successes: the window is four again, and three appends remain.
+      const known = new Set(earlier.map((transaction) => transaction.data));
+      await eventually(async () => {
+        const open = await underWay(service);
+        return open.length === 3 && open.every((transaction) => !known.has(transaction.data));
+      });
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size);
+      expect(cancelled(service)).to.deep.equal([]);
+    });
+
     it("are sent one at a time after they reverted, and one more after each that succeeds", async () => {
       await chain.deposit([20_000n]);
       const { size: first, appended: start } = await queue();
       await chain.deposit([20_000n]);
-      await queueWithoutMining(6);
+      await queueWithoutMining(7);
       let time = Date.now();
       const service = await services.start({ config: now, clock: () => time });
       await sent(service, 4);
@@ -247,6 +303,8 @@ describe("the relayer's appends", function () {
         expect(await underWay(service)).to.have.length(count);
         await chain.mine();
       }
+      await chain.automine(true);
+      await appended((await queue()).size);
     });
 
     it("continue in a new process, which waits for those that the earlier one sent", async () => {
@@ -287,7 +345,6 @@ describe("the relayer's appends", function () {
     tree.append(leaves.slice(0, start.appended).map(({ commitment }) => BigInt(commitment)));
     const append = await proveAppend({
       ...chain.place,
-      chain: source,
       start,
       queue: queued.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number })),
       prover: forgingProver,

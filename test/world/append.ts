@@ -1,5 +1,5 @@
-import { checkpointWords, type NoteTree, pendingCheckpoints, prepareAppend } from "@sotto/protocol";
-import type { Contract, JsonRpcProvider, TransactionReceipt } from "ethers";
+import { type NoteTree, prepareAppend } from "@sotto/protocol";
+import type { Contract, TransactionReceipt } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
 /** Proves appends in milliseconds: it forges the proofs with the trapdoor of the development keys. */
@@ -20,16 +20,11 @@ export async function appendDeposit(
   place: { chainId: bigint; pool: string },
   tree: NoteTree,
   receipt: TransactionReceipt,
-  provider: JsonRpcProvider,
 ): Promise<bigint> {
   const log = receipt.logs.map((entry) => pool.interface.parseLog(entry)).find((event) => event?.name === "Deposited");
   const leaf = log!.args["commitment"] as bigint;
-  const start = { appended: 0, appendedChain: `0x${"00".repeat(32)}`, firstPending: 0 };
-  const [end] = pendingCheckpoints(start, [{ leaf, blockNumber: receipt.blockNumber }]);
   const prepared = prepareAppend({ ...place, tree, leaves: [leaf] });
   const { proof } = await forgingProver.prove("note_append", prepared.input);
-  const timestamp = (await provider.getBlock(receipt.blockNumber))!.timestamp;
-  const words = [checkpointWords(end, timestamp), checkpointWords(undefined, 0)];
-  await (await pool.getFunction("append")(prepared.newRoot, [leaf], proof, ...words)).wait();
+  await (await pool.getFunction("append")(prepared.newRoot, [leaf], proof, 1)).wait();
   return prepared.newRoot;
 }

@@ -65,7 +65,7 @@ async function create(): Promise<World> {
   await (await tokenContract.getFunction("approve")(deployment.pool, TOKENS)).wait();
   const deposited = await (await poolContract.getFunction("deposit")([1n], [1_000_000n])).wait();
   const place = { chainId: BigInt(deployment.chainId), pool: deployment.pool };
-  const root = await appendDeposit(poolContract, place, new NoteTree(), deposited, provider);
+  const root = await appendDeposit(poolContract, place, new NoteTree(), deposited);
   return { ...deployment, node, provider, depositor, tokenContract, poolContract, root };
 }
 

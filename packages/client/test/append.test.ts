@@ -1,14 +1,13 @@
 import { appendCall, poolInterface } from "@sotto/chain/ethers";
-import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
+import { appendEnd, NoteTree, pendingCheckpoints } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { ZeroHash } from "ethers";
 import { NoteAppender } from "../src/append/appender.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
 import { World } from "./support/world.ts";
 
-const START = { appended: 10, appendedChain: `0x${"11".repeat(32)}`, firstPending: 5 };
+const START = { appended: 10, lastAppended: 4 };
 
 /** A queue with the leaves 1, 2, 3 ..; `runs` gives the number of leaves in each block. */
 function queueOf(runs: [block: number, leaves: number][]) {
@@ -25,7 +24,7 @@ describe("pending checkpoints", () => {
   const counts = (runs: [number, number][]) =>
     pendingCheckpoints(START, queueOf(runs)).map(({ sequence, count }) => [sequence, count]);
 
-  it("are placed at each block change and after 64 leaves", () => {
+  it("are placed at each block change and after 32 leaves", () => {
     expect(counts([])).to.deep.equal([]);
     expect(counts([[7, 2]])).to.deep.equal([[5, 12]]);
     expect(
@@ -41,54 +40,27 @@ describe("pending checkpoints", () => {
     ]);
     expect(
       counts([
-        [7, 64],
-        [8, 65],
-        [9, 129],
+        [7, 32],
+        [8, 33],
+        [9, 65],
       ]),
     ).to.deep.equal([
-      [5, 74],
-      [6, 138],
-      [7, 139],
-      [8, 203],
-      [9, 267],
-      [10, 268],
+      [5, 42],
+      [6, 74],
+      [7, 75],
+      [8, 107],
+      [9, 139],
+      [10, 140],
     ]);
   });
 
-  it("contain the value of the keccak chain", () => {
-    const [first, second] = pendingCheckpoints(
-      START,
-      queueOf([
-        [7, 2],
-        [8, 1],
-      ]),
-    );
-    const folded = foldQueue(foldQueue(START.appendedChain, 1n), 2n);
-    expect(first!.chain).to.equal(folded);
-    expect(second!.chain).to.equal(foldQueue(folded, 3n));
-  });
-
-  it("end an append at the last checkpoint within 64 leaves, and include the next one", () => {
-    const end = (runs: [number, number][]) => {
-      const found = appendEnd(START, pendingCheckpoints(START, queueOf(runs)));
-      return [found.end?.count, found.next?.count];
-    };
-    expect(end([])).to.deep.equal([undefined, undefined]);
-    expect(end([[7, 3]])).to.deep.equal([13, undefined]);
-    expect(
-      end([
-        [7, 60],
-        [8, 4],
-      ]),
-    ).to.deep.equal([74, undefined]);
-    expect(
-      end([
-        [7, 60],
-        [8, 5],
-      ]),
-    ).to.deep.equal([70, 75]);
-    expect(end([[7, 200]])).to.deep.equal([74, 138]);
-    expect(checkpointWords(undefined, 9).count).to.equal("0");
+  it("end an append at the last checkpoint within 64 leaves", () => {
+    const end = (...runs: [number, number][]) => appendEnd(START, pendingCheckpoints(START, queueOf(runs)))?.count;
+    expect(end()).to.equal(undefined);
+    expect(end([7, 3])).to.equal(13);
+    expect(end([7, 60], [8, 4])).to.equal(74);
+    expect(end([7, 60], [8, 5])).to.equal(70);
+    expect(end([7, 200])).to.equal(74);
   });
 });
 
@@ -110,7 +82,7 @@ describe("note appender", () => {
       left = prepared.left;
       world.chain.mine(appendCall(POOL, prepared.append));
     }
-    // The first checkpoint has 50 leaves; together with the second, they would exceed 64.
+    // The checkpoints have 32, 18, 32, 18 and 1 leaves. The first three together would exceed 64.
     expect(sizes).to.deep.equal([50, 51]);
     await appender.scan();
     expect(appender.queued).to.equal(0);
@@ -147,7 +119,7 @@ describe("note appender", () => {
     const appender = await open(world);
     const { selector } = poolInterface.getFunction("queue")!;
     // The queue as seen by a node that is one append behind.
-    const stale = poolInterface.encodeFunctionResult("queue", [[2, 0, ZeroHash, ZeroHash, 0, 0, 0, 0, 0]]);
+    const stale = poolInterface.encodeFunctionResult("queue", [[2, 0, 0, 0, 0, 0, 0]]);
     world.chain.call = (call, block) => (call.data === selector ? Promise.resolve(stale) : original(call, block));
     expect((await rejection(appender.prepare())).code).to.equal("NODE_INCONSISTENT");
   });

@@ -37,9 +37,8 @@ export {
 } from "./binding/time.ts";
 export {
   appendEnd,
+  CHECKPOINT_LEAVES,
   type Checkpoint,
-  type CheckpointWords,
-  checkpointWords,
   pendingCheckpoints,
   type QueuedLeaf,
   type QueueStart,

@@ -1,10 +1,10 @@
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { appendEnd, checkpointWords, foldQueue, pendingCheckpoints, TREE_CAPACITY } from "../src/index.ts";
+import { appendEnd, CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, pendingCheckpoints, TREE_CAPACITY } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 
-const start = { appended: 10, appendedChain: `0x${"00".repeat(32)}`, firstPending: 3 };
+const start = { appended: 10, lastAppended: 2 };
 
 /** `counts[i]` leaves in block i. */
 const queueOf = (counts: readonly number[]) =>
@@ -13,29 +13,30 @@ const queueOf = (counts: readonly number[]) =>
   );
 
 describe("pending checkpoints", () => {
-  it("start at each block change and after 64 leaves", () => {
+  it("start at each block change and after 32 leaves", () => {
     const counts = (perBlock: number[]) => pendingCheckpoints(start, queueOf(perBlock)).map(({ count }) => count - 10);
     expect(counts([])).to.deep.equal([]);
     expect(counts([1])).to.deep.equal([1]);
     expect(counts([2, 3])).to.deep.equal([2, 5]);
-    expect(counts([64, 1])).to.deep.equal([64, 65]);
-    expect(counts([65])).to.deep.equal([64, 65]);
-    expect(counts([129, 63, 2])).to.deep.equal([64, 128, 129, 192, 194]);
+    expect(counts([32, 1])).to.deep.equal([32, 33]);
+    expect(counts([33])).to.deep.equal([32, 33]);
+    expect(counts([65, 31, 2])).to.deep.equal([32, 64, 65, 96, 98]);
   });
 
-  it("are numbered in order, with the chain of all leaves up to their end", () => {
+  it("are numbered in order and end at their last leaf", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 5 }), (counts) => {
         const queue = queueOf(counts);
         const checkpoints = pendingCheckpoints(start, queue);
         expect(checkpoints.map(({ sequence }) => sequence - 3)).to.deep.equal([...checkpoints.keys()]);
-        for (const { chain, count } of checkpoints) {
-          const folded = queue
-            .slice(0, count - 10)
-            .reduce((value, { leaf }) => foldQueue(value, leaf), start.appendedChain);
-          expect(chain).to.equal(folded);
+        let first = 0;
+        for (const { count, blockNumber } of checkpoints) {
+          const leaves = queue.slice(first, count - 10);
+          expect(leaves.length).to.be.within(1, CHECKPOINT_LEAVES);
+          expect(leaves.every((leaf) => leaf.blockNumber === blockNumber)).to.equal(true);
+          first += leaves.length;
         }
-        expect((checkpoints.at(-1)?.count ?? 10) - 10).to.equal(queue.length);
+        expect(first).to.equal(queue.length);
       }),
       runs(10),
     );
@@ -43,36 +44,34 @@ describe("pending checkpoints", () => {
 
   it("let an append cover up to 64 leaves", () => {
     const end = (counts: number[]) => {
-      const { end: last, next } = appendEnd(start, pendingCheckpoints(start, queueOf(counts)));
-      return [last && last.count - 10, next && next.count - 10];
+      const last = appendEnd(start, pendingCheckpoints(start, queueOf(counts)));
+      return last && last.count - 10;
     };
-    expect(end([])).to.deep.equal([undefined, undefined]);
-    expect(end([5])).to.deep.equal([5, undefined]);
-    expect(end([60, 4, 1])).to.deep.equal([64, 65]);
-    expect(end([60, 5])).to.deep.equal([60, 65]);
-    expect(end([100])).to.deep.equal([64, 100]);
+    expect(end([])).to.equal(undefined);
+    expect(end([5])).to.equal(5);
+    expect(end([60, 4, 1])).to.equal(64);
+    expect(end([60, 5])).to.equal(60);
+    expect(end([100])).to.equal(64);
+    expect(end([31, 2, 32])).to.equal(33);
   });
 
-  it("are passed to the contract as words, or as zeros if there is none", () => {
-    const [checkpoint] = pendingCheckpoints(start, queueOf([1]));
-    const chain = foldQueue(start.appendedChain, 1n);
-    expect(checkpointWords(checkpoint, 77)).to.deep.equal({ sequence: "3", chain, count: "11", timestamp: "77" });
-    expect(checkpointWords(undefined, 77)).to.deep.equal({
-      sequence: "0",
-      chain: start.appendedChain,
-      count: "0",
-      timestamp: "0",
-    });
+  it("let an append include the whole queue or more than 32 leaves, as the contract requires", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 70 }), { minLength: 1, maxLength: 8 }), (counts) => {
+        const queue = queueOf(counts);
+        const length = appendEnd(start, pendingCheckpoints(start, queue))!.count - 10;
+        expect(length).to.be.within(Math.min(queue.length, CHECKPOINT_LEAVES + 1), MAX_APPEND_LEAVES);
+      }),
+      runs(100),
+    );
   });
 
   it("are not computed from a malformed queue", () => {
     const queue = queueOf([2]);
     expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, appended: -1 }, queue), /appended/);
-    expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, firstPending: TREE_CAPACITY + 1 }, queue));
-    expectCode("INVALID_HEX", () => pendingCheckpoints({ ...start, appendedChain: "0x" }, queue), /chain/);
+    expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, lastAppended: TREE_CAPACITY + 1 }, queue));
     expectCode("INVALID_ARGUMENT", () => pendingCheckpoints(start, undefined as never), /array/);
     expectCode("INVALID_ARGUMENT", () => pendingCheckpoints(start, [undefined as never]));
     expectCode("INVALID_FIELD_ELEMENT", () => pendingCheckpoints(start, [{ leaf: -1n, blockNumber: 1 }]));
-    expectCode("INVALID_INTEGER", () => checkpointWords(pendingCheckpoints(start, queue)[0], -1), /timestamp/);
   });
 });

@@ -95,11 +95,12 @@ describe("the pool's history", () => {
     expect(history.transaction(toBytes32(1n))).to.equal(undefined);
   });
 
-  it("closes a checkpoint when the block changes and when it has 64 leaves", () => {
+  it("closes a checkpoint when the block changes and when it has 32 leaves", () => {
     const payments = Array.from({ length: 40 }, (_, i) => payment(1, 2 * i));
     const { checkpoints } = historyOf([...payments, deposit(2, 80)]).summary();
     expect(checkpoints.map(({ start, leaves, blockNumber }) => [start, leaves, blockNumber])).to.deep.equal([
-      [0, 64, 1],
+      [0, 32, 1],
+      [32, 32, 1],
       [64, 16, 1],
       [80, 1, 2],
     ]);

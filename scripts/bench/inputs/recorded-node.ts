@@ -134,12 +134,11 @@ export class RecordedNode {
   #call(data: string): string {
     const asked = poolInterface.parseTransaction({ data });
     const [size, appended] = [this.#leaves, this.#appended];
-    const queue = { size, appended, chain: word(0), appendedChain: word(0), firstPending: 0, open: 0 };
     const answers: Record<string, unknown> = {
       token: TOKEN,
       smallestDeposit: 1n,
       EMPTY_ROOT: emptyRoots()[TREE_DEPTH],
-      queue: [...Object.values(queue), 0, 0, 0],
+      queue: [size, appended, 0, 0, 0, 0, 0],
       paymentVerifier: TOKEN,
       withdrawalVerifier: TOKEN,
       noteAppendVerifier: TOKEN,

@@ -70,7 +70,7 @@ export async function payers(world: PoolWorld, count: number, notes: number): Pr
     }
     all.push(own);
   }
-  while (world.queue.groups().length > 0) await world.append();
+  while (world.queue.size > world.queue.appended) await world.append();
   return all;
 }
 

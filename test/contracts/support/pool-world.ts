@@ -18,7 +18,7 @@ import {
   type WithdrawalFields,
 } from "../../world/statements.ts";
 import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
-import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
+import { type AppendCall, QueueModel } from "./queue-model.ts";
 
 /** A withdrawal in the form that the contract's `withdraw` takes. */
 export type ProvedWithdrawal = Withdrawal & { readonly statementHash: bigint };
@@ -30,7 +30,7 @@ export const withHash = (withdrawal: Withdrawal): ProvedWithdrawal => ({
 });
 
 /** Arguments of `append`. */
-export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
+export type AppendArguments = [newRoot: bigint, leaves: readonly bigint[], proof: readonly string[], sequence: bigint];
 
 /** A pool with its oracle: the tree and the queue that this class's calls must produce. */
 export class PoolWorld {
@@ -62,6 +62,11 @@ export class PoolWorld {
     return this.deployed.pool;
   }
 
+  /** The contract's keccak chain after all leaves. */
+  async chain(): Promise<string> {
+    return this.pool.checkpoint((await this.pool.queue()).newest);
+  }
+
   async now(): Promise<number> {
     return (await this.deployed.connection.ethers.provider.getBlock("latest"))!.timestamp;
   }
@@ -72,8 +77,7 @@ export class PoolWorld {
   }
 
   /** Records in the oracle what a mined transaction queued, from its events. */
-  async record(receipt: TransactionReceipt): Promise<void> {
-    const block = await this.deployed.connection.ethers.provider.getBlock(receipt.blockNumber);
+  record(receipt: TransactionReceipt): void {
     for (const log of receipt.logs) {
       if (log.address !== this.deployed.poolAddress) continue;
       const event = this.pool.interface.parseLog(log);
@@ -81,14 +85,14 @@ export class PoolWorld {
       const { commitment, recipientCommitment, changeCommitment } = event.args.toObject();
       const leaves = event.name === "Settled" ? [recipientCommitment, changeCommitment] : [commitment];
       if (event.name === "Appended" || event.name === "Skipped") continue;
-      this.queue.push(leaves, receipt.blockNumber, block!.timestamp);
+      this.queue.push(leaves, receipt.blockNumber);
     }
   }
 
   async mined(sent: Promise<ContractTransactionResponse>): Promise<TransactionReceipt> {
     const receipt = await (await sent).wait();
     if (receipt === null) throw new Error("the transaction was not mined");
-    await this.record(receipt);
+    this.record(receipt);
     return receipt;
   }
 
@@ -139,7 +143,7 @@ export class PoolWorld {
     };
     const z = appendChallenge(statement);
     const signals = [newRoot, z, evaluateAppend(z, statement)];
-    return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.end, call.next];
+    return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.sequence];
   }
 
   /** Appends the first `count` pending checkpoints, in the contract and in the oracle. */
@@ -168,7 +172,5 @@ export const withdrawArgument = (withdrawal: ProvedWithdrawal): WithdrawArgument
   withdrawal as unknown as WithdrawArgument;
 
 type AppendTuple = Fixed<Parameters<Deployed["pool"]["append"]>>;
-export const appendTuple = (
-  args: AppendArguments,
-): [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]] =>
-  args as unknown as [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]];
+export const appendTuple = (args: AppendArguments): [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3]] =>
+  args as unknown as [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3]];

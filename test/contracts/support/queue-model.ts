@@ -1,35 +1,29 @@
 import { foldQueue } from "@sotto/protocol";
 
-/** A checkpoint in the form that the contract takes. */
-export interface Checkpoint {
-  readonly sequence: bigint;
-  readonly chain: string;
-  readonly count: bigint;
-  readonly timestamp: bigint;
-}
-
-const NO_CHECKPOINT: Checkpoint = { sequence: 0n, chain: `0x${"00".repeat(32)}`, count: 0n, timestamp: 0n };
-
-const CHECKPOINT_LEAVES = 64;
-const GRACE_SECONDS = 120;
+/** Maximum number of leaves in a checkpoint. */
+const CHECKPOINT_LEAVES = 32;
+/** Maximum number of leaves in an append. */
+const APPEND_LEAVES = 64;
 
 interface QueuedLeaf {
   readonly leaf: bigint;
   readonly block: number;
-  readonly timestamp: number;
 }
 
-/** Consecutive pending leaves, with their checkpoint. */
-export interface Group {
+/** A pending checkpoint. */
+export interface Checkpoint {
   readonly leaves: readonly bigint[];
-  readonly end: Checkpoint;
+  readonly sequence: bigint;
+  /** The keccak chain after its last leaf. */
+  readonly chain: string;
+  /** Number of leaves queued since deployment, up to and including its last one. */
+  readonly count: number;
 }
 
 export interface AppendCall {
   readonly startIndex: number;
   readonly leaves: readonly bigint[];
-  readonly end: Checkpoint;
-  readonly next: Checkpoint;
+  readonly sequence: bigint;
 }
 
 /**
@@ -40,8 +34,9 @@ export class QueueModel {
   readonly ringSize: number;
   #pending: QueuedLeaf[] = [];
   #appended = 0;
-  #appendedChain: string = NO_CHECKPOINT.chain;
-  #firstPending = 0n;
+  #appendedChain = `0x${"00".repeat(32)}`;
+  #lastAppended = 0n;
+  #due = 0;
 
   constructor(ringSize = 4096) {
     this.ringSize = ringSize;
@@ -55,16 +50,26 @@ export class QueueModel {
     return this.#appended + this.#pending.length;
   }
 
-  get firstPending(): bigint {
-    return this.#firstPending;
+  /** Number of leaves ever queued at the time of the last append. */
+  get due(): number {
+    return this.#due;
+  }
+
+  get lastAppended(): bigint {
+    return this.#lastAppended;
   }
 
   get appendedChain(): string {
     return this.#appendedChain;
   }
 
-  /** Pending checkpoints in order. A new checkpoint begins if the block changes or if the last one has 64 leaves. */
-  groups(pending: readonly QueuedLeaf[] = this.#pending): Group[] {
+  /** The keccak chain after all leaves. */
+  get chain(): string {
+    return this.checkpoints().at(-1)?.chain ?? this.#appendedChain;
+  }
+
+  /** Pending checkpoints in order. A new checkpoint begins if the block changes or if the last one has 32 leaves. */
+  checkpoints(pending: readonly QueuedLeaf[] = this.#pending): Checkpoint[] {
     const runs: QueuedLeaf[][] = [];
     for (const entry of pending) {
       const run = runs.at(-1);
@@ -76,52 +81,51 @@ export class QueueModel {
     return runs.map((run, i) => {
       for (const { leaf } of run) chain = foldQueue(chain, leaf);
       count += run.length;
-      const timestamp = BigInt(run[0]!.timestamp);
-      const end = { sequence: this.#firstPending + BigInt(i), chain, count: BigInt(count), timestamp };
-      return { leaves: run.map(({ leaf }) => leaf), end };
+      return { leaves: run.map(({ leaf }) => leaf), sequence: this.#lastAppended + BigInt(i + 1), chain, count };
     });
   }
 
-  /** Whether this many leaves fit in this block: closed checkpoints must fit in the ring, and one more may be open. */
+  /** Whether this many leaves fit in this block: all but one slot of the ring may have pending checkpoints. */
   accepts(leaves: number, block: number): boolean {
-    const added = Array.from({ length: leaves }, () => ({ leaf: 1n, block, timestamp: 0 }));
-    return this.groups([...this.#pending, ...added]).length <= this.ringSize + 1;
+    const added = Array.from({ length: leaves }, () => ({ leaf: 1n, block }));
+    return this.checkpoints([...this.#pending, ...added]).length < this.ringSize;
   }
 
-  push(leaves: readonly bigint[], block: number, timestamp: number): void {
-    for (const leaf of leaves) this.#pending.push({ leaf, block, timestamp });
+  push(leaves: readonly bigint[], block: number): void {
+    for (const leaf of leaves) this.#pending.push({ leaf, block });
   }
 
   /** The append of the first `count` checkpoints. */
   appendCall(count: number): AppendCall {
-    const groups = this.groups();
-    const taken = groups.slice(0, count);
-    const end = taken.at(-1)?.end;
-    if (end === undefined || count > groups.length)
-      throw new Error(`cannot append ${count} checkpoints: ${groups.length} are pending`);
-    const leaves = taken.flatMap((group) => group.leaves);
-    return { startIndex: this.#appended, leaves, end, next: groups[count]?.end ?? NO_CHECKPOINT };
+    const taken = this.checkpoints().slice(0, count);
+    const end = taken.at(-1);
+    if (end === undefined || taken.length !== count)
+      throw new Error(`cannot append ${count} checkpoints: ${taken.length} are pending`);
+    return { startIndex: this.#appended, leaves: taken.flatMap(({ leaves }) => leaves), sequence: end.sequence };
   }
 
   /** Maximum number of checkpoints in one append. */
   longest(): number {
-    const limit = BigInt(this.#appended + CHECKPOINT_LEAVES);
-    return this.groups().filter(({ end }) => end.count <= limit).length;
+    return this.checkpoints().filter(({ count }) => count <= this.#appended + APPEND_LEAVES).length;
   }
 
-  /** Minimum number of checkpoints in an append at this time: those older than 120 s, as far as 64 leaves allow. */
-  shortest(now: number): number {
-    const old = this.groups().filter(({ end }) => BigInt(now) - end.timestamp > BigInt(GRACE_SECONDS)).length;
-    return Math.max(1, Math.min(this.longest(), old));
+  /**
+   * Minimum number of checkpoints in an append: all leaves that were queued when the last append landed, or more than 32.
+   */
+  shortest(): number {
+    const enough = Math.min(this.#due, this.#appended + CHECKPOINT_LEAVES + 1);
+    return this.checkpoints().findIndex(({ count }) => count >= enough) + 1;
   }
 
   /** Moves the first `count` checkpoints into the tree. */
   consume(count: number): readonly bigint[] {
-    const { leaves, end } = this.appendCall(count);
+    const end = this.checkpoints()[count - 1]!;
+    const { leaves } = this.appendCall(count);
+    this.#due = this.size;
     this.#pending = this.#pending.slice(leaves.length);
     this.#appended += leaves.length;
     this.#appendedChain = end.chain;
-    this.#firstPending += BigInt(count);
+    this.#lastAppended = end.sequence;
     return leaves;
   }
 }

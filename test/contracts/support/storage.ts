@@ -1,18 +1,18 @@
 import type { Deployed } from "./deploy.ts";
 
-/** Storage slots of the queue in NoteTree: the packed counters, the two chains, the ring. */
+/** Storage slots of the queue in NoteTree: the packed counters and the ring. */
 const STATE_SLOT = 0n;
-const RING_SLOT = 3n;
+const RING_SLOT = 1n;
 
 /** The packed counters, lowest bits first: name and width, as declared in NoteQueue.State. */
 const LAYOUT = [
   ["size", 32],
   ["appended", 32],
-  ["firstPending", 32],
-  ["open", 32],
-  ["openLeaves", 8],
-  ["openBlock", 64],
-  ["openTimestamp", 48],
+  ["due", 32],
+  ["lastAppended", 32],
+  ["newest", 32],
+  ["newestLeaves", 8],
+  ["newestBlock", 64],
 ] as const;
 
 type Counters = Record<(typeof LAYOUT)[number][0], bigint>;

@@ -23,7 +23,7 @@ struct WithdrawalStep {
     uint256 output;
 }
 
-/// @dev A proved append; the checkpoints depend on when its leaves were queued.
+/// @dev A proved append; the number of its checkpoint depends on when its leaves were queued.
 struct AppendStep {
     uint256 oldRoot;
     uint256 newRoot;

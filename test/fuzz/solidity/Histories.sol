@@ -5,7 +5,7 @@ import {ForgedCalls} from "./ForgedCalls.sol";
 import {Properties} from "./Properties.sol";
 import {RecordedCalls} from "./RecordedCalls.sol";
 
-/// @dev Pool with a ring of two checkpoints, so that its queue is often full.
+/// @dev Pool with a ring of four checkpoints, so that its queue is often full.
 string constant SMALL_RING_POOL = "project/contracts/test/SmallRingPool.sol:SmallRingPool";
 /// @dev The same with all seeded bugs, none of them active (support/generate.ts).
 string constant SEEDED_POOL = "project/test/fuzz/solidity/generated/test/SmallRingPool.sol:SmallRingPool";
@@ -32,7 +32,7 @@ abstract contract RecordedPool is Properties {
 /// @title The properties over any history
 abstract contract OwnHistory is Properties {
     constructor(uint256 property, uint256 bug) {
-        world = _world(bug == 0 ? SMALL_RING_POOL : SEEDED_POOL, 2, true);
+        world = _world(bug == 0 ? SMALL_RING_POOL : SEEDED_POOL, 4, true);
         world.setSalt(property);
         world.begin();
         if (bug != 0) world.seedBug(bug);
@@ -56,7 +56,7 @@ abstract contract OwnHistory is Properties {
 /// @title The properties with a token that misbehaves
 abstract contract HostileToken is Properties {
     constructor(uint256 property, uint256 bug) {
-        world = _world(bug == 0 ? SMALL_RING_POOL : SEEDED_POOL, 2, false);
+        world = _world(bug == 0 ? SMALL_RING_POOL : SEEDED_POOL, 4, false);
         world.setSalt(property);
         world.begin();
         if (bug != 0) world.seedBug(bug);

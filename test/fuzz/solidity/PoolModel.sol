@@ -16,14 +16,21 @@ interface IToken {
 /// reads the pool's events, updates itself, and records in `broken` which property of docs/properties.md the call broke.
 /// The properties that are about a state are functions that return a problem, or an empty text.
 abstract contract PoolModel {
-    uint256 internal constant GRACE = 120;
-    uint256 internal constant GROUP = 64;
+    /// @dev Maximum number of leaves in an append, and in a checkpoint.
+    uint256 internal constant APPEND = 64;
+    uint256 internal constant GROUP = 32;
 
+    /// @dev The leaves of a checkpoint. The checkpoint's sequence is its index in `groups` plus 1.
     struct Group {
         uint256 count;
         uint256 leaves;
         uint256 number;
-        uint256 timestamp;
+    }
+
+    /// @dev When a leaf was queued: the number of appends before it, and of leaves that waited before it.
+    struct Arrival {
+        uint256 appendCount;
+        uint256 waiting;
     }
 
     struct Payment {
@@ -64,10 +71,14 @@ abstract contract PoolModel {
     uint256[] public leaves;
     uint256[] internal amounts;
     bytes32[] internal chains;
+    Arrival[] private _arrivals;
     Group[] internal groups;
     bool internal groupOpen;
+    /// @dev Index in `groups`.
     uint256 internal firstPending;
     uint256 public appended;
+    /// @dev Number of leaves ever queued at the time of the last append.
+    uint256 private _due;
     uint256 internal root;
     Root[] internal roots;
     mapping(uint256 root => bool) internal knownRoot;
@@ -285,13 +296,18 @@ abstract contract PoolModel {
         bytes32 proved = appends[keccak256(abi.encode(root, newRoot, start, count))];
         if (proved == 0) _fail(10, "an append was executed that nobody proved");
         else if (proved != keccak256(abi.encode(moved))) _fail(3, "the tree got other leaves than the queue had");
-        uint256 due = _due();
         uint256 end = firstPending;
         while (end < groups.length && groups[end].count < start + count) ++end;
         if (end == groups.length || groups[end].count != start + count)
             return _fail(3, "an append splits a checkpoint");
-        if (start + count < due) _fail(4, "an append left old leaves behind that fit");
+        if (count < _shortest()) _fail(4, "an append left old leaves behind that fit");
+        for (uint256 i = start + count; i < leaves.length; ++i) {
+            // Number of appends, with this one, that did not include the leaf.
+            uint256 missed = roots.length + 1 - _arrivals[i].appendCount;
+            if (missed >= 2 + _arrivals[i].waiting / (GROUP + 1)) _fail(4, "a leaf waits for too many appends");
+        }
         appended = start + count;
+        _due = leaves.length;
         firstPending = end + 1;
         if (firstPending == groups.length) groupOpen = false;
         root = newRoot;
@@ -310,12 +326,13 @@ abstract contract PoolModel {
     function _made(uint256 commitment, uint256 amount) private {
         if (commitment == 0 || commitment >= FIELD_MODULUS) _fail(3, "a leaf is not a field element, or 0");
         bytes32 chain = leaves.length == 0 ? bytes32(0) : chains[leaves.length - 1];
+        _arrivals.push(Arrival(roots.length, leaves.length - appended));
         leaves.push(commitment);
         amounts.push(amount);
         chains.push(keccak256(abi.encode(chain, commitment)));
         unspent += amount;
         if (!groupOpen || groups[groups.length - 1].number != number || groups[groups.length - 1].leaves == GROUP) {
-            groups.push(Group(leaves.length - 1, 0, number, time));
+            groups.push(Group(leaves.length - 1, 0, number));
             groupOpen = true;
         }
         Group storage group = groups[groups.length - 1];
@@ -331,29 +348,19 @@ abstract contract PoolModel {
 
     // ================================================================================================= CHECKPOINTS ==
 
-    /// @dev Leaves that an append must reach at least: those older than the grace period, as far as 64 leaves allow.
-    function _due() internal view returns (uint256 count) {
-        count = 0;
-        for (uint256 i = firstPending; i < groups.length; ++i) {
-            if (time - groups[i].timestamp <= GRACE || groups[i].count > appended + GROUP) break;
-            count = groups[i].count;
-        }
+    /// @dev Minimum number of leaves in an append: those that were queued when the last append landed, or 33.
+    function _shortest() internal view returns (uint256) {
+        uint256 late = _due - appended;
+        return late > GROUP ? GROUP + 1 : late;
     }
 
     function _chainAt(uint256 count) internal view returns (bytes32) {
         return count == 0 ? bytes32(0) : chains[count - 1];
     }
 
-    /// @dev The checkpoint with this sequence as the contract takes it; zeros if there is none.
-    function _checkpoint(uint256 sequence) internal view returns (INoteTree.Checkpoint memory point) {
-        if (sequence >= groups.length) return point;
-        Group storage group = groups[sequence];
-        return INoteTree.Checkpoint(sequence, _chainAt(group.count), group.count, group.timestamp);
-    }
-
     /// @dev Number of pending checkpoints that fit into one append.
     function _longest() internal view returns (uint256 count) {
-        for (uint256 i = firstPending; i < groups.length && groups[i].count <= appended + GROUP; ++i) ++count;
+        for (uint256 i = firstPending; i < groups.length && groups[i].count <= appended + APPEND; ++i) ++count;
     }
 
     // ================================================================================================== PROPERTIES ==
@@ -376,9 +383,14 @@ abstract contract PoolModel {
     function order() external view returns (string memory) {
         INoteTree.QueueState memory state = pool.queue();
         if (state.size != leaves.length) return "the number of leaves differs";
-        if (state.chain != _chainAt(leaves.length)) return "a queued leaf was lost, changed or reordered";
-        if (state.appended != appended || state.appendedChain != _chainAt(appended)) return "the tree has other leaves";
-        if (state.firstPending != firstPending) return "the first pending checkpoint differs";
+        if (state.newest != groups.length || state.lastAppended != firstPending) return "the checkpoints differ";
+        for (uint256 i = firstPending; i < groups.length; ++i) {
+            if (pool.checkpoint(i + 1) != _chainAt(groups[i].count))
+                return "a queued leaf was lost, changed or reordered";
+        }
+        bytes32 chain = pool.checkpoint(state.lastAppended);
+        if (state.appended != appended || chain != _chainAt(appended)) return "the tree has other leaves";
+        if (state.due != _due) return "the leaves that the next append must reach differ";
         return broken[3];
     }
 

@@ -101,11 +101,7 @@ abstract contract RecordedCalls is ForgedCalls {
         AppendStep storage move = _appends[step.index];
         uint256 end = firstPending;
         while (end + 1 < groups.length && groups[end].count < move.startIndex + move.leaves.length) ++end;
-        return
-            abi.encodeCall(
-                INoteTree.append,
-                (move.newRoot, move.leaves, move.proof, _checkpoint(end), _checkpoint(end + 1))
-            );
+        return abi.encodeCall(INoteTree.append, (move.newRoot, move.leaves, move.proof, end + 1));
     }
 
     /// @notice Each recorded exit of an unspent note can be executed: the owner gets the proved amount.

@@ -143,7 +143,7 @@ export class TestChain {
   async #makeRoot(): Promise<void> {
     const receipt = await this.deposit();
     const { appendDeposit } = await import("../../world/append.ts");
-    this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt, this.provider);
+    this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt);
   }
 }
 

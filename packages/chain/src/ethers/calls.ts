@@ -41,8 +41,8 @@ export function withdrawCall(pool: string, withdrawal: WithdrawalCall): Contract
 
 /** Moves queued notes into the tree. Anyone may send it. */
 export function appendCall(pool: string, append: AppendCall): ContractCall {
-  const { newRoot, leaves, proof, end, next } = append;
-  const data = poolInterface.encodeFunctionData("append", [newRoot, leaves, proof, end, next]);
+  const { newRoot, leaves, proof, sequence } = append;
+  const data = poolInterface.encodeFunctionData("append", [newRoot, leaves, proof, sequence]);
   return { to: parseAddress(pool, "pool"), data };
 }
 

@@ -1,7 +1,5 @@
 import {
   appendEnd,
-  type CheckpointWords,
-  checkpointWords,
   type NoteTree,
   pendingCheckpoints,
   prepareAppend,
@@ -9,7 +7,6 @@ import {
   type QueueStart,
 } from "@sotto/protocol";
 import { ChainError } from "../errors.ts";
-import { type ChainSource, readBlock } from "../source.ts";
 
 /** The arguments of the pool's `append`, which moves queued notes into the tree. */
 export interface AppendCall {
@@ -19,10 +16,8 @@ export interface AppendCall {
   leaves: readonly string[];
   /** Proof of the circuit note_append: eight decimal words in the order of IVerifier.sol. */
   proof: readonly string[];
-  /** The checkpoint at which the append ends. */
-  end: CheckpointWords;
-  /** The checkpoint after `end`; zeros if there is none. The contract uses it to refuse an append that is too short. */
-  next: CheckpointWords;
+  /** Number of the checkpoint at which the append ends, decimal. */
+  sequence: string;
 }
 
 /** Proves appends; for example a prover of @sotto/prover. */
@@ -37,8 +32,6 @@ export interface AppendProver {
 
 /** What the proof of an append is made from. */
 export interface AppendOptions {
-  /** Source of the timestamps of the checkpoints' blocks. */
-  chain: ChainSource;
   /** EIP-155 id of the pool's chain. The proof is valid for this chain and pool only. */
   chainId: bigint;
   /** Address of the pool, 20 bytes, hex with 0x. */
@@ -60,11 +53,11 @@ export interface AppendOptions {
 /**
  * Proves the next append, with as many leaves as possible.
  * @returns undefined if the queue is empty
- * @throws ChainError PROOF_MISMATCH, NODE_INCONSISTENT
+ * @throws ChainError PROOF_MISMATCH
  */
 export async function proveAppend(options: AppendOptions): Promise<AppendCall | undefined> {
-  const { chain, chainId, pool, start, queue, prover, signal } = options;
-  const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
+  const { chainId, pool, start, queue, prover, signal } = options;
+  const end = appendEnd(start, pendingCheckpoints(start, queue));
   if (end === undefined) return undefined;
   const leaves = queue.slice(0, end.count - start.appended).map(({ leaf }) => leaf);
   const prepared = prepareAppend({ chainId, pool, tree: await options.tree(), leaves });
@@ -78,7 +71,6 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
     newRoot: String(prepared.newRoot),
     leaves: leaves.map(String),
     proof: proved.proof,
-    end: checkpointWords(end, (await readBlock(chain, end.blockNumber)).timestamp),
-    next: checkpointWords(next, next ? (await readBlock(chain, next.blockNumber)).timestamp : 0),
+    sequence: String(end.sequence),
   };
 }

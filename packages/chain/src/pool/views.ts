@@ -47,14 +47,9 @@ export function poolViews(source: ChainSource, pool: Address): PoolViews {
     isKnownRoot: async (root, block) => BigInt(await one("isKnownRoot", [root], block)) === 1n,
     root: async (block) => BigInt(await one("root", [], block)),
     async queue(block) {
-      const words = await readWords(source, { to: pool, data: poolCalldata("queue", []), name: "queue" }, 9, block);
-      const [size, appended, , appendedChain, firstPending] = words;
-      return {
-        size: Number(size),
-        appended: Number(appended),
-        appendedChain: appendedChain!,
-        firstPending: Number(firstPending),
-      };
+      const words = await readWords(source, { to: pool, data: poolCalldata("queue", []), name: "queue" }, 7, block);
+      const [size, appended, , lastAppended] = words.map(Number);
+      return { size: size!, appended: appended!, lastAppended: lastAppended! };
     },
   };
 }

@@ -74,7 +74,7 @@ export class MemoryChain implements ChainSource {
 
   /** The pool's queue: nothing is ever appended. */
   async call(): Promise<string> {
-    return `0x${[this.size, ...Array<number>(8).fill(0)].map(word).join("")}`;
+    return `0x${[this.size, ...Array<number>(6).fill(0)].map(word).join("")}`;
   }
 }
 

@@ -98,7 +98,6 @@ export class NoteAppender {
     const blocks = ledger.leafBlocks(start.appended);
     const queue = ledger.leaves.slice(start.appended).map((leaf, i) => ({ leaf, blockNumber: blocks[i]! }));
     const append = await proveAppend({
-      chain: this.#chain,
       chainId: this.pool.chainId,
       pool: this.pool.pool,
       start,

@@ -5,10 +5,9 @@ export const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
 /** The storage of the local pool. */
 export interface PoolState {
   leaves: bigint[];
-  /** Number of leaves in the tree, the keccak chain up to the last leaf, and the checkpoint of the next leaf. */
+  /** Number of leaves in the tree, and the checkpoint at which it ends. */
   appended: number;
-  appendedChain: string;
-  firstPending: number;
+  lastAppended: number;
   root: bigint;
   roots: Set<bigint>;
   /** Digest by nullifier. */
@@ -16,12 +15,10 @@ export interface PoolState {
 }
 
 export function emptyState(): PoolState {
-  const appendedChain = `0x${"0".repeat(64)}`;
   return {
     leaves: [],
     appended: 0,
-    appendedChain,
-    firstPending: 0,
+    lastAppended: 0,
     root: EMPTY_ROOT,
     roots: new Set(),
     spent: new Map(),

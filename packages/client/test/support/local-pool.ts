@@ -4,7 +4,6 @@ import {
   depositAuthorizationNonce,
   depositBlinding,
   FIELD_MODULUS,
-  foldQueue,
   NoteTree,
   noteCommitment,
   paymentContext,
@@ -149,18 +148,17 @@ export class LocalPool implements LocalContract {
   #append(args: Result): Log {
     const state = this.#state;
     const leaves: bigint[] = [...args["leaves"]];
-    const { count, chain, sequence } = args["end"] as { count: bigint; chain: string; sequence: bigint };
-    check(Number(count) === state.appended + leaves.length && leaves.length <= 64, "InvalidLeafCount");
-    const folded = leaves.reduce((value, leaf) => foldQueue(value, leaf), state.appendedChain);
-    check(folded === chain, "LeavesMismatch");
-    const tree = new NoteTree(state.leaves.slice(0, Number(count)));
+    check(leaves.length >= 1 && leaves.length <= 64, "InvalidLeafCount");
+    check(args["sequence"] > state.lastAppended, "UnknownCheckpoint");
+    const appended = state.appended + leaves.length;
+    const tree = new NoteTree(state.leaves.slice(0, appended));
     check(
       leaves.every((leaf, i) => leaf === state.leaves[state.appended + i]),
       "LeavesMismatch",
     );
     check(tree.root === args["newRoot"], "InvalidAppendProof");
     const startIndex = state.appended;
-    Object.assign(state, { appended: Number(count), appendedChain: chain, firstPending: Number(sequence) + 1 });
+    Object.assign(state, { appended, lastAppended: Number(args["sequence"]) });
     state.root = tree.root;
     state.roots.add(tree.root);
     return poolInterface.encodeEventLog("Appended", [tree.root, startIndex, leaves.length]);
@@ -173,9 +171,8 @@ export class LocalPool implements LocalContract {
   view(call: Call): string {
     const { name, args } = parseCall(call);
     const word = [...args][0];
-    const { leaves, appended, appendedChain, firstPending, root, roots, spent } = this.#state;
-    const chain = leaves.slice(appended).reduce((value, leaf) => foldQueue(value, leaf), appendedChain);
-    const queue = [leaves.length, appended, chain, appendedChain, firstPending, 0, 0, 0, 0];
+    const { leaves, appended, lastAppended, root, roots, spent } = this.#state;
+    const queue = [leaves.length, appended, 0, lastAppended, 0, 0, 0];
     const values: Record<string, unknown> = {
       token: TOKEN,
       smallestDeposit: this.smallestDeposit,

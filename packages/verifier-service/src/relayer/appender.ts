@@ -1,6 +1,6 @@
 import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
-import { MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
+import { CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
 import { createTreeKernel } from "@sotto/prover/scan";
 import type { OutboxTransaction } from "../store/index.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
@@ -35,9 +35,9 @@ const PAUSE_MS = 5_000;
 const PAGE = 10_000;
 
 /**
- * Moves queued notes into the tree. A proof takes about a second, so it is made while the rounds continue. The next append is
- * proved for the tree as it will be after those that are sent, so several can be in one block. Anyone may append: if another
- * sender appends first, the proofs are lost, and the next one starts from the chain's state.
+ * Moves queued notes into the tree. A proof takes about a second, so it is made while the rounds continue. If the next append
+ * has more than 32 notes, it is proved for the tree as it will be after those that are sent, so several can be in one block.
+ * Anyone may append: if another sender appends first, the proofs are lost, and the next one starts from the chain's state.
  */
 export class Appender {
   readonly #context: RelayerContext;
@@ -128,6 +128,8 @@ export class Appender {
     const from = this.#planned.at(-1)?.end.appended ?? appended;
     const queued = (await store.ledger.leafCount()) - from;
     if (queued === 0) return false;
+    // The contract accepts a short append only if it includes everything that was queued when the one before it landed.
+    if (this.#planned.length > 0 && queued <= CHECKPOINT_LEAVES) return false;
     if (queued >= MAX_APPEND_LEAVES || config.appendAfter === 0) return true;
     const [oldest] = await store.ledger.leaves(from, 1);
     const block = oldest && (await chain.block(oldest.block_number));
@@ -188,7 +190,6 @@ export class Appender {
     const rows = await store.ledger.leaves(start.appended, 3 * MAX_APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
     const append = await proveAppend({
-      chain,
       chainId: pool.chainId,
       pool: pool.pool,
       start,
@@ -197,8 +198,7 @@ export class Appender {
       tree: () => this.#treeAt(start.appended),
     });
     if (append === undefined) return undefined;
-    const { sequence, chain: appendedChain, count } = append.end;
-    const end = { appended: Number(count), appendedChain, firstPending: Number(sequence) + 1 };
+    const end = { appended: start.appended + append.leaves.length, lastAppended: Number(append.sequence) };
     return { data: appendCall(pool.pool, append).data, start, end, newRoot: append.newRoot, sent: false };
   }
 

@@ -1,5 +1,6 @@
 // All events of a pool in memory, and the queries that the pages need. Contains no I/O.
 import { type PoolEvent, type QueueCounts, queuedLeaves } from "@sotto/chain";
+import { CHECKPOINT_LEAVES } from "@sotto/protocol";
 import { toBytes32 } from "../lib/bytes32.ts";
 import type {
   AppendRow,
@@ -15,8 +16,6 @@ import type {
 } from "./pool-feed-api.ts";
 
 export const HOUR = 3600;
-/** Maximum leaves of a checkpoint: NoteQueue.CHECKPOINT_LEAVES of the contract. */
-const CHECKPOINT_LEAVES = 64;
 /** Maximum length of a searched text: a word in hexadecimal or decimal digits. */
 const MAX_SEARCH_CHARACTERS = 80;
 
@@ -120,7 +119,7 @@ export class PoolHistory {
     };
   }
 
-  /** The contract closes a checkpoint when the block changes or when it has 64 leaves. */
+  /** The contract closes a checkpoint when the block changes or when it has 32 leaves. */
   #checkpoints(): PendingCheckpoint[] {
     const found: PendingCheckpoint[] = [];
     for (let leaf = this.#totals.inTree; leaf < this.#totals.notes; leaf += 1) {

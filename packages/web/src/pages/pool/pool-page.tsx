@@ -75,7 +75,7 @@ function Reading({ phase, summary, height }: FeedState) {
   );
 }
 
-/** An append must cover checkpoints of this age, seconds: NoteTree.APPEND_GRACE. */
+/** The queue is marked as late if its oldest note has waited longer, seconds. By default, a service appends after 30. */
 const LATE_SECONDS = 120;
 
 function Totals({ summary }: { readonly summary: PoolSummary }) {
