@@ -17,7 +17,7 @@ export type Generator = () => Promise<GeneratedFile>;
  * @returns a line for the user, with the written files
  * @throws CommandError GENERATED_STALE with the files that differ, if `check` is set
  */
-export async function generate(generators: Generator[], check: boolean): Promise<string> {
+export async function generate(generators: readonly Generator[], check: boolean): Promise<string> {
   const files: GeneratedFile[] = [];
   for (const generator of generators) files.push(await generator());
   const stale = files.filter(({ path, content }) => !existsSync(path) || readFileSync(path, "utf8") !== content);

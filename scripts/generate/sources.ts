@@ -2,19 +2,15 @@
 // compares keys, verifiers and artifacts with the lock.
 import { generateRecording } from "../fuzz/recording.ts";
 import { checkLock } from "../setup/lock.ts";
-import { generateAbi } from "./abi.ts";
-import { generateCircuits } from "./circuits.ts";
-import { generateConstants } from "./constants.ts";
 import { type Generator, runGenerators } from "./generated-file.ts";
-import { generateLock } from "./lock.ts";
-import { generateValidator } from "./validator.ts";
+import { generators } from "./generators.ts";
 
-const checkArtifacts: Generator = async () => {
-  if (process.argv.includes("--check")) checkLock();
-  return generateLock();
+const check = process.argv.includes("--check");
+
+/** Proves again only what has changed, and nothing at all with --check. The proofs need the keys that the lock pins. */
+const recording: Generator = async () => {
+  if (check) checkLock();
+  return generateRecording(check);
 };
 
-/** Proves again only what has changed, and nothing at all with --check. */
-const recording: Generator = () => generateRecording(process.argv.includes("--check"));
-
-await runGenerators(generateCircuits, generateConstants, generateAbi, generateValidator, checkArtifacts, recording);
+await runGenerators(...generators, recording);

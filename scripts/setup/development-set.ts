@@ -1,11 +1,10 @@
 // The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
-import { existsSync } from "node:fs";
 import { compressFile } from "../circuits/compress.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 import { ensureKeys, KeyMaker } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
-import { exportVerifier, verifierPath } from "./verifiers/export.ts";
+import { checkVerifier, exportVerifier } from "./verifiers/export.ts";
 import { stopSnarkjs } from "./verifiers/stop-snarkjs.ts";
 
 const SET = "development";
@@ -38,18 +37,16 @@ async function compressKeys(names: readonly CircuitName[]): Promise<void> {
   }
 }
 
-async function exportVerifiers(names: readonly CircuitName[], check: boolean): Promise<void> {
+async function forVerifiers(
+  names: readonly CircuitName[],
+  use: typeof checkVerifier | typeof exportVerifier,
+): Promise<void> {
   try {
-    for (const name of names) await exportVerifier(name, SET, check);
+    for (const name of names) await use(name, SET);
   } finally {
     await stopSnarkjs();
   }
 }
-
-const hasVerifier = (name: CircuitName): boolean => {
-  const path = verifierPath(name);
-  return path === undefined || existsSync(path);
-};
 
 /**
  * Makes the missing and stale files of the development set and pins them.
@@ -60,10 +57,7 @@ export async function makeDevelopmentSet(names: readonly CircuitName[], compress
   const made = await makeKeys(names);
   if (compress) await compressKeys(names);
   writeManifest();
-  await exportVerifiers(
-    names.filter((name) => made.has(name) || !hasVerifier(name)),
-    false,
-  );
+  await forVerifiers(names, exportVerifier);
   writeLock(SET);
   return made;
 }
@@ -76,6 +70,6 @@ export async function checkDevelopmentSet(names: readonly CircuitName[]): Promis
   await makeKeys(names);
   await compressKeys(names);
   writeManifest();
-  await exportVerifiers(names, true);
+  await forVerifiers(names, checkVerifier);
   checkLock(names);
 }

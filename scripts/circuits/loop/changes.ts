@@ -1,17 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { readSources } from "../../../circuits/test/kit/sources.ts";
-import { sha256, toJson, writeAtomically } from "../files.ts";
-import { buildFolder } from "../paths.ts";
+import { VERIFIER_TEMPLATE } from "../../setup/verifiers/export.ts";
+import { sha256, sha256File, toJson, writeAtomically } from "../files.ts";
+import { buildFolder, circuitsFolder } from "../paths.ts";
 
 /** The file with the source hashes of each state whose tests passed, newest first. */
 const stamp = join(buildFolder, ".tested.json");
 
 type Hashes = Record<string, string>;
 
-/** SHA-256 of every circom file of the project, by its path below circuits/. */
+/** SHA-256 of the verifiers' template and of every circom file of the project, by its path relative to circuits/. */
 export function hashSources(): Hashes {
-  return Object.fromEntries([...readSources()].map(([path, text]) => [path, sha256(text)]));
+  const circuits = [...readSources()].map(([path, text]) => [path, sha256(text)]);
+  return Object.fromEntries([
+    ...circuits,
+    [relative(circuitsFolder, VERIFIER_TEMPLATE), sha256File(VERIFIER_TEMPLATE)],
+  ]);
 }
 
 /** Maximum number of states in the file. Because old states are kept, reverting a change needs no new test run. */

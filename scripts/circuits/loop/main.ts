@@ -12,15 +12,7 @@ import { circuitNames } from "../paths.ts";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
 import { circuitsOf, groupTests, testsOf } from "./select.ts";
-import {
-  buildContracts,
-  buildPackages,
-  generateSources,
-  recordHistory,
-  testCircuits,
-  testProofs,
-  testVerifiers,
-} from "./steps.ts";
+import { buildPackages, generateSources, recordHistory, testCircuits, testProofs, testVerifiers } from "./steps.ts";
 import { uncommitted } from "./uncommitted.ts";
 import { watchCircuits } from "./watch.ts";
 
@@ -30,16 +22,19 @@ async function turn(): Promise<void> {
   const changed = changedSince(sources);
   const stop = new AbortController();
   const compiled = compile();
-  const generated = compiled.then(makeKeys).then(generateSources);
   // A build error stops the tests.
-  const built = generated.then(buildPackages).catch((error: unknown) => {
-    stop.abort();
-    throw error;
-  });
+  const built = compiled
+    .then(makeKeys)
+    .then(generateSources)
+    .then(buildPackages)
+    .catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
   if (changed.length === 0) console.error("circuits: unchanged since their tests passed");
   else if (changed.length === Object.keys(sources).length) console.error("circuits: testing all circuits ...");
   else console.error(`circuits: testing what depends on ${changed.join(", ")} ...`);
-  const tested = changed.length === 0 ? [] : test(changed, { compiled, generated, built }, stop.signal);
+  const tested = changed.length === 0 ? [] : test(changed, { compiled, built }, stop.signal);
   await all([built, built.then(recordHistory), ...tested]);
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
@@ -52,9 +47,7 @@ async function turn(): Promise<void> {
 interface Build {
   /** The circuits, and their counts. */
   readonly compiled: Promise<void>;
-  /** Keys, verifiers and generated sources. */
-  readonly generated: Promise<void>;
-  /** The packages that contain generated sources. */
+  /** Keys, verifiers, generated sources and the packages that contain them. */
   readonly built: Promise<void>;
 }
 
@@ -64,8 +57,7 @@ function test(changed: readonly string[], build: Build, stop: AbortSignal): Prom
   return [
     testCircuits("attacks", attacks, changed, stop),
     build.compiled.then(() => testCircuits("gadgets and mains", circuits, changed, stop)),
-    // Not while the packages are written, which the chain's tests load.
-    all([build.built, build.generated.then(buildContracts)]).then(testVerifiers),
+    build.built.then(testVerifiers),
     build.built.then(() => testCircuits("protocol package", packages, changed)),
     build.built.then(() => testProofs(circuitsOf(changed))),
   ];

@@ -1,12 +1,8 @@
 // The steps of the loop that run other commands.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { generateAbi } from "../../generate/abi.ts";
-import { generateCircuits } from "../../generate/circuits.ts";
-import { generateConstants } from "../../generate/constants.ts";
 import { generate } from "../../generate/generated-file.ts";
-import { generateLock } from "../../generate/lock.ts";
-import { generateValidator } from "../../generate/validator.ts";
+import { generators } from "../../generate/generators.ts";
 import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
 import { circuitsFolder, root } from "../paths.ts";
 
@@ -46,7 +42,6 @@ async function test(what: string, command: string, args: string[], cwd: string, 
 
 /** Writes the generated sources: signal names, order and types, hashes, the ABI. */
 export async function generateSources(): Promise<void> {
-  const generators = [generateCircuits, generateConstants, generateAbi, generateValidator, generateLock];
   console.error(`generate: ${await generate(generators, false)}`);
 }
 
@@ -68,6 +63,7 @@ export async function testCircuits(
   changed: readonly string[],
   stop?: AbortSignal,
 ): Promise<void> {
+  if (files.length === 0) return;
   const env = { SOTTO_CHANGED_CIRCUITS: changed.join(",") };
   await test(what, "mocha", [...files, ...MOCHA], circuitsFolder, { env, ...(stop && { stop }) });
 }
@@ -78,13 +74,8 @@ export async function testProofs(circuits: readonly string[]): Promise<void> {
   if (circuits.length > 0) await test("proofs", "mocha", proofs, join(root, "packages", "prover"));
 }
 
-/** Compiles the exported verifiers. */
-export async function buildContracts(): Promise<void> {
-  await run("hardhat", ["build", "--quiet"], root);
-}
-
-/** Tests the compiled verifiers on a chain. */
+/** Compiles the exported verifiers and tests them on a chain. Needs the built packages. */
 export async function testVerifiers(): Promise<void> {
-  const verifiers = ["test", "mocha", "--no-compile", "test/contracts/verifiers.test.ts"];
+  const verifiers = ["test", "mocha", "test/contracts/verifiers.test.ts"];
   await test("verifiers", "hardhat", verifiers, root);
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expectRejected } from "@sotto/test-kit/rejection";
@@ -6,7 +6,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { circuitNames } from "../../circuits/paths.ts";
 import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
-import { exportVerifier, verifierPath } from "../verifiers/export.ts";
+import { checkVerifier, exportVerifier, VERIFIER_TEMPLATE, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 
 describe("artifacts lock", function () {
@@ -65,20 +65,40 @@ describe("exported verifiers", function () {
   slow(this, "keys, circuits and ceremonies are made");
   after(stopSnarkjs);
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
-    it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));
+    it(`${name}: equals the export of the tree's key, byte for byte`, () => checkVerifier(name, readLock().set));
 
   it("are named in the error if they were edited", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
     const copy = join(folder, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);
-    await exportVerifier("payment", "development", true, copy);
+    await checkVerifier("payment", "development", copy);
     appendFileSync(copy, "// a word more\n");
     const { message: edited } = await expectRejected("VERIFIER_STALE", () =>
-      exportVerifier("payment", "development", true, copy),
+      checkVerifier("payment", "development", copy),
     );
     expect(edited).to.include("PaymentVerifier.sol");
     const missing = join(folder, "none", "PaymentVerifier.sol");
-    await expectRejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, missing));
+    await expectRejected("VERIFIER_STALE", () => checkVerifier("payment", "development", missing));
+    rmSync(folder, { recursive: true });
+  });
+
+  it("are exported again if the template or the file changes, although the key does not", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
+    const [path, stamp, template] = ["PaymentVerifier.sol", ".exported", "verifier.sol.ejs"].map((file) =>
+      join(folder, file),
+    ) as [string, string, string];
+    copyFileSync(VERIFIER_TEMPLATE, template);
+    const run = () => exportVerifier("payment", "development", path, { stamp, template });
+    expect(await run()).to.equal(true);
+    const exported = readFileSync(path, "utf8");
+    expect(exported).to.equal(readFileSync(verifierPath("payment")!, "utf8"));
+    expect(await run(), "nothing changed").to.equal(false);
+    appendFileSync(path, "// a word more\n");
+    expect(await run(), "the file changed").to.equal(true);
+    expect(readFileSync(path, "utf8")).to.equal(exported);
+    appendFileSync(template, "// the template's last line\n");
+    expect(await run(), "the template changed").to.equal(true);
+    expect(readFileSync(path, "utf8")).to.include("// the template's last line");
     rmSync(folder, { recursive: true });
   });
 
