@@ -2,13 +2,11 @@
 // compares the counts of circuits.json with the result. Unchanged circuits are not compiled again.
 import { join } from "node:path";
 import { CommandError, runCommand } from "../lib/command.ts";
+import { MAX_COMPILERS } from "./circom.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
 import { type Compilation, compileCircuit } from "./compiler.ts";
 import { artifactPaths, type CircuitName, circuitsFolder, parseCircuitNames } from "./paths.ts";
 import type { R1csHeader } from "./r1cs-header.ts";
-
-/** Each compiler process takes a core and up to a few hundred megabytes. */
-const PARALLEL = 2;
 
 /** Compares a circuit's entry in circuits.json with its r1cs. @throws CommandError CIRCUITS_JSON_STALE */
 export function checkCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
@@ -54,7 +52,7 @@ export async function compileOnly(names: readonly CircuitName[]): Promise<Map<Ci
       stop.abort(error);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  await Promise.all(Array.from({ length: MAX_COMPILERS }, worker));
   stop.signal.throwIfAborted();
   return new Map(names.map((name) => [name, results.get(name)!]));
 }

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
-import { basename, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { CommandError } from "../lib/command.ts";
+import { runCircom } from "./circom.ts";
 import { artifactPaths, circomLibraryFolder, packageVersion, root } from "./paths.ts";
 import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";
 import { sourceHash } from "./sources.ts";
@@ -9,7 +9,6 @@ import { isFresh, writeStamp } from "./stamp.ts";
 
 /** --O2 removes every linear constraint; the counts of circuits.json are counts under this flag. */
 const FLAGS = ["--O2", "--r1cs", "--wasm", "--sym"];
-const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
 export interface Compilation extends R1csHeader {
   paths: ReturnType<typeof artifactPaths>;
@@ -21,7 +20,7 @@ export interface Compilation extends R1csHeader {
 interface CompileOptions {
   /** Called before a compilation, which can take a minute; not called if the result is cached. */
   onStart?: () => void;
-  /** Kills the compiler. */
+  /** Stops the compiler. */
   stop?: AbortSignal;
 }
 
@@ -63,30 +62,29 @@ export async function compileCircuit(
   return { ...readR1csHeader(paths.r1cs), paths, cached, seconds: (performance.now() - start) / 1000 };
 }
 
+/** The checkout and the folders above it, by their paths relative to it: circom opens no others. */
+function preopenFolders(): Record<string, string> {
+  const folders: Record<string, string> = {};
+  for (let folder = root; ; folder = dirname(folder)) {
+    folders[relative(root, folder) || "."] = folder;
+    if (folder === dirname(folder)) return folders;
+  }
+}
+
 /**
- * Runs circom in a child process, because it is synchronous WASM and exits its process on an error.
+ * Runs circom.
+ * @param stop stops the compiler
  * @throws CommandError CIRCOM_FAILED with circom's message
  */
 export async function circom(source: string, options: readonly string[], stop?: AbortSignal): Promise<void> {
-  const cli = join(root, "node_modules", "circom2", "cli.js");
-  // The sandbox resolves paths relative to the working directory, and circom prints them in its messages.
+  // The sandbox resolves paths relative to the checkout, and circom prints them in its messages.
   const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
-  const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  stop?.addEventListener("abort", () => child.kill());
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
-  const status = await new Promise<number | null>((resolve, reject) =>
-    child.once("error", reject).once("close", resolve),
-  );
-  const messages = output.replace(COLOUR, "").trim();
+  const { status, output } = await runCircom({ options: local, preopens: preopenFolders() }, stop);
   if (status !== 0) {
-    const reason = messages.replace(/\n\s+at .*/g, "") || "the compiler was stopped";
+    const reason = output.replace(/\n\s+at .*/g, "") || "the compiler was stopped";
     const message = `${relative(root, source)} does not compile\n\n${reason}`;
     throw new CommandError("CIRCOM_FAILED", message, { inLines: true });
   }
-  if (messages.includes("warning["))
-    console.error(messages.slice(messages.indexOf("warning["), messages.indexOf("template instances")).trim());
+  if (output.includes("warning["))
+    console.error(output.slice(output.indexOf("warning["), output.indexOf("template instances")).trim());
 }

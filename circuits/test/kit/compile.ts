@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -10,12 +9,10 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { Worker } from "node:worker_threads";
+import { runCircom } from "../../../scripts/circuits/circom.ts";
 import { buildFolder, packageVersion } from "../../../scripts/circuits/paths.ts";
 import { finishNames } from "./anonymous.ts";
-import type { CompileMessage, Level } from "./circom-worker.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
 import { closure, hashOf, locate, type Sources } from "./sources.ts";
 import { Symbols } from "./symbols.ts";
@@ -23,6 +20,13 @@ import { generate, type Inputs } from "./witness.ts";
 
 const VERSIONS = ["circom2", "circomlib"].map((name) => `${name}@${packageVersion(name)}`);
 const cacheFolder = join(buildFolder, "test");
+
+/**
+ * "full" is --O2, as shipped. "plain" is --O0: it keeps every constraint and every signal of the source, and wire i is
+ * label i, so a witness of one circuit can be read in another.
+ */
+export type Level = "full" | "plain";
+const FLAGS: Record<Level, string> = { full: "--O2", plain: "--O0" };
 
 export interface BuildFiles {
   r1cs: string;
@@ -90,38 +94,6 @@ const inFolder = (folder: string): Build =>
   });
 
 const started = new Map<string, Promise<Build>>();
-/** Idle threads, and callers waiting for one. */
-const idle: Worker[] = [];
-const waiting: ((thread: Worker) => void)[] = [];
-let threads = 0;
-
-/** Runs `use` with a compiler thread. Each compiler takes a core and about 300 MB, so there are at most two. */
-async function withThread(use: (thread: Worker) => Promise<void>): Promise<void> {
-  if (idle.length === 0 && threads < Math.min(2, availableParallelism())) {
-    threads++;
-    idle.push(new Worker(new URL("./circom-worker.ts", import.meta.url)));
-  }
-  const thread = idle.pop() ?? (await new Promise<Worker>((resolve) => waiting.push(resolve)));
-  try {
-    await use(thread);
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) idle.push(thread);
-    else next(thread);
-  }
-}
-
-/**
- * Throws the compiler's output if the circuit does not compile. A thread keeps the process alive only while it works.
- */
-async function runCircom(thread: Worker, message: CompileMessage): Promise<void> {
-  thread.ref();
-  thread.postMessage(message);
-  const [failure] = (await once(thread, "message")) as [string | null];
-  thread.unref();
-  if (failure !== null) throw new Error(failure);
-}
-
 /** Whether to compile the generator too, which takes most of the time. */
 export type Want = "generator" | "constraints";
 
@@ -162,23 +134,24 @@ async function run(files: Sources, path: string, folder: string, level: Level, w
   }
   forgetUnused();
   const scratch = `${folder}.${process.pid}.${want}`;
-  await withThread(async (thread) => {
-    for (const [file, text] of files) {
-      const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, text);
-    }
-    try {
-      const main = join("source", dirname(path), "main.circom");
-      await runCircom(thread, { folder: scratch, main, level, generator: want === "generator" });
-      // The sources stay out of the cache: circomlib's tables are 1.5 MB.
-      rmSync(join(scratch, "source"), { recursive: true });
-      // Another process, or a request without the generator, may have written this entry already.
-      if (!existsSync(folder)) renameSync(scratch, folder);
-      else if (!complete()) renameSync(join(scratch, generator), join(folder, generator));
-    } finally {
-      rmSync(scratch, { recursive: true, force: true });
-    }
-  });
+  for (const [file, text] of files) {
+    const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+  try {
+    const main = join("/build/source", dirname(path), "main.circom");
+    const outputs = ["--r1cs", "--sym", ...(want === "generator" ? ["--wasm"] : [])];
+    const options = [main, FLAGS[level], ...outputs, "-l", "/build/source", "-o", "/build"];
+    const { status, output } = await runCircom({ options, preopens: { "/build": scratch } });
+    if (status !== 0 || !existsSync(join(scratch, "main.r1cs"))) throw new Error(output);
+    // The sources stay out of the cache: circomlib's tables are 1.5 MB.
+    rmSync(join(scratch, "source"), { recursive: true });
+    // Another process, or a request without the generator, may have written this entry already.
+    if (!existsSync(folder)) renameSync(scratch, folder);
+    else if (!complete()) renameSync(join(scratch, generator), join(folder, generator));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
   return inFolder(folder);
 }

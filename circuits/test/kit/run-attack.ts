@@ -1,7 +1,6 @@
 import { type Attack, shrunk } from "./attack.ts";
 import type { Cheaters, Values } from "./cheaters.ts";
-import type { Level } from "./circom-worker.ts";
-import { type Build, compile } from "./compile.ts";
+import { type Build, compile, type Level } from "./compile.ts";
 import { difference } from "./difference.ts";
 import { violations } from "./evaluate.ts";
 import type { Sources } from "./sources.ts";
