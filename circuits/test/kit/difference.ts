@@ -14,13 +14,12 @@ export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { miss
   for (const [there, here] of labels.entries()) wires[here] = there;
   const left = new Map<string, number[]>();
   for (const index of constraintsOn(part, labels)) {
-    const key = keyOf(part, index, wires);
+    const key = renamedKey(part, index, wires);
     if (key !== undefined) add(left, key, index);
   }
   // Most constraints are equal byte for byte.
   const missing: number[] = [];
-  for (let index = 0; index < whole.constraints; index++)
-    if (left.get(keyOf(whole, index) as string)?.pop() === undefined) missing.push(index);
+  for (const [index, key] of keysOf(whole).entries()) if (left.get(key)?.pop() === undefined) missing.push(index);
   // The others may differ in sign and in the order of terms.
   const others = new Map<string, number[]>();
   for (const index of [...left.values()].flat()) add(others, normalKey(part, index, wires), index);
@@ -36,50 +35,56 @@ interface Uses {
   constant: readonly number[];
 }
 
-const known = new WeakMap<R1cs, Uses>();
+const knownUses = new WeakMap<R1cs, Uses>();
 
 /** Made once, because the cheaters of one compilation are compared one after another. */
 function usesOf(r1cs: R1cs): Uses {
-  let uses = known.get(r1cs);
+  let uses = knownUses.get(r1cs);
   if (uses !== undefined) return uses;
   const ends = new Uint32Array(r1cs.wires);
-  const constant = new Set(Array(r1cs.constraints).keys());
-  for (const [wire, constraint] of occurrences(r1cs)) {
+  const occurs = new Uint8Array(r1cs.constraints);
+  forOccurrences(r1cs, (wire, constraint) => {
     ends[wire]! += 1;
-    constant.delete(constraint);
-  }
+    occurs[constraint] = 1;
+  });
   for (let wire = 1; wire < ends.length; wire++) ends[wire]! += ends[wire - 1]!;
   const constraints = new Uint32Array(ends.at(-1) ?? 0);
   const next = new Uint32Array(ends.length);
   next.set(ends.subarray(0, -1), 1);
-  for (const [wire, constraint] of occurrences(r1cs)) {
+  forOccurrences(r1cs, (wire, constraint) => {
     constraints[next[wire]!] = constraint;
     next[wire]! += 1;
-  }
-  uses = { constraints, ends, constant: [...constant] };
-  known.set(r1cs, uses);
+  });
+  uses = { constraints, ends, constant: [...occurs.keys()].filter((constraint) => occurs[constraint] === 0) };
+  knownUses.set(r1cs, uses);
   return uses;
 }
 
-/** Every occurrence of a wire other than the constant, constraint by constraint. */
-function* occurrences({ bytes, constraints, offsets }: R1cs): Generator<[wire: number, constraint: number]> {
+/** Visits every occurrence of a wire other than the constant, constraint by constraint. */
+function forOccurrences(
+  { bytes, constraints, offsets }: R1cs,
+  visit: (wire: number, constraint: number) => void,
+): void {
   for (let index = 0; index < constraints; index++)
     for (let position = offsets[index]!; position < offsets[index + 1]!; ) {
       const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
       for (position += 4; position < last; position += TERM_BYTES) {
         const wire = bytes.readUInt32LE(position);
-        if (wire !== 0) yield [wire, index];
+        if (wire !== 0) visit(wire, index);
       }
     }
 }
 
 /** The constraints that contain one of these wires or none but the constant, in ascending order. */
-function constraintsOn(r1cs: R1cs, wires: Uint32Array): Uint32Array {
+function constraintsOn(r1cs: R1cs, wires: Uint32Array): number[] {
   const { constraints, ends, constant } = usesOf(r1cs);
-  const found = new Set(constant);
+  const found = new Uint8Array(r1cs.constraints);
+  for (const constraint of constant) found[constraint] = 1;
   for (const wire of wires)
-    for (let use = wire === 0 ? 0 : ends[wire - 1]!; use < ends[wire]!; use++) found.add(constraints[use]!);
-  return Uint32Array.from(found).sort();
+    for (let use = wire === 0 ? 0 : ends[wire - 1]!; use < ends[wire]!; use++) found[constraints[use]!] = 1;
+  const indices: number[] = [];
+  for (let at = found.indexOf(1); at >= 0; at = found.indexOf(1, at + 1)) indices.push(at);
+  return indices;
 }
 
 const add = (map: Map<string, number[]>, key: string, index: number): void => {
@@ -88,22 +93,34 @@ const add = (map: Map<string, number[]>, key: string, index: number): void => {
   else list.push(index);
 };
 
+const knownKeys = new WeakMap<R1cs, string[]>();
+
+/** The bytes of every constraint, as strings. Made once, because the attacked circuit is compared with every cheater. */
+function keysOf(r1cs: R1cs): string[] {
+  let keys = knownKeys.get(r1cs);
+  if (keys !== undefined) return keys;
+  const { bytes, offsets, constraints } = r1cs;
+  keys = Array.from({ length: constraints }, (_, index) =>
+    bytes.toString("latin1", offsets[index], offsets[index + 1]),
+  );
+  knownKeys.set(r1cs, keys);
+  return keys;
+}
+
 /** A constraint's bytes with its wires renamed, as a string; undefined if one of the wires has no new name. */
-function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): string | undefined {
+function renamedKey({ bytes, offsets }: R1cs, index: number, wires: Uint32Array): string | undefined {
   const [start, end] = [offsets[index] as number, offsets[index + 1] as number];
-  if (wires === undefined) return bytes.toString("latin1", start, end);
-  const names: [position: number, wire: number][] = [];
-  for (let position = start; position < end; ) {
-    const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
+  const renamed = Buffer.allocUnsafe(end - start);
+  bytes.copy(renamed, 0, start, end);
+  for (let position = 0; position < renamed.length; ) {
+    const last = position + 4 + renamed.readUInt32LE(position) * TERM_BYTES;
     for (position += 4; position < last; position += TERM_BYTES) {
-      const wire = wires[bytes.readUInt32LE(position)] as number;
-      // Most constraints belong to other cheaters in the same compilation.
+      const wire = wires[renamed.readUInt32LE(position)] as number;
+      // The constraint connects an input of the cheater with the main that contains all cheaters.
       if (wire === NONE) return undefined;
-      names.push([position - start, wire]);
+      renamed.writeUInt32LE(wire, position);
     }
   }
-  const renamed = Buffer.from(bytes.subarray(start, end));
-  for (const [position, wire] of names) renamed.writeUInt32LE(wire, position);
   return renamed.toString("latin1");
 }
 

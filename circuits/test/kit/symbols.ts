@@ -10,28 +10,57 @@ const ANONYMOUS = /^([A-Za-z_]\w*?)(?:__\d+)?_\d+_(\d+)((?:\[\d+\])*)$/;
  * @returns the stable path of each
  */
 function stablePaths(paths: Iterable<string>): Map<string, string> {
+  const all = [...paths];
+  // Every path and every path above it, once.
+  const parts = new Map<string, Part>();
   const places = new Map<string, Set<number>>();
-  const split = new Map(Array.from(paths, (path) => [path, path.split(".")]));
-  for (const parts of split.values()) {
-    for (const [depth, part] of parts.entries()) {
-      const match = ANONYMOUS.exec(part);
-      if (match === null) continue;
-      const siblings = `${parts.slice(0, depth).join(".")}.${match[1]}`;
-      const set = places.get(siblings) ?? new Set();
-      places.set(siblings, set.add(Number(match[2])));
+  for (const path of all)
+    for (let above: string | undefined = path; above !== undefined && !parts.has(above); ) {
+      const part = splitPath(above);
+      parts.set(above, part);
+      if (part.place !== undefined) {
+        const set = places.get(part.siblings) ?? new Set();
+        places.set(part.siblings, set.add(part.place));
+      }
+      above = part.parent;
     }
-  }
   const ranks = new Map(
     [...places].map(([siblings, set]) => [siblings, new Map([...set].sort((a, b) => a - b).map((at, i) => [at, i]))]),
   );
-  const stable = (parts: readonly string[]) =>
-    parts.map((part, depth) => {
-      const match = ANONYMOUS.exec(part);
-      if (match === null) return part;
-      const rank = ranks.get(`${parts.slice(0, depth).join(".")}.${match[1]}`)?.get(Number(match[2]));
-      return `${match[1]}#${rank}${match[3]}`;
-    });
-  return new Map([...split].map(([path, parts]) => [path, stable(parts).join(".")]));
+  const known = new Map<string, string>();
+  const stable = (path: string): string => {
+    const done = known.get(path);
+    if (done !== undefined) return done;
+    const { parent, name, siblings, place, indices } = parts.get(path) as Part;
+    const own = place === undefined ? name : `${name}#${ranks.get(siblings)?.get(place)}${indices}`;
+    const result = parent === undefined ? own : `${stable(parent)}.${own}`;
+    known.set(path, result);
+    return result;
+  };
+  return new Map(all.map((path) => [path, stable(path)]));
+}
+
+/** The last component of a path. */
+interface Part {
+  readonly parent: string | undefined;
+  /** Of an anonymous component, the name of its template. */
+  readonly name: string;
+  /** The anonymous components of one template below one parent. */
+  readonly siblings: string;
+  /** Of an anonymous component, its position in the file. */
+  readonly place: number | undefined;
+  /** Of an anonymous component in a loop, "[0]". */
+  readonly indices: string;
+}
+
+function splitPath(path: string): Part {
+  const dot = path.lastIndexOf(".");
+  const parent = dot < 0 ? undefined : path.slice(0, dot);
+  const last = path.slice(dot + 1);
+  const match = ANONYMOUS.exec(last);
+  const name = match?.[1] ?? last;
+  const place = match === null ? undefined : Number(match[2]);
+  return { parent, name, siblings: `${parent ?? ""}.${name}`, place, indices: match?.[3] ?? "" };
 }
 
 /** The labels of a component's own signals, by their names in the component. */
