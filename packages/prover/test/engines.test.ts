@@ -127,6 +127,58 @@ describe("engines", function () {
     assert.include(run(program("engine: snarkjsEngine({ singleThread: true })")).found, "snarkjs");
   });
 
+  it("prove without loading the protocol's curves and hashes", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const script = `
+      const { registerHooks } = await import("node:module");
+      const loaded = [];
+      registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+      const { createProver, loadArtifacts } = await import(${JSON.stringify(entry)});
+      const artifacts = await loadArtifacts(${JSON.stringify({ folder: build, lock: toyLock(build) })});
+      await createProver(artifacts).prove("toy", {
+        product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1",
+      });
+      console.log(JSON.stringify(loaded));`;
+    const args = ["--input-type=module", "--no-warnings", "-e", script];
+    const loaded: string[] = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", timeout: 300_000 }));
+    const of = (name: RegExp) => loaded.filter((url) => name.test(url)).length;
+    assert.equal(of(/protocol\/dist\/base\.js$/), 1);
+    assert.equal(
+      of(/protocol\/dist\/(index|keccak)\.js$|poseidon|babyjub|@noble\/curves\/(misc|secp256k1|ed25519)\.js$/),
+      0,
+    );
+  });
+
+  it("prepare the key before the witness is computed, and only the proof reports that it failed", async () => {
+    const artifacts = await loadArtifacts({ folder: build, lock: toyLock(build) });
+    const calls: string[] = [];
+    const recorded = (fails: boolean): ProvingEngine => {
+      const engine = fastEngine({ singleThread: true });
+      const refuse = async (): Promise<never> => Promise.reject(new Error("no key"));
+      return {
+        ...engine,
+        start: () => void calls.push("start"),
+        warm: async (zkey) => {
+          calls.push("warm");
+          return fails ? refuse() : engine.warm!(zkey);
+        },
+        prove: async (zkey, witness) => {
+          calls.push("prove");
+          return fails ? refuse() : engine.prove(zkey, witness);
+        },
+      };
+    };
+    const onProgress = (stage: string) => void calls.push(stage);
+    await createProver({ artifacts, engine: recorded(false) }).prove("toy", TOY_INPUT, { onProgress });
+    assert.deepEqual(calls, ["artifacts", "start", "witness", "warm", "proof", "prove", "check", "done"]);
+    const failure = await createProver({ artifacts, engine: recorded(true) })
+      .prove("toy", TOY_INPUT)
+      .catch((error: unknown) => error);
+    assert.equal((failure as Error).message, "no key");
+    // A rejection that nobody handles would end the process before the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
   it("still prove after a key that the second thread cannot use", async () => {
     const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
