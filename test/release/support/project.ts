@@ -1,7 +1,7 @@
 // An empty project outside the checkout, into which a package manager installs the packages from the registry.
 // Third-party packages come from the registry that the machine is configured with.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -94,10 +94,9 @@ export class Project {
       ),
     };
     this.write(".yarnrc.yml", JSON.stringify(settings));
-    // yarn caches a version forever, but an unpublished version is packed again with other contents.
-    const cache = join(yarnFolder, "cache");
-    for (const name of existsSync(cache) ? readdirSync(cache) : [])
-      if (name.startsWith("@sotto-")) rmSync(join(cache, name));
+    // yarn caches a version and the URL of its tarball forever, but an unpublished version is packed again with other
+    // contents, and each registry has another port.
+    for (const path of globSync("{cache,metadata/**}/@sotto-*", { cwd: yarnFolder })) rmSync(join(yarnFolder, path));
     // Without a lockfile here, yarn would look for a project in the parent folders.
     this.write("yarn.lock", "");
     const install = () => this.run("node", YARN, "install");
