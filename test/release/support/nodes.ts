@@ -22,9 +22,13 @@ export function nodeFolder(version: string): string {
   const staging = `${kept}-${process.pid}`;
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
-  writeFileSync(join(staging, "package.json"), '{ "private": true }\n');
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", `${name}@${version}`];
-  execFileSync("npm", args, { cwd: staging, stdio: ["ignore", "ignore", "pipe"] });
+  writeFileSync(join(staging, "package.json"), JSON.stringify({ private: true, dependencies: { [name]: version } }));
+  // A separate settings file, so that the folder is not treated as a member of the checkout's workspace.
+  writeFileSync(join(staging, "pnpm-workspace.yaml"), '{ "packages": [] }\n');
+  const args = ["install", "--ignore-scripts", "--prefer-offline", "--reporter=append-only"];
+  // pnpm unpacks an archive of this size in a third of npm's time. On a CI machine, it would refuse to write a lockfile.
+  const env = { ...process.env, CI: "" };
+  execFileSync("pnpm", args, { cwd: staging, env, stdio: ["ignore", "inherit", "inherit"] });
   rmSync(kept, { recursive: true, force: true });
   renameSync(staging, kept);
   return bin;
