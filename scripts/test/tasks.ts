@@ -34,6 +34,7 @@ export const LONGEST = [
   "test/relayer",
   "test/addons",
   "test/release",
+  "test/install",
   "test/resource-server",
   "packages/client",
   "circuits",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { NODE_20 } from "./support/nodes.ts";
-import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
+import { dependenciesOn, entriesOf, packages, registry } from "./support/packages.ts";
 import { Project } from "./support/project.ts";
 
 const SENTENCE = `this is Node ${NODE_20}, but Node 22.13 or newer is needed; install one, or .*npm run.*`;
@@ -14,7 +14,7 @@ describe(`with Node ${NODE_20}`, function () {
   slow(this, "packages are installed");
   let project: Project;
   before(async () => {
-    project = await Project.install("pnpm", NODE_20, await dependenciesOn(await packages()));
+    project = await Project.install("pnpm", NODE_20, await registry(), await dependenciesOn(await packages()));
   });
   after(() => project.remove());
 

@@ -11,7 +11,7 @@ import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
 import { sbomPath, writeSboms } from "../../scripts/release/sbom.ts";
 import { NODE_24 } from "./support/nodes.ts";
-import { dependenciesOn, entriesOf, packages } from "./support/packages.ts";
+import { dependenciesOn, entriesOf, packages, registry } from "./support/packages.ts";
 import { Project, tested } from "./support/project.ts";
 
 /** Packages that users install themselves, in the versions that sotto is tested with. */
@@ -36,7 +36,7 @@ describe("packed packages", function () {
     const others = ["typescript", "@types/node"].map((name): [string, string] => [name, tested(name)]);
     const peers = publicFolders().flatMap(peersOf);
     const dependencies = { ...Object.fromEntries([...peers, ...others]), ...(await dependenciesOn(all)) };
-    project = await Project.install("pnpm", NODE_24, dependencies, { hoist: false });
+    project = await Project.install("pnpm", NODE_24, await registry(), dependencies, { hoist: false });
   });
   after(() => project.remove());
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../../scripts/circuits/paths.ts";
+import type { Registry } from "../../../scripts/release/registry.ts";
 import { nodeFolder } from "./nodes.ts";
-import { registry } from "./packages.ts";
 
 export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play";
 
@@ -50,17 +50,17 @@ export class Project {
   }
 
   /**
-   * @param node the Node version for the package manager and all programs @param settings additional pnpm settings, for
-   * its pnpm-workspace.yaml
+   * @param node the Node version for the package manager and all programs @param registry of this project's packages
+   * @param settings additional pnpm settings, for its pnpm-workspace.yaml
    */
   static async install(
     manager: Manager,
     node: string,
+    { url }: Registry,
     dependencies: Readonly<Record<string, string>>,
     settings: Readonly<Record<string, boolean>> = {},
   ): Promise<Project> {
     const project = new Project(manager, node);
-    const { url } = await registry();
     project.write("package.json", JSON.stringify({ private: true, type: "module", dependencies }));
     project.write(".npmrc", `@sotto:registry=${url}/\n`);
     if (manager === "npm")

@@ -4,9 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { NODE_22, NODE_24 } from "../release/support/nodes.ts";
+import { registryOf } from "../release/support/packages.ts";
+import { type Manager, Project, tested } from "../release/support/project.ts";
 import { chain } from "./support/chain.ts";
-import { NODE_22, NODE_24 } from "./support/nodes.ts";
-import { type Manager, Project, tested } from "./support/project.ts";
 
 const PROGRAM = readFileSync(join(import.meta.dirname, "programs", "pay.ts"), "utf8");
 const DEPENDENCIES = {
@@ -45,7 +46,7 @@ describe("a user's project", function () {
     describe(`with ${manager} and Node ${node}`, () => {
       let project: Project;
       before(async () => {
-        project = await Project.install(manager, node, DEPENDENCIES);
+        project = await Project.install(manager, node, await registryOf(import.meta.dirname), DEPENDENCIES);
       });
       after(() => project.remove());
 
