@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { Kysely, type LogEvent, PostgresDialect, sql } from "kysely";
-import pg from "pg";
+import type { CustomTypesConfig } from "pg";
 import { DatabaseError } from "./errors.ts";
 import { NodeSqliteDialect } from "./sqlite-dialect.ts";
 
@@ -50,7 +50,7 @@ export interface ConnectOptions {
 const INT8 = 20;
 
 /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, NODE_TOO_OLD */
-export function connect<Schema>(options: ConnectOptions): Connection<Schema> {
+export async function connect<Schema>(options: ConnectOptions): Promise<Connection<Schema>> {
   const { url } = options;
   if (/^sqlite:./.test(url)) return connectSqlite(url.slice("sqlite:".length), options);
   if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return connectPostgres(options);
@@ -100,8 +100,10 @@ function connectSqlite<Schema>(
   };
 }
 
-function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
+async function connectPostgres<Schema>(options: ConnectOptions): Promise<Connection<Schema>> {
   const { url, poolSize = 10, onError = () => undefined, onQuery } = options;
+  // Programs with SQLite do not load it.
+  const { default: pg } = await import("pg");
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -115,7 +117,7 @@ function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
     types: {
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === INT8 ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format ?? "text"),
-    } as pg.CustomTypesConfig,
+    } as CustomTypesConfig,
   });
   pool.on("error", onError);
   // The pool handles errors of idle clients only. Without this, a connection lost in a transaction would end the

@@ -27,7 +27,7 @@ const NAME = /^[a-z_]{1,32}$/;
  */
 export async function openDatabase<Schema>({ name, migrations, ...options }: OpenOptions): Promise<Database<Schema>> {
   if (!NAME.test(name)) throw new TypeError("a database's name must have 1 to 32 characters of a-z and _");
-  const connection = connect<Schema>(options);
+  const connection = await connect<Schema>(options);
   const { db } = connection;
   try {
     await migrate(db, name, migrations);
