@@ -2,20 +2,22 @@
 // committed: each build makes them from src.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import type { KernelCode } from "./src/fast/kernel.ts";
 import { curveCode, scalarCode } from "./src/fast/kernels.ts";
 
-const decoded = (bytes: Uint8Array): string => `fromBase64("${Buffer.from(bytes).toString("base64")}")`;
+const inflated = (bytes: Uint8Array): string =>
+  `await inflate("${deflateRawSync(bytes, { level: 9 }).toString("base64")}")`;
 const literal = ({ modulus, bytes, constants }: KernelCode): string =>
-  `{ modulus: ${modulus}n, bytes: ${decoded(bytes)}, constants: ${decoded(constants)} }`;
+  `{ modulus: ${modulus}n, bytes: ${inflated(bytes)}, constants: ${inflated(constants)} }`;
 
 const built = join(import.meta.dirname, "dist", "fast", "kernels.js");
 writeFileSync(
   built,
   `// Assembled by build-kernels.ts from src/fast.
-import { fromBase64 } from "../base64.js";
-export const curveCode = () => (${literal(curveCode())});
-export const scalarCode = () => (${literal(scalarCode())});
+import { inflate } from "./inflate.js";
+export const curveCode = async () => (${literal(await curveCode())});
+export const scalarCode = async () => (${literal(await scalarCode())});
 `,
 );
 // It would lead from the assembled bytes to the code that assembles them.

@@ -8,11 +8,11 @@ import type { KernelCode } from "./kernel.ts";
 import { assembleScalarKernel } from "./scalar-kernel.ts";
 
 /** The kernel over the base field. */
-export function curveCode(): KernelCode {
+export async function curveCode(): Promise<KernelCode> {
   return assembleCurveKernel(BASE_FIELD_ORDER);
 }
 
 /** The kernel over the scalar field. */
-export function scalarCode(): KernelCode {
+export async function scalarCode(): Promise<KernelCode> {
   return assembleScalarKernel(SCALAR_FIELD_ORDER);
 }

@@ -37,7 +37,7 @@ export interface KeyImage {
 let programs: { readonly curve: Promise<Program>; readonly scalar: Promise<Program> } | undefined;
 
 function compilePrograms(): NonNullable<typeof programs> {
-  programs ??= { curve: compileCode(curveCode()), scalar: compileCode(scalarCode()) };
+  programs ??= { curve: curveCode().then(compileCode), scalar: scalarCode().then(compileCode) };
   return programs;
 }
 
