@@ -29,7 +29,11 @@ export function compileLadderKernel(modulus: bigint): Promise<Program> {
 
 type BinaryCall = (out: Code, a: Code, b: Code) => Code;
 
-/** sum(out, a, b): a + b of two products, minus the multiple of p that leaves it below 0.51 p in absolute value. */
+/**
+ * sum(out, a, b): a + b of two products, minus the multiple of p that leaves it below 0.51 p in absolute value. The limbs
+ * of a + b are from 0 to 2^52, and a + b must be from -2.4 p to 4.4 p: then the multiple is from -2 to 4, and the limbs
+ * that are carried are below 2^53.
+ */
 function defineSum(module: ModuleBuilder, field: FieldEmitter): BinaryCall {
   const double = (value: number): Code => v128.load(i32.const(0), field.pool.double(value));
   const round = double(1.5 * 2 ** 52);
@@ -113,7 +117,8 @@ function defineLadder(module: ModuleBuilder, field: FieldEmitter, sum: BinaryCal
     const mask = f.local("v128");
     const at = (pair: number): Code => i32.add(points.get, i32.const(pair * PAIR_BYTES));
     const [u0, w0, u1, w1, base] = [at(0), at(1), at(2), at(3), at(4)];
-    // U and W are below 1 before and after a step.
+    // Before and after a step, U and W are below 1, and their limbs are those of products: all but the last are at least 0,
+    // so that limbs of differences are within 2^51.
     const step = [
       sum(sum0, u0, w0), // 0.51
       sum(sum1, u1, w1), // 0.51

@@ -9,8 +9,8 @@ import { hasFusedMultiplyAdd } from "../fast/support.ts";
 const CHUNK = 256;
 const PAIRS = CHUNK / 2;
 const LADDER_BYTES = LADDER_PAIRS * PAIR_BYTES;
-/** Bits of the largest scalar, half of l. */
-const MAX_BITS = 251;
+/** Bits of h = (k - 1) / 2 for the largest k, which is below l. */
+const MAX_BITS = 250;
 
 let program: Promise<Program> | undefined;
 
@@ -115,7 +115,8 @@ export class XMultiplier {
       kernel.call("sum", base, base, this.#zero);
       this.#copy(pair(ladder, 0), one);
       this.#copy(pair(ladder, 1), this.#zero);
-      this.#copy(pair(ladder, 2), base);
+      // A product by 1, because the limbs of `base` are signed: its difference from 1 would exceed 2^51.
+      multiply(pair(ladder, 2), base, one);
       this.#copy(pair(ladder, 3), one);
     }
     kernel.call("ladder", this.#ladders, this.#ladders + count * LADDER_BYTES, this.#bits, bitsEnd, a24);
