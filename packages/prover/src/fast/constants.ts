@@ -30,7 +30,7 @@ export class ConstantPool {
     return this.bits(...toLimbs(value).map(bitsOf));
   }
 
-  /** A number below 2^255 as integers. */
+  /** A number below 2^257 as integers. */
   integers(value: bigint): number {
     return this.bits(...toLimbs(value).map(BigInt));
   }

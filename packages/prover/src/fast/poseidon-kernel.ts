@@ -217,7 +217,8 @@ function products(count: number, factors: Local, values: Local): Product[] {
 /**
  * Stores value + constant, minus the multiple of p that leaves it below 0.51 p in absolute value, for a value below 2.2 p.
  * The limbs that are carried are below 2^53: value and stored constant differ by less than 2^51 in each of the first four,
- * and the multiple is at most 3.
+ * and the multiple is at most 3. Only `addConstant` has a value with signed limbs, which was reduced before: they differ by
+ * less than 2^52, and the multiple is at most 2.
  */
 function reduce(f: FunctionBuilder, field: FieldEmitter, out: Code, value: Operand, constant: Code): Code {
   const double = (number: number): Code => v128.load(i32.const(0), field.pool.double(number));
