@@ -1,4 +1,4 @@
-import { FIELD_MODULUS as p } from "@sotto/protocol";
+import { FIELD_MODULUS as p, poseidonRecurrence } from "@sotto/protocol";
 import { assert } from "chai";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
 import { Kernel } from "../src/fast/kernel.ts";
@@ -97,6 +97,26 @@ describe("the Poseidon kernel", () => {
       kernel.call("recur", out, factors, values, subtracted);
       for (const [lane, limbs] of read(out).entries())
         checkReduced(limbs, lanes[lane]!.sum - lanes[lane]!.constant * R);
+    }
+  });
+
+  it("has the factors of every round, from -p/2 to p/2", async () => {
+    const { constants } = await compilePoseidonKernel(WIDTH);
+    const { matrix, entry, coefficients, exit } = poseidonRecurrence(WIDTH);
+    const rounds = [
+      ["first", matrix.flat(), 6n],
+      ["full", matrix.flat(), 1n],
+      ["entry", entry.flat(), 1n],
+      ["partial", coefficients, 1n],
+      ["exit", exit.flat(), 1n],
+      ["last", matrix.flat(), 0n],
+    ] as const;
+    for (const [name, numbers, power] of rounds) {
+      const doubles = numbers.flatMap((number) => {
+        const scaled = (number << (power * MONTGOMERY_BITS)) % p;
+        return signed(2n * scaled < p ? scaled : scaled - p).flatMap((limb) => [limb, limb]);
+      });
+      assert.isTrue(Buffer.from(constants).includes(Buffer.from(Float64Array.from(doubles).buffer)), name);
     }
   });
 
