@@ -323,6 +323,95 @@ describe("the relayer's appends", function () {
       await appended(size + 1);
     });
 
+    it("continue in a new process if the one that the earlier process sent becomes stale", async () => {
+      await chain.deposit([20_000n]);
+      const { size: first, appended: start } = await queue();
+      await chain.deposit([20_000n]);
+      const { size } = await queue();
+      await chain.automine(false);
+      const storeUrl = services.newStoreUrl();
+      const earlier = await services.start({ config: now, storeUrl });
+      await sent(earlier, 1);
+      const [{ attempts }] = (await underWay(earlier)) as [Transaction];
+      const { hash } = attempts[0]!;
+      const shorter = await appendOf(earlier, first - start);
+      await services.stop(earlier);
+      // While no process runs, the node forgets the append, and another sender appends fewer notes.
+      await chain.rpc("hardhat_dropTransaction", hash);
+      const other = new Wallet(OTHER_KEY, chain.provider);
+      await other.sendTransaction({ ...shorter, gasLimit: 1_000_000n });
+      await chain.mine();
+      expect((await queue()).appended).to.equal(first);
+      const time = Date.now() + 3_000;
+      const later = await services.start({ config: now, storeUrl, clock: () => time });
+      await eventually(async () => (await chain.provider.getTransaction(hash)) !== null);
+      await rounds(later);
+      expect(await underWay(later)).to.have.length(1);
+      await chain.mine();
+      expect((await chain.provider.getTransactionReceipt(hash))!.status).to.equal(0);
+      await eventually(async () => (await underWay(later)).some(({ attempts: [attempt] }) => attempt?.hash !== hash));
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size);
+    });
+
+    it("are proved again if a reorganization queues more notes before the append that a short one follows", async () => {
+      await chain.deposit(FULL);
+      await chain.deposit([20_000n]);
+      await chain.automine(false);
+      const { size } = await queue();
+      let time = Date.now();
+      const service = await services.start({ config: now, clock: () => time });
+      await sent(service, 1);
+      const [full] = (await underWay(service)) as [Transaction];
+      const snapshot = await chain.rpc("evm_snapshot");
+      await chain.mine();
+      const short = await eventually(async () =>
+        (await underWay(service)).find(({ nonce }) => nonce === full.nonce + 1),
+      );
+      const { hash } = short.attempts[0]!;
+      // The node forgets the block and the short append. The new block has a deposit before the full append.
+      await chain.rpc("evm_revert", snapshot);
+      const deposit = chain.pool.getFunction("deposit");
+      await deposit([chain.random.field()], [20_000n], { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
+      await chain.mine();
+      expect(await queue()).to.deep.equal({ size: size + 1, appended: size - 1 });
+      const call = { to: chain.deployment.pool, data: short.data };
+      const error = await chain.provider.call(call).catch((thrown: { data: string }) => thrown);
+      expect(chain.pool.interface.parseError((error as { data: string }).data)!.name).to.equal("AppendTooShort");
+      time += 3_000;
+      await eventually(async () => (await chain.provider.getTransaction(hash)) !== null);
+      await chain.mine();
+      expect((await chain.provider.getTransactionReceipt(hash))!.status).to.equal(0);
+      await eventually(async () => (await underWay(service)).some(({ nonce }) => nonce > short.nonce));
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size + 1);
+      expect(cancelled(service)).to.deep.equal([]);
+    });
+
+    it("are sent although an append of someone else is pending, which may never be mined", async () => {
+      await chain.deposit([20_000n, 20_000n]);
+      const { size, appended: start } = await queue();
+      const idle = await services.start();
+      await eventually(async () => (await idle.store.ledger.leafCount()) === size);
+      await chain.automine(false);
+      const other = new Wallet(OTHER_KEY, chain.provider);
+      // The node of the tests estimates gas after the pending transactions.
+      await other.sendTransaction({ ...(await appendOf(idle, size - start)), gasLimit: 1_000_000n });
+      let proofs = 0;
+      const counting: typeof forgingProver = {
+        ...forgingProver,
+        prove: (circuit, input) => {
+          proofs += 1;
+          return forgingProver.prove(circuit, input);
+        },
+      };
+      const service = await services.start({ config: now, prover: counting });
+      await sent(service, 1);
+      expect(proofs).to.equal(1);
+      await chain.mine();
+      expect((await queue()).appended).to.equal(size);
+    });
+
     it("pay more if they are stuck, and none is cancelled because it waits for the one before it", async () => {
       await queueWithoutMining(2);
       const { size } = await queue();
