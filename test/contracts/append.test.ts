@@ -415,6 +415,48 @@ describe("append", function () {
     });
   });
 
+  it("accepts as many leaves as fit into the checkpoints that a small ring has room for, and not one more", async () => {
+    for (const [ringSize, most] of [
+      [2, 32],
+      [3, 64],
+    ] as const) {
+      const small = await PoolWorld.create("room", { ringSize });
+      const deposit = (count: number) => small.pool.deposit.staticCall(notes(count), notes(count));
+      await expect(deposit(most + 1))
+        .to.be.revertedWithCustomError(small.pool, "QueueFull")
+        .withArgs(0n);
+      await small.deposit(notes(most));
+      expect(small.queue.checkpoints()).to.have.length(ringSize - 1);
+      while (small.queue.appended < most) await small.append();
+      expect(await small.chain()).to.equal(small.queue.chain);
+    }
+  });
+
+  it("fills the last checkpoint of a small ring with several calls of one block, and not beyond 32 leaves", async () => {
+    const small = await PoolWorld.create("open", { ringSize: 3 });
+    const { ethers, networkHelpers } = small.deployed.connection;
+    const nonce = await small.deployed.signers[0]!.getNonce();
+    await ethers.provider.send("evm_setAutomine", [false]);
+    // There is room for 64 leaves; a call that is refused leaves the room to the next one.
+    const calls = [31, 1, 33, 31, 2, 1, 1];
+    const sent = await Promise.all(
+      calls.map((count, i) =>
+        small.pool.deposit(notes(count), notes(count), { gasLimit: 3_000_000, nonce: nonce + i }),
+      ),
+    );
+    await networkHelpers.mine();
+    await ethers.provider.send("evm_setAutomine", [true]);
+    const receipts = await Promise.all(sent.map(({ hash }) => ethers.provider.getTransactionReceipt(hash)));
+    expect(new Set(receipts.map((receipt) => receipt!.blockNumber)).size).to.equal(1);
+    expect(receipts.map((receipt) => receipt!.status)).to.deep.equal([1, 1, 0, 1, 0, 1, 0]);
+    for (const receipt of receipts) small.record(receipt!);
+    expect(small.queue.checkpoints().map(({ leaves }) => leaves.length)).to.deep.equal([32, 32]);
+    const state = await small.pool.queue();
+    expect([state.size, state.newest, state.newestLeaves]).to.deep.equal([64n, 2n, 32n]);
+    await small.append();
+    expect(await small.pool.root()).to.equal(small.tree.root);
+  });
+
   it("reuses the slots of a small ring without reading another checkpoint's value", async () => {
     const small = await PoolWorld.create("ring", { ringSize: 3 });
     for (let round = 0; round < 7; round++) {
