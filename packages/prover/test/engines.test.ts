@@ -98,6 +98,17 @@ describe("engines", function () {
     assert.equal(output, "true\ntrue\n");
   });
 
+  it("do not keep a process alive that has no key", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const script = `
+      import { fastEngine } from ${JSON.stringify(entry)};
+      fastEngine().start();
+      console.log("started");`;
+    const options = { encoding: "utf8", timeout: 20_000 } as const;
+    const output = execFileSync(process.execPath, ["--input-type=module", "--no-warnings", "-e", script], options);
+    assert.equal(output, "started\n");
+  });
+
   it("prove and verify without loading snarkjs, on the main thread and in a worker thread", () => {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const program = (engine: string) => `

@@ -79,7 +79,6 @@ class Thread {
     const url = new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url);
     // Do not pass the main thread's flags (--eval, --import) to the worker.
     this.#worker = new Worker(url, { execArgv: [] });
-    this.#worker.unref();
     this.#worker.on("message", (reply) => {
       const pending = this.#take(reply.id);
       if (reply.error === undefined) pending?.resolve(reply);
@@ -87,6 +86,8 @@ class Thread {
     });
     this.#worker.on("error", (error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(new Error("the worker ended")));
+    // After the listeners: one for messages makes the thread keep the process alive.
+    this.#worker.unref();
   }
 
   ask(request: Ask): Promise<Reply> {
