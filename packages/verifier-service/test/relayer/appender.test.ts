@@ -26,8 +26,8 @@ async function start(root: string): Promise<{ proved: string[]; failed: unknown[
       },
     },
     chain: {
-      // size, appended, -, appendedChain, firstPending and four others
-      call: async () => `0x${[leaves.length, APPENDED, 0, 0, 0, 0, 0, 0, 0].map(word).join("")}`,
+      // size, appended and five others
+      call: async () => `0x${[leaves.length, APPENDED, 0, 0, 0, 0, 0].map(word).join("")}`,
       block: async (number: number) => ({ number, hash: `0x${word(number)}`, timestamp: 1_790_000_000 }),
     },
     pool: { pool: POOL, chainId: 31337n },

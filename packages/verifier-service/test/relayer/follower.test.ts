@@ -8,7 +8,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 
 const POOL = `0x${"11".repeat(20)}` as const;
 /** Result of queue() of a pool without notes. */
-const EMPTY = `0x${"00".repeat(32 * 9)}`;
+const EMPTY = `0x${"00".repeat(32 * 7)}`;
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
 const blockOf = (number: number) => ({
   number: `0x${number.toString(16)}`,
