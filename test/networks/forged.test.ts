@@ -26,8 +26,8 @@ import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool } from "../../scripts/deploy/deploy.ts";
 import { journalOf, sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
 
-/** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
-const KNOWN_ROOTS = 5;
+/** Storage slot of the known roots in NoteTree: after the two slots of the queue and the current root. */
+const KNOWN_ROOTS = 3;
 const EVIL_ROOT = 4711n;
 const ROOT_SLOT = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));
 const deployer = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
