@@ -1,5 +1,4 @@
 import type { Artifacts } from "./artifacts/load.ts";
-import { ARTIFACT_KINDS } from "./artifacts/lock.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
 import { defaultEngine } from "./engine/fast-engine.ts";
 import { proverError, throwIfAborted, unlessAborted } from "./errors.ts";
@@ -8,6 +7,7 @@ import { COMPARED_VALUE, elementAt, findFreeSignal } from "./prepared/free-signa
 import { createPreparedProof, MAX_PREPARED_MS, type PreparedProof } from "./prepared/prepared-proof.ts";
 import { prepareState, stateHolds, wipeState } from "./prepared/state.ts";
 import { encodeProof } from "./proof/decode.ts";
+import { exampleProof } from "./verifier.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
 import type { CircuitInput } from "./witness/input.ts";
 
@@ -89,10 +89,24 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     }
     return calculator;
   };
-  /** Reads and checks all files before any of them is used. Parsing the verification key is left to the caller. */
+  /**
+   * Reads and checks all files. Compiling the generator and preparing the key begin as soon as the file of each is checked; a
+   * failure of either is thrown where its result is needed. Parsing the verification key is left to the caller.
+   */
   const read = async (circuit: string) => {
-    const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
-    return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array };
+    const ignore = (): void => undefined;
+    const [wasm, zkey] = await Promise.all([
+      artifacts.bytes(circuit, "wasm").then((wasm) => {
+        calculatorOf(circuit, wasm).catch(ignore);
+        return wasm;
+      }),
+      artifacts.bytes(circuit, "zkey").then((zkey) => {
+        engine.warm?.(zkey).catch(ignore);
+        return zkey;
+      }),
+      artifacts.bytes(circuit, "vkey"),
+    ]);
+    return { wasm, zkey };
   };
   /** By proving key and free signal. */
   let constants = new WeakMap<Uint8Array, Map<string, Promise<FreeConstants>>>();
@@ -127,7 +141,6 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       await begin("artifacts");
       engine.start?.();
       const { wasm, zkey } = await unlessAborted(read(circuit), signal);
-      engine.warm?.(zkey).catch(() => undefined);
       const key = await artifacts.verificationKey(circuit);
       await begin("witness");
       const calculator = await calculatorOf(circuit, wasm);
@@ -173,8 +186,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       // A download that is aborted here continues for other callers.
       const { wasm, zkey } = await unlessAborted(read(circuit), signal);
       begin("witness");
-      // The engine prepares the key while this thread computes the witness. If it fails, `prove` tries again and throws.
-      engine.warm?.(zkey).catch(() => undefined);
+      // The engine prepares the key meanwhile. If that failed, `prove` tries again and throws.
       const calculator = await calculatorOf(circuit, wasm);
       // Parsed before there is a witness, so that a wrong key stops the proof first.
       const key = await artifacts.verificationKey(circuit);
@@ -195,7 +207,10 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     async warm(circuit) {
       engine.start?.();
       const { wasm, zkey } = await read(circuit);
-      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey), artifacts.verificationKey(circuit)]);
+      const key = artifacts.verificationKey(circuit);
+      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey), key]);
+      await engine.rehearse?.(zkey);
+      await engine.verify(await key, ...exampleProof(await key));
     },
     async close() {
       calculators = new WeakMap();

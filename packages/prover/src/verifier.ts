@@ -2,7 +2,7 @@ import type { Artifacts } from "./artifacts/load.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
 import { pairingHolds } from "./engine/pairing-check.ts";
 import { proverError } from "./errors.ts";
-import { decodeProof, decodeSignals } from "./proof/decode.ts";
+import { decodeProof, decodeSignals, type ProofPoints } from "./proof/decode.ts";
 import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 
 /** Verification keys by circuit: objects in snarkjs's format, as read from JSON. */
@@ -49,11 +49,15 @@ export function createVerifier(from: VerifierOptions): Verifier {
     },
     async warm(circuit) {
       const key = await keyOf(circuit);
-      // Verifying an invalid proof whose points are in the right groups does the same work.
-      const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
-      await engine.verify(key, { a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n));
+      await engine.verify(key, ...exampleProof(key));
     },
   };
+}
+
+/** An invalid proof whose points are in the right groups, and its signals. Verifying it takes as long as verifying any other. */
+export function exampleProof(key: VerificationKey): [ProofPoints, bigint[]] {
+  const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
+  return [{ a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n)];
 }
 
 function pair([first, second]: readonly [string, string, ...string[]]): readonly [bigint, bigint] {

@@ -14,6 +14,7 @@ import {
   loadArtifacts,
   lockOf,
 } from "../src/index.ts";
+import { twistPoint } from "./support/points.ts";
 import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
 
 describe("artifacts", function () {
@@ -56,8 +57,18 @@ describe("artifacts", function () {
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
+  it("are refused under a custom lock if a point of the verification key is outside the subgroup", async () => {
+    const folder = copy();
+    const path = join(folder, "toy", "toy.vkey.json");
+    const { x, y } = twistPoint(1000n);
+    const wrong = { ...JSON.parse(readFileSync(path, "utf8")), vk_beta_2: [x.map(String), y.map(String), ["1", "0"]] };
+    writeFileSync(path, JSON.stringify(wrong));
+    const artifacts = await loadArtifacts({ folder, lock: toyLock(folder) });
+    await expectRejected("VERIFICATION_KEY_INVALID", () => artifacts.verificationKey("toy"));
+  });
+
   for (const file of ["toy.wasm", "toy.zkey", "toy.vkey.json"]) {
-    it(`are rejected before any computation if one byte of ${file} changed`, async () => {
+    it(`are rejected before any input is used if one byte of ${file} changed`, async () => {
       const folder = copy();
       const path = join(folder, "toy", file);
       const bytes = readFileSync(path);

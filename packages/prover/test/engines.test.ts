@@ -173,6 +173,10 @@ describe("engines", function () {
           calls.push("warm");
           return fails ? refuse() : engine.warm!(zkey);
         },
+        rehearse: async (zkey) => {
+          calls.push("rehearse");
+          return engine.rehearse!(zkey);
+        },
         prove: async (zkey, witness) => {
           calls.push("prove");
           return fails ? refuse() : engine.prove(zkey, witness);
@@ -181,7 +185,10 @@ describe("engines", function () {
     };
     const onProgress = (stage: string) => void calls.push(stage);
     await createProver({ artifacts, engine: recorded(false) }).prove("toy", TOY_INPUT, { onProgress });
-    assert.deepEqual(calls, ["artifacts", "start", "witness", "warm", "proof", "prove", "check", "done"]);
+    assert.deepEqual(calls, ["artifacts", "start", "warm", "witness", "proof", "prove", "check", "done"]);
+    calls.length = 0;
+    await createProver({ artifacts, engine: recorded(false) }).warm("toy");
+    assert.deepEqual(calls, ["start", "warm", "warm", "rehearse"]);
     const failure = await createProver({ artifacts, engine: recorded(true) })
       .prove("toy", TOY_INPUT)
       .catch((error: unknown) => error);

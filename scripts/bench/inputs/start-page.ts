@@ -7,17 +7,22 @@ export interface StartPage {
   /**
    * Starts the worker at this path and proves payments with it.
    * @param service serves the files that are not in IndexedDB yet
-   * @returns milliseconds of each proof; the first one includes starting the worker
+   * @param warm whether to warm up first
+   * @returns milliseconds of each proof; the first one includes starting the worker, unless it is warmed up
    */
-  prove(worker: string, service: string, input: CircuitInput, count: number): Promise<number[]>;
+  prove(worker: string, service: string, input: CircuitInput, count: number, warm: boolean): Promise<number[]>;
 }
 
 const page: StartPage = {
-  async prove(path, service, input, count) {
+  async prove(path, service, input, count, warm) {
     const times: number[] = [];
     let start = performance.now();
     const worker = new Worker(path, { type: "module" });
     const prover = await connectProver(worker, { source: { service, set: "development" } });
+    if (warm) {
+      await prover.warm?.("payment");
+      start = performance.now();
+    }
     for (let proof = 0; proof < count; proof++) {
       await prover.prove("payment", input);
       times.push(performance.now() - start);

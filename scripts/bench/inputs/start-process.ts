@@ -1,5 +1,6 @@
 // A process of `pnpm bench start`: imports the built prover, proves payments and prints what each proof took, as JSON.
-// Arguments: the folder of the circuits' files, a file with the input (of node:v8), the number of proofs.
+// Arguments: the folder of the circuits' files, a file with the input (of node:v8), the number of proofs, and `warm` to call
+// the prover's `warm` first.
 import { readFileSync } from "node:fs";
 import { deserialize } from "node:v8";
 
@@ -11,13 +12,17 @@ export interface ProofTimes {
   readonly cpu: number;
 }
 
-const [folder = "", file = "", count = ""] = process.argv.slice(2);
+const [folder = "", file = "", count = "", mode = ""] = process.argv.slice(2);
 const input = deserialize(readFileSync(file));
 const times: ProofTimes[] = [];
 let [start, before] = [performance.now(), process.cpuUsage()];
 const { createProver, loadArtifacts } = await import("@sotto/prover");
 const imported = performance.now() - start;
 const prover = createProver(await loadArtifacts({ folder }));
+if (mode === "warm") {
+  await prover.warm("payment");
+  [start, before] = [performance.now(), process.cpuUsage()];
+}
 for (let proof = 0; proof < Number(count); proof++) {
   await prover.prove("payment", input);
   const { user, system } = process.cpuUsage(before);

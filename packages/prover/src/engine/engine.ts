@@ -28,6 +28,8 @@ export interface ProvingEngine {
   start?(): void;
   /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
+  /** Computes with the key once and discards the result, so that the runtime has optimized the code before the first proof. */
+  rehearse?(zkey: Uint8Array): Promise<void>;
   /**
    * Whether a proof is valid for these signals.
    * @param proof decoded strictly: its points are in the groups

@@ -76,7 +76,8 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
     return { generator, refusal };
   };
 
-  const { generator: probe } = await instantiate();
+  const first = await instantiate();
+  const { generator: probe } = first;
   if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2)
     throw broken("it was not compiled by circom 2");
   if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
@@ -85,10 +86,13 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
     throw broken("it is not over BN254's scalar field");
   }
 
+  let unused: typeof first | undefined = first;
   return {
     async calculate(input) {
       const values = flattenInput(circuit, input);
-      const { generator, refusal } = await instantiate();
+      const instance = unused ?? (await instantiate());
+      unused = undefined;
+      const { generator, refusal } = instance;
       checkSizes(circuit, values, generator);
       try {
         generator.init(0);
