@@ -7,11 +7,13 @@ import { expect } from "chai";
 import { build } from "esbuild";
 import "fake-indexeddb/auto";
 import { CIRCUITS } from "@sotto/protocol";
+import { ProverError } from "@sotto/prover";
 import { rejection } from "@sotto/test-kit/rejection";
 import { connectProver } from "../src/browser/connect-prover.ts";
 import { type OpenWalletOptions, openWallet, type Port, type ProverWorker, serveProver } from "../src/browser/index.ts";
 import { createSeedWords } from "../src/seed.ts";
 import { IndexedDbStore } from "../src/store/indexeddb.ts";
+import type { WalletProver } from "../src/wallet/core.ts";
 import { POOL } from "./support/local-pool.ts";
 import { LocalService } from "./support/local-service.ts";
 import { TOKEN } from "./support/local-token.ts";
@@ -28,7 +30,7 @@ describe("openWallet in a browser", () => {
     for (const port of ports) port.close();
   });
   /** Calls `serveProver` with one port of a channel and these arguments, and returns the other port. */
-  const workerOf = (...given: [] | [World["prover"]]): ProverWorker => {
+  const workerOf = (...given: [] | [WalletProver]): ProverWorker => {
     const { port1, port2 } = new MessageChannel();
     ports.push(port1, port2);
     serveProver(port2 as unknown as Port, ...(given as unknown as []));
@@ -102,8 +104,28 @@ describe("openWallet in a browser", () => {
     prepared.discard();
     const { artifacts } = world.prover;
     const prove = world.prover.prove.bind(world.prover);
-    const other = await connectProver(workerOf({ artifacts, prove } as World["prover"]));
+    const other = await connectProver(workerOf({ artifacts, prove }));
     expect((await rejection(other.prepare!("payment", input, "resourceUrl"))).code).to.equal("PREPARE_UNSUPPORTED");
+  });
+
+  it("warms up the worker's prover for both proofs of a payment, and reports why it cannot", async () => {
+    const warmed: string[] = [];
+    const { artifacts } = world.prover;
+    const prove = world.prover.prove.bind(world.prover);
+    const warm = async (circuit: string) => {
+      warmed.push(circuit);
+      if (circuit === "elgamal_range") throw new ProverError("ARTIFACT_MISSING", "no such file");
+    };
+    const wallet = await openWallet(options({ prover: workerOf({ artifacts, prove, warm }) }));
+    expect((await rejection(wallet.warm())).code).to.equal("ARTIFACT_MISSING");
+    expect(warmed).to.deep.equal(["payment", "elgamal_range"]);
+    await wallet.close();
+    const simple = await openWallet(options({ prover: workerOf({ artifacts, prove }) }));
+    await simple.warm();
+    await simple.close();
+    const without = await openWallet(options());
+    expect((await rejection(without.warm())).code).to.equal("INVALID_OPTION");
+    await without.close();
   });
 
   it("can be used by one tab at a time, until it is closed", async () => {

@@ -88,6 +88,9 @@ export async function connectProver(worker: ProverWorker, options: ConnectOption
     async prove(circuit, input, { signal } = {}) {
       return proofOf(await work({ kind: "prove", id: next++, circuit, input }, signal));
     },
+    async warm(circuit) {
+      await work({ kind: "warm", id: next++, circuit });
+    },
     async prepare(circuit, input, free, { signal, idleMs } = {}) {
       const id = next++;
       const discard = () => worker.postMessage({ kind: "discard", id: next++, prepared: id } satisfies Request);

@@ -29,7 +29,7 @@ import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNo
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> &
-  Partial<Pick<Prover, "prepare">> & {
+  Partial<Pick<Prover, "prepare" | "warm">> & {
     /** The set of keys that it proves with, which must be the pool's. */
     artifacts: Pick<Prover["artifacts"], "set">;
   };

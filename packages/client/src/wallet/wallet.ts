@@ -44,6 +44,9 @@ import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./s
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
 
+/** The circuits of a payment's two proofs, the slower one first. */
+const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
+
 export interface WalletOptions extends PoolOptions {
   /** 32 bytes, for example from `seedFromWords`. Never written to the store. */
   seed: Uint8Array;
@@ -217,6 +220,16 @@ export class Wallet {
     this.#core.closing.abort(new WalletError("WALLET_CLOSED", "the wallet is closed; open it again"));
     this.#core.prepared.discardAll();
     await this.#core.lock.run(async () => this.#onClose?.());
+  }
+
+  /**
+   * Prepares the prover for payments, so that the first one takes as long as later ones. Missing files of the circuits are
+   * downloaded. Call it while nobody waits, such as while the user reads a price; it takes as long as a few proofs.
+   * @throws WalletError INVALID_OPTION without a prover; the errors of reading artifacts
+   */
+  async warm(): Promise<void> {
+    const prover = this.#core.prover();
+    for (const circuit of PAYMENT_CIRCUITS) await prover.warm?.(circuit);
   }
 
   /**

@@ -231,7 +231,7 @@ export interface Engine {
   payNumber(operation: string, found: FoundNumber, amount: bigint, onProgress: OnProgress): Promise<Paid>;
   /** Stops waiting. A payment whose proof was already sent may still settle; it stays in `unfinished`. */
   cancel(operation: string): Promise<void>;
-  /** Loads the prover, so that the first payment does not wait for it. */
+  /** Loads the prover and the circuits' files, so that the first payment does not wait for them. */
   warmUp(): Promise<void>;
 
   /** Mints test tokens to the test account; local chains only. @throws FAUCET_FAILED */

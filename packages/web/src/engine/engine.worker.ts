@@ -249,7 +249,7 @@ class WalletEngine implements Engine {
   }
 
   async warmUp(): Promise<void> {
-    await this.#opened().context.prover.warmUp();
+    await this.#opened().context.wallet.warm();
   }
 
   async drip(): Promise<void> {

@@ -2,10 +2,8 @@ import type { WalletProver } from "@sotto/client";
 import { connectProver } from "@sotto/client/browser";
 import type { ArtifactProgress } from "@sotto/prover";
 
-/** A prover whose worker starts when the first proof, or `warmUp`, needs it. */
+/** A prover whose worker starts when it is first used. */
 export interface LazyProver extends WalletProver {
-  /** Starts the worker. It downloads the circuits' files before the first proof. */
-  warmUp(): Promise<void>;
   close(): void;
 }
 
@@ -34,8 +32,8 @@ export function lazyProver({ service, set, onDownload }: LazyProverOptions): Laz
   };
   return {
     artifacts: { set },
-    async warmUp() {
-      await ready();
+    async warm(circuit) {
+      await (await ready()).warm?.(circuit);
     },
     async prove(circuit, input, options) {
       return (await ready()).prove(circuit, input, options);
