@@ -9,13 +9,10 @@ import type { Store } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { forgingProver } from "../world/append.ts";
-import { TestChain } from "./support/chain.ts";
+import { OTHER_KEY, TestChain } from "./support/chain.ts";
 import { enqueue, rounds, type Service, Services } from "./support/service.ts";
 
 type Transaction = Awaited<ReturnType<Store["outbox"]["open"]>>[number];
-
-/** Hardhat's public test account 2. */
-const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
 
 describe("the relayer's appends", function () {
   slow(this, "a chain and a relayer's rounds");
@@ -389,7 +386,7 @@ describe("the relayer's appends", function () {
       await eventually(async () => (await idle.store.ledger.leafCount()) === size);
       await chain.automine(false);
       const other = new Wallet(OTHER_KEY, chain.provider);
-      // The node of the tests estimates gas after the pending transactions.
+      // By default, the node of the tests estimates gas after the pending transactions.
       await other.sendTransaction({ ...(await appendOf(idle, size - start)), gasLimit: 1_000_000n });
       let proofs = 0;
       const counting: typeof forgingProver = {

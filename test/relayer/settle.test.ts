@@ -6,7 +6,7 @@ import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { OTHER_KEY, RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
 
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
@@ -47,6 +47,24 @@ describe("relayer", function () {
     expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
     // The relayer books the gas after the outcome.
     await eventually(async () => (await store.gasToday()) === receipt.gasUsed * receipt.gasPrice);
+  });
+
+  it("sends enough gas although someone else has sent the same payment, in a transaction that is never mined", async () => {
+    const payment = await chain.payment();
+    await chain.automine(false);
+    const { data } = await chain.pool.getFunction("settle").populateTransaction([payment]);
+    const other = new Wallet(OTHER_KEY, chain.provider);
+    const copy = await other.sendTransaction({ to: chain.deployment.pool, data, gasLimit: 1_000_000n });
+    const { store, relayer } = await services.start();
+    const id = await enqueue(store, payment);
+    const [sent] = await eventually(async () => {
+      const open = await store.outbox.open();
+      return open.length > 0 && open;
+    });
+    await chain.rpc("hardhat_dropTransaction", copy.hash);
+    await chain.mine();
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome).to.include({ state: "settled", txHash: sent!.attempts[0]!.hash });
   });
 
   it("settles waiting payments in one transaction, up to the maximum", async () => {

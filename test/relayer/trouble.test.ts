@@ -7,13 +7,10 @@ import { FaultyNode, MODES } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { OTHER_KEY, RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "./support/service.ts";
 
 const relayerAddress = new Wallet(RELAYER_KEY).address;
-
-/** Hardhat's public test account 2. */
-const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
 
 interface Pending {
   hash: string;

@@ -164,9 +164,13 @@ export class ChainNode implements ChainSource {
     });
   }
 
-  /** The gas that a call would use as a transaction. @throws CallReverted; ChainError SENDER_UNFUNDED */
+  /**
+   * The gas that a call would use as a transaction on the newest block. By default, some nodes estimate after the pending
+   * transactions, of which anyone can send one that is never mined.
+   * @throws CallReverted; ChainError SENDER_UNFUNDED
+   */
   async estimateGas(call: Call): Promise<bigint> {
-    return parseQuantity(await this.#node.ask("eth_estimateGas", [call]));
+    return parseQuantity(await this.#node.ask("eth_estimateGas", [call, "latest"]));
   }
 
   /** The priority fee that the node suggests, wei. */

@@ -16,6 +16,9 @@ const TOKEN_ABI = [
 /** The relayer's key: Hardhat's public test account 1. */
 export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
+/** The key of another sender: Hardhat's public test account 2. */
+export const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
+
 export class TestChain {
   readonly node: LocalNode;
   readonly deployment: DeploymentManifest;

@@ -24,10 +24,7 @@ interface Planned {
  * each that succeeds. To cost the relayer the price of four again, another sender must first let three succeed.
  */
 const MAX_PLANNED = 4;
-/**
- * Gas limit of an append that no node can estimate, because it follows one that is not mined, or because the node estimates
- * after another sender's pending append: twice what an append of 64 leaves uses.
- */
+/** Gas limit of an append that no node can estimate, because it follows one that is not mined: twice that of 64 leaves. */
 const GAS_LIMIT = 700_000n;
 /** Pause after a failed proof or a failed transaction, ms. */
 const PAUSE_MS = 5_000;
@@ -157,30 +154,16 @@ export class Appender {
   }
 
   async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
-    const { pool, log } = this.#context;
+    const { chain, address, pool, log } = this.#context;
     try {
-      const gasLimit = isFirst ? await this.#gasLimit(data) : GAS_LIMIT;
+      const gas = isFirst ? await chain.estimateGas({ from: address, to: pool.pool, data }) : undefined;
+      const gasLimit = gas === undefined ? GAS_LIMIT : gas + gas / 4n;
       const plan = { kind: "append" as const, to: pool.pool, data, gasLimit, operationIds: [] };
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
       log.debug({ data: error.data.slice(0, 10) }, "another sender appended these notes first");
       return "stale";
-    }
-  }
-
-  /** The gas limit of an append on the newest block. @throws CallReverted if it would revert there */
-  async #gasLimit(data: string): Promise<bigint> {
-    const { chain, address, pool } = this.#context;
-    const call = { from: address, to: pool.pool, data };
-    try {
-      const gas = await chain.estimateGas(call);
-      return gas + gas / 4n;
-    } catch (error) {
-      if (!(error instanceof CallReverted)) throw error;
-      // Some nodes estimate after the pending transactions. Another sender's append may be one of them and never be mined.
-      await chain.call(call);
-      return GAS_LIMIT;
     }
   }
 

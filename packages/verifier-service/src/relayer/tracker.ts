@@ -137,7 +137,6 @@ export class Tracker {
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      // Not an estimate, which some nodes make after the pending transactions, and so after this one.
       await chain.call({ from: address, to: transaction.to, data: transaction.data });
       return false;
     } catch (error) {
