@@ -1,6 +1,6 @@
 pragma circom 2.2.0;
 
-include "circomlib/circuits/poseidon.circom";
+include "poseidon.circom";
 
 // Poseidon of n field elements with a domain constant: circomlib's permutation of width n + 1, with the domain in the
 // capacity lane. The output is the first lane.

@@ -1,6 +1,6 @@
 pragma circom 2.2.0;
 
-include "circomlib/circuits/poseidon.circom";
+include "poseidon.circom";
 
 // A node of the 8-ary tree: the first lane of the Poseidon permutation of width 8 over the children, plus the first
 // child. All eight lanes contain data, so there is no capacity lane. Adding the input (feed-forward) makes the function

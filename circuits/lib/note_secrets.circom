@@ -1,6 +1,6 @@
 pragma circom 2.2.0;
 
-include "circomlib/circuits/poseidon.circom";
+include "poseidon.circom";
 include "domains.circom";
 
 // The secrets that the recipient derives from the shared point S and the ephemeral point R: the blinding of its note,

@@ -145,7 +145,7 @@ async function run(files: Sources, path: string, folder: string, level: Level, w
     const options = [main, FLAGS[level], ...outputs, "-l", "/build/source", "-o", "/build"];
     const { status, output } = await runCircom({ options, preopens: { "/build": scratch } });
     if (status !== 0 || !existsSync(join(scratch, "main.r1cs"))) throw new Error(output);
-    // The sources stay out of the cache: circomlib's tables are 1.5 MB.
+    // The sources stay out of the cache: Poseidon's tables are 0.5 MB.
     rmSync(join(scratch, "source"), { recursive: true });
     // Another process, or a request without the generator, may have written this entry already.
     if (!existsSync(folder)) renameSync(scratch, folder);

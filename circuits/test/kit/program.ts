@@ -13,7 +13,7 @@ export interface Program {
   main: string;
 }
 
-/** Caches the parsed text, because circomlib's tables are read for every attack. */
+/** Caches the parsed text, because Poseidon's tables are read for every attack. */
 function once<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

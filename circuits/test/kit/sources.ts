@@ -19,18 +19,6 @@ export interface Edit {
 
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 const LIBRARY = "circomlib/";
-const CONSTANTS = "circomlib/circuits/poseidon_constants.circom";
-/** Widths of Poseidon that the circuits use; 6 and 7 are those of withdrawals of two and three notes. */
-const WIDTHS = [2, 3, 4, 5, 6, 7, 8, 12];
-
-/**
- * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. This removes
- * unused widths. If a required width were missing, circom would stop at the assertion after the last branch.
- */
-const trimConstants = (text: string): string =>
-  text.replace(/\} else if \(t\s*==\s*(\d+)\) \{[^{}]*(?=\} else)/g, (branch, width) =>
-    WIDTHS.includes(Number(width)) ? branch : "",
-  );
 
 /** The project's own circuits: the mains and lib/, as they are on disk now. */
 export function readSources(folder = circuitsFolder): Map<string, string> {
@@ -68,7 +56,7 @@ function library(path: string): string | undefined {
   if (!libraryFiles.has(path)) {
     const installed = join(circomLibraryFolder(), path);
     const text = existsSync(installed) ? readFileSync(installed, "utf8") : undefined;
-    libraryFiles.set(path, path === CONSTANTS && text !== undefined ? trimConstants(text) : text);
+    libraryFiles.set(path, text);
   }
   return libraryFiles.get(path);
 }

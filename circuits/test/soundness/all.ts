@@ -5,6 +5,7 @@ import { elgamalAttacks } from "./elgamal.ts";
 import { hashAttacks } from "./hashes.ts";
 import { merkleAttacks } from "./merkle.ts";
 import { paymentAttacks } from "./payment.ts";
+import { poseidonAttacks } from "./poseidon.ts";
 import { rangeAttacks } from "./range.ts";
 import { scalarAttacks } from "./scalar.ts";
 import { smallAttacks } from "./small.ts";
@@ -13,6 +14,7 @@ import { withdrawalAttacks } from "./withdrawal.ts";
 /** Every attack, by area. A constraint group may have several. */
 export const attacks: readonly Attack[] = [
   ...smallAttacks,
+  ...poseidonAttacks,
   ...hashAttacks,
   ...merkleAttacks,
   ...curveAttacks,
