@@ -8,11 +8,19 @@ import { generate } from "../../generate/generated-file.ts";
 import { CommandError, errorLine, runCommand } from "../../lib/command.ts";
 import { makeDevelopmentSet } from "../../setup/development-set.ts";
 import { checkTable, compileOnly } from "../compile.ts";
-import { circuitNames } from "../paths.ts";
+import { type CircuitName, circuitNames } from "../paths.ts";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
 import { circuitsOf, groupTests, testsOf } from "./select.ts";
-import { buildPackages, generateSources, recordHistory, testCircuits, testProofs, testVerifiers } from "./steps.ts";
+import {
+  buildContracts,
+  buildPackages,
+  generateSources,
+  recordHistory,
+  testCircuits,
+  testProofs,
+  testVerifiers,
+} from "./steps.ts";
 import { uncommitted } from "./uncommitted.ts";
 import { watchCircuits } from "./watch.ts";
 
@@ -23,8 +31,8 @@ async function turn(): Promise<void> {
   const stop = new AbortController();
   const compiled = compile();
   // A build error stops the tests.
-  const built = compiled
-    .then(makeKeys)
+  const keys = compiled.then(makeKeys);
+  const built = keys
     .then(generateSources)
     .then(buildPackages)
     .catch((error: unknown) => {
@@ -34,7 +42,9 @@ async function turn(): Promise<void> {
   if (changed.length === 0) console.error("circuits: unchanged since their tests passed");
   else if (changed.length === Object.keys(sources).length) console.error("circuits: testing all circuits ...");
   else console.error(`circuits: testing what depends on ${changed.join(", ")} ...`);
-  const tested = changed.length === 0 ? [] : test(changed, { compiled, built }, stop.signal);
+  // The tests of the verifiers compile the contracts. Without tests, as after a change is reverted, this step does.
+  const restored = async () => (await keys).size > 0 && buildContracts();
+  const tested = changed.length === 0 ? [built.then(restored)] : test(changed, { compiled, built }, stop.signal);
   await all([built, built.then(recordHistory), ...tested]);
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
@@ -72,18 +82,18 @@ async function compile(): Promise<void> {
   checkFree(circuitNames);
 }
 
-/** Certifies the circuits, makes keys and exports verifiers. */
-async function makeKeys(): Promise<void> {
+/** Certifies the circuits, makes keys and exports verifiers. @returns the circuits whose keys were made */
+async function makeKeys(): Promise<Set<CircuitName>> {
   // Before the keys, because a circuit that leaves a signal free needs no keys.
   await certifyChanged(circuitNames);
   // The setup below reads this file.
   await generate([generateCircuits], false);
   // The next build compresses them.
-  await makeDevelopmentSet(circuitNames, false);
+  return makeDevelopmentSet(circuitNames, false);
 }
 
 /** Waits for all runs, because the next turn writes the files they read; then throws the first error. */
-async function all(runs: readonly Promise<void>[]): Promise<void> {
+async function all(runs: readonly Promise<unknown>[]): Promise<void> {
   for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { generate } from "../../generate/generated-file.ts";
 import { generators } from "../../generate/generators.ts";
 import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
+import { compiledFolder } from "../../test/scratch.ts";
 import { circuitsFolder, root } from "../paths.ts";
 
 const MOCHA = ["--reporter", "dot"];
@@ -22,7 +23,8 @@ interface Options {
  * @throws CommandError `code` (default STEP_FAILED) unless it exits with 0
  */
 async function run(command: string, args: string[], cwd: string, { code = "STEP_FAILED", env, stop }: Options = {}) {
-  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  const environment = { ...process.env, NODE_COMPILE_CACHE: compiledFolder(root), ...env };
+  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: environment });
   stop?.addEventListener("abort", () => child.kill());
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
@@ -49,6 +51,11 @@ export async function generateSources(): Promise<void> {
 export async function buildPackages(): Promise<void> {
   const packages = ["--only", "--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
+}
+
+/** Compiles the contracts whose verifiers changed. */
+export async function buildContracts(): Promise<void> {
+  await run("hardhat", ["build", "--quiet"], root);
 }
 
 /** Proves the history of the invariant tests with the new keys. Needs the built packages, which make and check its proofs. */
