@@ -7,7 +7,7 @@ import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import type { Part, Sums } from "../fast/parts.ts";
 import { addUp, assembleProof, type PartialSums, sumParts } from "../fast/prove.ts";
-import { loadImage, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";
@@ -98,9 +98,10 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
   const zkey = parseZkey(file);
   if (!alone) {
     try {
-      // The second thread prepares both shares, so that this one can compute the witness in the meantime.
-      const { remote, image } = await prepareRemotely(file, THERE, HERE);
-      return { zkey, here: await loadImage(image), there: remote };
+      const there = prepareRemotely(file, THERE);
+      // If this thread fails first, the other's failure must not be an unhandled rejection.
+      there.catch(() => undefined);
+      return { zkey, here: await prepareKey(zkey, HERE), there: await there };
     } catch {
       // The runtime forbids workers, or the bundle lacks the worker's file: use only this thread.
     }

@@ -1,13 +1,13 @@
 /** The second thread. The worker stores its share of each key and answers requests one at a time. */
 
 import { type PartialSums, sumParts } from "../fast/prove.ts";
-import { type KeyImage, type ProvingKey, prepareImage, prepareKey } from "../fast/proving-key.ts";
+import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import type { Reply, Request } from "./second-thread.ts";
 
 interface Port {
   on(event: "message", listener: (request: Request) => void): void;
-  postMessage(reply: Reply, transferred: readonly ArrayBuffer[]): void;
+  postMessage(reply: Reply): void;
 }
 
 interface NodeProcess {
@@ -16,13 +16,11 @@ interface NodeProcess {
 
 const keys = new Map<number, ProvingKey>();
 
-async function answer(request: Request): Promise<{ image?: KeyImage; partialSums?: PartialSums }> {
+async function answer(request: Request): Promise<{ partialSums?: PartialSums }> {
   if ("prepare" in request) {
-    const { key, zkey, parts, others } = request.prepare;
-    const parsed = parseZkey(zkey);
-    const image = await prepareImage(parsed, others);
-    keys.set(key, await prepareKey(parsed, parts));
-    return { image };
+    const { key, zkey, parts } = request.prepare;
+    keys.set(key, await prepareKey(parseZkey(zkey), parts));
+    return {};
   }
   if ("drop" in request) {
     keys.delete(request.drop);
@@ -43,10 +41,10 @@ const { parentPort } = (globalThis as unknown as { process: NodeProcess }).proce
 );
 parentPort?.on("message", (request) => {
   answer(request).then(
-    (reply) => parentPort.postMessage({ id: request.id, ...reply }, reply.image ? [reply.image.memory.buffer] : []),
+    (reply) => parentPort.postMessage({ id: request.id, ...reply }),
     (error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
-      parentPort.postMessage({ id: request.id, error: text }, []);
+      parentPort.postMessage({ id: request.id, error: text });
     },
   );
 });

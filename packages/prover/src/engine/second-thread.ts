@@ -5,7 +5,6 @@
 
 import type { Part } from "../fast/parts.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import type { KeyImage } from "../fast/proving-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 export type Request =
@@ -14,10 +13,7 @@ export type Request =
       readonly prepare: {
         readonly key: number;
         readonly zkey: Uint8Array;
-        /** The parts of the second thread. */
         readonly parts: readonly Part[];
-        /** The parts of the main thread, for the reply. */
-        readonly others: readonly Exclude<Part, "h">[];
       };
     }
   | {
@@ -28,7 +24,6 @@ export type Request =
 
 export interface Reply {
   readonly id: number;
-  readonly image?: KeyImage | undefined;
   readonly partialSums?: PartialSums | undefined;
   readonly error?: string | undefined;
 }
@@ -143,18 +138,12 @@ function currentThread(): Thread {
 }
 
 /**
- * @param parts the parts of the second thread
- * @param others parts that it prepares for the caller, in `image`
+ * Prepares these parts of a key on the second thread.
  * @throws Error if the runtime has no worker threads, or the worker failed
  */
-export async function prepareRemotely(
-  zkey: Uint8Array,
-  parts: readonly Part[],
-  others: readonly Exclude<Part, "h">[],
-): Promise<{ remote: RemoteKey; image: KeyImage }> {
+export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Promise<RemoteKey> {
   const [home, key] = [currentThread(), nextKey++];
-  const { image } = await home.ask({ prepare: { key, zkey, parts, others } });
-  if (image === undefined) throw new Error("the worker returned no image");
+  await home.ask({ prepare: { key, zkey, parts } });
   const remote: RemoteKey = {
     async sum(witness, parts) {
       const { partialSums } = await home.ask({ sum: { key, witness, parts } });
@@ -163,5 +152,5 @@ export async function prepareRemotely(
     },
   };
   dropped.register(remote, { home, key });
-  return { remote, image };
+  return remote;
 }

@@ -41,24 +41,12 @@ export class Kernel {
     this.#inverse = power((modulus + 1n) / 2n, MONTGOMERY_BITS, modulus);
   }
 
-  /**
-   * A kernel with its own memory.
-   *
-   * @param contents what another kernel of this program had allocated, at the same addresses; default: nothing
-   */
-  static async instantiate(program: Program, contents = new Uint8Array(0)): Promise<Kernel> {
-    const { modulus, module, constants } = program;
+  /** A kernel with its own memory. */
+  static async instantiate({ modulus, module, constants }: Program): Promise<Kernel> {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE) });
     new Uint8Array(memory.buffer).set(constants);
     const instance = await WebAssembly.instantiate(module, { env: { memory } });
-    const kernel = new Kernel(modulus, memory, instance.exports, constants.byteLength);
-    kernel.bytes(kernel.allocate(contents.byteLength), contents.byteLength).set(contents);
-    return kernel;
-  }
-
-  /** A copy of the memory that is allocated, without the program's constants. */
-  contents({ constants }: Program): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.memory.buffer).slice(constants.byteLength, this.#free);
+    return new Kernel(modulus, memory, instance.exports, constants.byteLength);
   }
 
   call(name: string, ...args: number[]): number {

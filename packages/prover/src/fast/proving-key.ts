@@ -25,15 +25,6 @@ export interface ProvingKey {
   readonly quotient: Quotient | undefined;
 }
 
-/** Parts of a key as data. A thread that receives them from another one only copies them. */
-export interface KeyImage {
-  /** The curve kernel. Threads share its code, so that it is also compiled only once. */
-  readonly program: Program;
-  /** The curve kernel's memory, without the program's constants. */
-  readonly memory: Uint8Array<ArrayBuffer>;
-  readonly bases: ProvingKey["bases"];
-}
-
 let programs: { readonly curve: Promise<Program>; readonly scalar: Promise<Program> } | undefined;
 
 function compilePrograms(): NonNullable<typeof programs> {
@@ -42,29 +33,13 @@ function compilePrograms(): NonNullable<typeof programs> {
 }
 
 export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
-  const { curve, bases } = await prepareBases(await compilePrograms().curve, zkey, parts);
-  const quotient = parts.includes("h") ? await prepareQuotient(await compilePrograms().scalar, zkey) : undefined;
-  return { curve, bases, quotient };
-}
-
-/** @param parts without h, which needs more than its bases */
-export async function prepareImage(zkey: Zkey, parts: readonly Exclude<Part, "h">[]): Promise<KeyImage> {
-  const program = await compilePrograms().curve;
-  const { curve, bases } = await prepareBases(program, zkey, parts);
-  return { program, memory: curve.contents(program), bases };
-}
-
-export async function loadImage({ program, memory, bases }: KeyImage): Promise<ProvingKey> {
-  return { curve: await Kernel.instantiate(program, memory), bases, quotient: undefined };
-}
-
-async function prepareBases(program: Program, zkey: Zkey, parts: readonly Part[]) {
-  const curve = await Kernel.instantiate(program);
+  const curve = await Kernel.instantiate(await compilePrograms().curve);
   const bases: { [part in Part]?: Bases } = {};
   for (const part of parts) {
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
   }
-  return { curve, bases };
+  const quotient = parts.includes("h") ? await prepareQuotient(await compilePrograms().scalar, zkey) : undefined;
+  return { curve, bases, quotient };
 }
 
 /** @param first index of the first base's scalar */
