@@ -1,7 +1,6 @@
 // Single steps of phase 2, run by snarkjs. An error that it throws or prints becomes one CommandError that names the file.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { parseVerificationKey } from "@sotto/prover";
 import { zKey } from "snarkjs";
 import { writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
@@ -77,14 +76,9 @@ export async function assertFollows(first: Uint8Array, ptau: string, zkey: strin
   throw new CommandError("CONTRIBUTION_INVALID", `${zkey} does not result from the initial keys: ${logger.reason}`);
 }
 
-/**
- * The verification key as snarkjs exports it, as JSON text. Checks that its points are in their groups, because a prover
- * does not check that again once the hash of the key is compiled in.
- * @throws CommandError ZKEY_DAMAGED; SottoError VERIFICATION_KEY_INVALID
- */
+/** The verification key as snarkjs exports it, as JSON text. */
 export async function exportVerificationKey(zkey: string): Promise<string> {
   const key: unknown = await attempt(zkey, () => zKey.exportVerificationKey(contents(zkey)));
   const text = JSON.stringify(key, (_, value) => (typeof value === "bigint" ? String(value) : value), 2);
-  parseVerificationKey(text);
   return `${text}\n`;
 }

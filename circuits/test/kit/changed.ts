@@ -6,16 +6,11 @@ export function filesOf(sources: Sources, main: string): Set<string> {
   return new Set(closure(all, path).keys());
 }
 
-/** The files that changed, if `pnpm circuits:build` runs the tests: paths below circuits/, comma-separated. */
-const CHANGED = process.env["SOTTO_CHANGED_CIRCUITS"];
-
-/** Whether `pnpm circuits:build` runs the tests. */
-export const isLoop = CHANGED !== undefined;
-
 /**
- * Whether a main circuit must be tested: all must, unless `pnpm circuits:build` has named the files that changed.
+ * Whether a main circuit must be tested: all must, unless `pnpm circuits:build` has named the files that changed (paths
+ * below circuits/, comma-separated, in SOTTO_CHANGED_CIRCUITS).
  */
-export function isAffected(sources: Sources, main: string, named = CHANGED): boolean {
+export function isAffected(sources: Sources, main: string, named = process.env["SOTTO_CHANGED_CIRCUITS"]): boolean {
   if (named === undefined) return true;
   const files = filesOf(sources, main);
   return named.split(",").some((file) => files.has(file));

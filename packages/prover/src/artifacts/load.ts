@@ -1,6 +1,6 @@
 /** Loads artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
 import { proverError } from "../errors.ts";
-import { parseKnownKey, parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
+import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
 import { diskCache } from "./disk-cache.ts";
@@ -65,10 +65,9 @@ export interface Artifacts {
  *   found) or VERIFICATION_KEY_INVALID
  */
 export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
-  const isKnown = options.lock === undefined;
-  const lock: unknown = isKnown ? lockOf(options.set ?? DEVELOPMENT_SET) : options.lock;
+  const lock: unknown = options.lock === undefined ? lockOf(options.set ?? DEVELOPMENT_SET) : options.lock;
   assertLock(lock);
-  return new LockedArtifacts(lock, isKnown, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
+  return new LockedArtifacts(lock, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
 }
 
 function sourceOf({ folder, baseUrl, service, cache, ...rest }: LoadOptions): ArtifactSource {
@@ -86,20 +85,12 @@ class LockedArtifacts implements Artifacts {
   readonly set: string;
   readonly lock: ArtifactsLock;
   readonly circuits: readonly string[];
-  readonly #parseKey: (text: string, circuit: string) => VerificationKey;
   readonly #source: ArtifactSource;
   readonly #maxBytes: Readonly<Record<ArtifactKind, number>>;
   readonly #files = new Map<string, Promise<Uint8Array>>();
   readonly #keys = new Map<string, Promise<VerificationKey>>();
 
-  /** @param isKnown whether the lock is compiled in */
-  constructor(
-    lock: ArtifactsLock,
-    isKnown: boolean,
-    source: ArtifactSource,
-    maxBytes: Readonly<Record<ArtifactKind, number>>,
-  ) {
-    this.#parseKey = isKnown ? parseKnownKey : parseVerificationKey;
+  constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
     this.set = lock.set;
     this.lock = lock;
     this.circuits = Object.keys(lock.circuits);
@@ -114,7 +105,7 @@ class LockedArtifacts implements Artifacts {
   verificationKey(circuit: string): Promise<VerificationKey> {
     return remember(this.#keys, circuit, async () => {
       const bytes = await this.bytes(circuit, "vkey");
-      return this.#parseKey(new TextDecoder().decode(bytes), circuit);
+      return parseVerificationKey(new TextDecoder().decode(bytes), circuit);
     });
   }
 

@@ -107,8 +107,7 @@ export function assertG2(point: string, x: readonly [bigint, bigint], y: readonl
   assertInSubgroup(point, x, y);
 }
 
-/** Checks that a point is on G2's curve, which also has points outside the subgroup, and not at infinity. */
-export function assertTwist(point: string, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): void {
+function assertTwist(point: string, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): void {
   if (x[0] === 0n && x[1] === 0n && y[0] === 0n && y[1] === 0n) {
     throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
   }

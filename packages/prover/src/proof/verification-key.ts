@@ -2,7 +2,7 @@
 
 import { bn254 } from "@noble/curves/bn254.js";
 import { proverError } from "../errors.ts";
-import { assertG1, assertG2, assertTwist } from "./decode.ts";
+import { assertG1, assertG2 } from "./decode.ts";
 import { BASE_FIELD_ORDER } from "./orders.ts";
 
 type G1Json = readonly [string, string, string];
@@ -38,22 +38,6 @@ export interface VerificationKey {
  * @throws SottoError VERIFICATION_KEY_INVALID; the message names the part and the reason
  */
 export function parseVerificationKey(source: unknown, circuit = "?"): VerificationKey {
-  return parse(source, circuit, assertOnce);
-}
-
-/**
- * Reads a key whose hash is compiled into this package. The points of such keys were checked when the hash was written, so
- * this does not compute whether those of G2 are in the subgroup, which takes as long as a witness in a fresh process.
- * @throws SottoError VERIFICATION_KEY_INVALID
- */
-export function parseKnownKey(source: unknown, circuit: string): VerificationKey {
-  return parse(source, circuit, assertTwist);
-}
-
-type AssertG2 = typeof assertG2;
-
-function parse(source: unknown, circuit: string, assertPoint: AssertG2): VerificationKey {
-  const g2 = (name: string, value: unknown): G2Json => toG2(name, value, assertPoint);
   const fail = (reason: string, cause?: unknown): never => {
     const message = `The verification key of circuit ${circuit} is not valid: ${reason}.`;
     throw proverError("VERIFICATION_KEY_INVALID", message, { circuit, reason }, cause);
@@ -95,12 +79,17 @@ function g1(name: string, value: unknown): G1Json {
   return [String(x), String(y), "1"];
 }
 
-function toG2(name: string, value: unknown, assertPoint: AssertG2): G2Json {
+function g2(name: string, value: unknown): G2Json {
   const [x, y] = affine(name, value).map((pair, index) => {
     if (!Array.isArray(pair) || pair.length !== 2) throw new Error(`${name}[${index}] must be a pair`);
     return pair.map((word, part) => coordinate(`${name}[${index}][${part}]`, word)) as [bigint, bigint];
   }) as [[bigint, bigint], [bigint, bigint]];
-  assertPoint(name, x, y);
+  const words = [...x, ...y].join();
+  if (!valid.has(words)) {
+    assertG2(name, x, y);
+    if (valid.size >= MAX_VALID) valid.clear();
+    valid.add(words);
+  }
   return [
     [String(x[0]), String(x[1])],
     [String(y[0]), String(y[1])],
@@ -113,14 +102,6 @@ const GENERATOR = [X.c0, X.c1, Y.c0, Y.c1].join();
 /** Points of G2 that have already been checked, because the check takes 10 ms. gamma is the generator in all keys of snarkjs. */
 const valid = new Set([GENERATOR]);
 const MAX_VALID = 64;
-
-const assertOnce: AssertG2 = (name, x, y) => {
-  const words = [...x, ...y].join();
-  if (valid.has(words)) return;
-  assertG2(name, x, y);
-  if (valid.size >= MAX_VALID) valid.clear();
-  valid.add(words);
-};
 
 /** snarkjs writes affine points with a third coordinate of one; with any other value, the point would be different. */
 function affine(name: string, value: unknown): unknown[] {

@@ -76,8 +76,7 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
     return { generator, refusal };
   };
 
-  const first = await instantiate();
-  const { generator: probe } = first;
+  const { generator: probe } = await instantiate();
   if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2)
     throw broken("it was not compiled by circom 2");
   if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
@@ -86,13 +85,10 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
     throw broken("it is not over BN254's scalar field");
   }
 
-  let unused: typeof first | undefined = first;
   return {
     async calculate(input) {
       const values = flattenInput(circuit, input);
-      const instance = unused ?? (await instantiate());
-      unused = undefined;
-      const { generator, refusal } = instance;
+      const { generator, refusal } = await instantiate();
       checkSizes(circuit, values, generator);
       try {
         generator.init(0);
