@@ -117,7 +117,7 @@ async function measureChromium(input: object, print: Print): Promise<void> {
   try {
     await browser.during(async () => {
       const context = await browser.browser.newContext();
-      const prove = async (warmed: boolean): Promise<number[]> => {
+      const prove = async (isWarm: boolean): Promise<number[]> => {
         const page = await context.newPage();
         page.setDefaultTimeout(PAGE_MS);
         await page.goto(server.url);
@@ -127,7 +127,7 @@ async function measureChromium(input: object, print: Print): Promise<void> {
             const { page: own } = globalThis as unknown as { page: StartPage };
             return own.prove(path, service, witness as never, count, first);
           },
-          [server.worker, server.url, input, PROOFS, warmed] as const,
+          [server.worker, server.url, input, PROOFS, isWarm] as const,
         );
         await page.close();
         return times;

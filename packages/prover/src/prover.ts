@@ -207,10 +207,13 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     async warm(circuit) {
       engine.start?.();
       const { wasm, zkey } = await read(circuit);
-      const key = artifacts.verificationKey(circuit);
-      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey), key]);
+      const [key] = await Promise.all([
+        artifacts.verificationKey(circuit),
+        calculatorOf(circuit, wasm),
+        engine.warm?.(zkey),
+      ]);
       await engine.rehearse?.(zkey);
-      await engine.verify(await key, ...exampleProof(await key));
+      await engine.verify(key, ...exampleProof(key));
     },
     async close() {
       calculators = new WeakMap();

@@ -57,7 +57,7 @@ describe("artifacts", function () {
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
-  it("are refused under a custom lock if a point of the verification key is outside the subgroup", async () => {
+  it("are refused if a point of the verification key is outside the subgroup", async () => {
     const folder = copy();
     const path = join(folder, "toy", "toy.vkey.json");
     const { x, y } = twistPoint(1000n);
