@@ -3,7 +3,7 @@
  * signals mod r, and do not check that B is in the subgroup. One proof then has many encodings, and Groth16's soundness
  * proof does not apply to points of another order. Here each value has exactly one accepted encoding.
  */
-import { bn254 } from "@noble/curves/bn254.js";
+import { curveNow } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "./orders.ts";
 
@@ -111,17 +111,11 @@ function assertTwist(point: string, x: readonly [bigint, bigint], y: readonly [b
   if (x[0] === 0n && x[1] === 0n && y[0] === 0n && y[1] === 0n) {
     throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
   }
-  const { Fp2 } = bn254.fields;
-  const [X, Y] = [Fp2.fromBigTuple([...x]), Fp2.fromBigTuple([...y])];
-  const { b } = bn254.G2.Point.CURVE();
-  if (!Fp2.eql(Fp2.sqr(Y), Fp2.add(Fp2.mul(Fp2.sqr(X), X), b))) throw notOnCurve(point);
+  if (!curveNow().G2.isOnCurve([...x, ...y])) throw notOnCurve(point);
 }
 
 function assertInSubgroup(point: string, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): void {
-  const { Fp2 } = bn254.fields;
-  const affine = { x: Fp2.fromBigTuple([...x]), y: Fp2.fromBigTuple([...y]) };
-  // psi(P) = [6x^2]P holds in the subgroup only (Galbraith, Scott; El Housni et al., eprint 2022/352, section 4).
-  if (!bn254.G2.Point.fromAffine(affine).isTorsionFree()) throw notInSubgroup(point);
+  if (!curveNow().G2.hasOrderR([...x, ...y])) throw notInSubgroup(point);
 }
 
 /** A ProverError with the code PROOF_NOT_IN_SUBGROUP. */
