@@ -90,8 +90,8 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     return calculator;
   };
   /**
-   * Reads and checks all files. Compiling the generator and preparing the key begin as soon as the file of each is checked; a
-   * failure of either is thrown where its result is needed. Parsing the verification key is left to the caller.
+   * Reads and checks all files. Compiling the generator and preparing the proving key begin as soon as the file of each is
+   * checked; a failure of either is thrown where its result is needed. Parsing the verification key is left to the caller.
    */
   const read = async (circuit: string) => {
     const ignore = (): void => undefined;
@@ -183,26 +183,38 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       };
       begin("artifacts");
       engine.start?.();
-      // A download that is aborted here continues for other callers.
-      const { wasm, zkey } = await unlessAborted(read(circuit), signal);
-      begin("witness");
-      // The engine prepares the key meanwhile. If that failed, `prove` tries again and throws.
-      const calculator = await calculatorOf(circuit, wasm);
-      // Parsed before there is a witness, so that a wrong key stops the proof first.
-      const key = await artifacts.verificationKey(circuit);
-      const witness = await calculator.calculate(input);
-      const signals = publicSignalsOf(witness, key.nPublic);
-      begin("proof");
-      const points = await engine.prove(zkey, witness);
-      if (selfCheck) {
-        begin("check");
-        if (!(await engine.verify(key, points, signals))) {
-          const message = `The proof just made for circuit ${circuit} does not verify, so it is not returned.`;
-          throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
+      // The witness needs only the generator, so it is computed while the proving key is still read or downloaded.
+      const computing = artifacts
+        .bytes(circuit, "wasm")
+        .then((wasm) => calculatorOf(circuit, wasm))
+        .then((calculator) => calculator.calculate(input));
+      // Thrown below, unless reading fails first.
+      computing.catch(() => undefined);
+      try {
+        // A download that is aborted here continues for other callers.
+        const { zkey } = await unlessAborted(read(circuit), signal);
+        begin("witness");
+        const witness = await computing;
+        begin("proof");
+        // If preparing the key has failed, `prove` tries again and throws.
+        const proving = engine.prove(zkey, witness);
+        proving.catch(() => undefined);
+        // Checking the key's points takes a new process 5 ms, in which the engine's second thread already works.
+        const key = await artifacts.verificationKey(circuit);
+        const points = await proving;
+        const signals = publicSignalsOf(witness, key.nPublic);
+        if (selfCheck) {
+          begin("check");
+          if (!(await engine.verify(key, points, signals))) {
+            const message = `The proof just made for circuit ${circuit} does not verify, so it is not returned.`;
+            throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
+          }
         }
+        begin("done");
+        return { proof: encodeProof(points), publicSignals: signals.map(String) };
+      } finally {
+        computing.then((witness) => witness.fill(0)).catch(() => undefined);
       }
-      begin("done");
-      return { proof: encodeProof(points), publicSignals: signals.map(String) };
     },
     async warm(circuit) {
       engine.start?.();

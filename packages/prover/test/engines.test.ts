@@ -6,6 +6,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
+import { newClaims } from "../src/engine/share.ts";
 import { sumParts } from "../src/fast/prove.ts";
 import { prepareKey } from "../src/fast/proving-key.ts";
 import { parseZkey } from "../src/fast/zkey.ts";
@@ -20,7 +21,7 @@ import {
   type Verifier,
 } from "../src/index.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
-import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
+import { buildToy, TOY_INPUT, TOY_INPUT_JSON, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 3;
 
@@ -201,12 +202,69 @@ describe("engines", function () {
     const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
     const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
-    const failure = await prepareRemotely(zkey.slice(0, 600), ["h"]).catch((error: unknown) => error);
-    assert.match(String(failure), /proving key is not usable/);
-    const remote = await prepareRemotely(zkey, ["b2", "h"]);
-    assert.deepEqual(Object.keys(await remote.sum(witness)).sort(), ["b2", "h"]);
+    const failed = prepareRemotely(zkey.slice(0, 600), ["h"]);
+    for (const failure of [failed.ready, failed.sum(witness, ["h"], newClaims())]) {
+      assert.match(String(await failure.catch((error: unknown) => error)), /proving key is not usable/);
+    }
+    // Asked before it is ready.
+    const remote = prepareRemotely(zkey, ["b2", "h"]);
+    const sums = await remote.sum(witness, ["a", "b2", "h"], newClaims());
+    assert.deepEqual(
+      sums.map((group) => Object.keys(group)),
+      [["h"], ["b2"]],
+    );
     const here = await prepareKey(parseZkey(zkey), ["b2", "h"]);
-    assert.deepEqual(await remote.sum(witness), sumParts(here, witness));
+    assert.deepEqual(sums, [...sumParts(here, witness, ["b2", "h"])]);
+    await remote.ready;
+  });
+
+  it("wipe the kernels' memory after the sums, and if only the first of them are taken", async () => {
+    const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
+    const wasm = readFileSync(join(build, "toy", "toy.wasm"));
+    const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
+    const key = await prepareKey(parseZkey(zkey), ["a", "b2", "h"]);
+    const kernels = [key.curve, key.quotient!.kernel];
+    const usedAfter = (marks: readonly number[]): boolean[] =>
+      kernels.map((kernel, index) => new Uint8Array(kernel.memory.buffer, marks[index]).some((byte) => byte !== 0));
+    const marks = kernels.map((kernel) => kernel.mark());
+    for (const _ of sumParts(key, witness, ["a", "b2", "h"])) break;
+    assert.deepEqual(usedAfter(marks), [false, false]);
+    const sums = sumParts(key, witness, ["a", "b2", "h"]);
+    sums.next();
+    assert.isTrue(usedAfter(marks)[0], "the test sees what is in memory");
+    assert.isFalse(sums.next().done);
+    assert.isTrue(sums.next().done);
+    assert.deepEqual(usedAfter(marks), [false, false]);
+  });
+
+  it("prove on one thread where workers are forbidden or cannot start", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const run = (Worker: string): unknown => {
+      const script = `
+        import * as threads from "node:worker_threads";
+        const { getBuiltinModule } = process;
+        let started = 0;
+        const Worker = ${Worker};
+        process.getBuiltinModule = (name) => name === "node:worker_threads" ? { ...threads, Worker } : getBuiltinModule(name);
+        const { createProver, createVerifier, loadArtifacts } = await import(${JSON.stringify(entry)});
+        const artifacts = await loadArtifacts(${JSON.stringify({ folder: build, lock: toyLock(build) })});
+        const prover = createProver(artifacts);
+        const found = [];
+        for (let round = 0; round < 2; round++) {
+          if (round === 1) await prover.warm("toy");
+          const { proof, publicSignals } = await prover.prove("toy", ${TOY_INPUT_JSON});
+          found.push(await createVerifier({ artifacts }).verify("toy", proof, publicSignals));
+        }
+        console.log(JSON.stringify({ found, started: started > 0 }));`;
+      const args = ["--input-type=module", "--no-warnings", "-e", script];
+      return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 }));
+    };
+    const forbidden = "class { constructor() { started++; throw new Error('no workers here'); } }";
+    assert.deepEqual(run(forbidden), { found: [true, true], started: true });
+    const missing = `class extends threads.Worker {
+      constructor(url, options) { super(new URL("./no-such-file.js", url), options); started++; }
+    }`;
+    assert.deepEqual(run(missing), { found: [true, true], started: true });
   });
 
   it("prove the same after warming up and after closing", async () => {

@@ -10,12 +10,19 @@ import { readPoint } from "../src/fast/points.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
-function toWords(scalars: readonly bigint[]): Uint32Array {
-  return Uint32Array.from(
-    scalars.flatMap((scalar) =>
-      Array.from({ length: 8 }, (_, word) => Number((scalar >> BigInt(32 * word)) & 0xffffffffn)),
-    ),
+function toBytes(scalars: readonly bigint[]): Uint8Array {
+  return Uint8Array.from(
+    scalars.flatMap((scalar) => Array.from({ length: 32 }, (_, byte) => Number((scalar >> BigInt(8 * byte)) & 0xffn))),
   );
+}
+
+const newKernel = async (): Promise<Kernel> => Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
+
+/** All points of a list of `count`. */
+function allOf(kernel: Kernel, count: number): { count: number; indices: number } {
+  const indices = kernel.allocate(4 * count);
+  kernel.words(indices, count).set(Array.from({ length: count }, (_, index) => index));
+  return { count, indices };
 }
 
 const EDGES = [0n, 1n, 2n, r - 1n, r - 2n, r >> 1n, (1n << 253n) - 1n, 1n << 253n, 0xffffffffn, 1n << 32n];
@@ -23,9 +30,11 @@ const EDGES = [0n, 1n, 2n, r - 1n, r - 2n, r >> 1n, (1n << 253n) - 1n, 1n << 253
 describe("fast engine: signed digits", function () {
   slow(this, "a circuit is compiled, and proofs made");
   for (let bits = 2; bits <= 16; bits++) {
-    it(`reconstruct the scalar, ${bits} bits at a time`, () => {
+    it(`reconstruct the scalar, ${bits} bits at a time`, async () => {
+      const kernel = await newKernel();
       const scalars = [...EDGES, ...Array.from({ length: 50 }, () => randomBelow(r))];
-      const { windows, count, values } = toDigits(toWords(scalars), bits);
+      const { windows, count, values: address } = toDigits(kernel, toBytes(scalars), bits);
+      const values = kernel.words(address, windows * count);
       for (const [index, scalar] of scalars.entries()) {
         let sum = 0n;
         for (let window = windows - 1; window >= 0; window--) {
@@ -81,7 +90,7 @@ describe("fast engine: multi-scalar multiplication", function () {
       k === 0n ? "" : degree === 1 ? G1.Point.BASE.multiply(k).toHex() : G2.Point.BASE.multiply(k).toHex();
 
     it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
+      const kernel = await newKernel();
       // Few different bases, so that buckets often contain the same point, its opposite and infinity.
       const logarithms = [
         1n,
@@ -102,7 +111,11 @@ describe("fast engine: multi-scalar multiplication", function () {
         Array.from({ length: count }, (_, index) => (index === 3 ? 5n : 0n)),
       ];
       const mark = kernel.mark();
-      const tasks = sets.map((scalars, index) => ({ points, digits: toDigits(toWords(scalars), 3 + index) }));
+      const tasks = sets.map((scalars, index) => ({
+        points,
+        ...allOf(kernel, count),
+        digits: toDigits(kernel, toBytes(scalars), 3 + index),
+      }));
       const results = multiplyMany(kernel, degree, tasks);
       for (const [index, scalars] of sets.entries()) {
         const sum = scalars.reduce((all, scalar, place) => (all + scalar * logarithms[place]!) % r, 0n);
@@ -112,12 +125,36 @@ describe("fast engine: multi-scalar multiplication", function () {
       assert.isTrue(kernel.bytes(mark, 1000).every((byte) => byte === 0));
     });
 
+    it(`gives the same sum in G${degree} if two threads share the windows`, async () => {
+      const kernel = await newKernel();
+      const [count, scalars] = [3, [randomBelow(r), r - 1n, 1n << 253n]];
+      const points = kernel.allocate(count * pointBytes(degree));
+      for (let index = 0; index < count; index++)
+        writePoint(kernel, degree, points + index * pointBytes(degree), BigInt(index + 1));
+      const digits = toDigits(kernel, toBytes(scalars), 7);
+      // Groups of two windows, of which the threads take 0, 2, 4, ... and 1, 3, 5, ...; there is an odd number of windows.
+      assert.equal(digits.windows % 2, 1);
+      const terms = [0, 1].flatMap((first) => {
+        let next = first - 2;
+        const claim = () => {
+          next += 2;
+          return next;
+        };
+        return multiplyMany(kernel, degree, [
+          { points, ...allOf(kernel, count), digits, share: { windows: 2, claim } },
+        ]);
+      });
+      assert.isTrue(terms.every((own) => own.length > 0));
+      const sum = scalars.reduce((all, scalar, index) => (all + scalar * BigInt(index + 1)) % r, 0n);
+      assert.equal(total(kernel, degree, terms.flat()), expected(sum));
+    });
+
     it(`has no terms in G${degree} if all scalars are zero or there are none`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
+      const kernel = await newKernel();
       const points = kernel.allocate(pointBytes(degree));
       writePoint(kernel, degree, points, 7n);
-      const zero = { points, digits: toDigits(toWords([0n])) };
-      const none = { points, digits: toDigits(new Uint32Array(0)) };
+      const zero = { points, ...allOf(kernel, 1), digits: toDigits(kernel, toBytes([0n])) };
+      const none = { points, ...allOf(kernel, 0), digits: toDigits(kernel, new Uint8Array(0)) };
       assert.deepEqual(multiplyMany(kernel, degree, [zero, none]), [[], []]);
     });
   }

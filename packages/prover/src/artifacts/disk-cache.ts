@@ -1,6 +1,16 @@
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
-import { codeOf, type FileHandle, type FileSystem, fileSystem, isLink, isMissing } from "./node-files.ts";
+import {
+  codeOf,
+  type FileHandle,
+  type FileSystem,
+  fileSystem,
+  isLink,
+  isMissing,
+  readWhole,
+  type SyncFileSystem,
+  syncFileSystem,
+} from "./node-files.ts";
 
 /** Only the owner can read the files, because they reveal which circuits the owner uses. */
 const FILE_MODE = 0o600;
@@ -14,18 +24,20 @@ const MAX_TRIES = 10;
  * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
  */
 export function diskCache(folder: string): ArtifactCache {
-  const fs = fileSystem();
-  if (fs === undefined)
+  const [fs, sync] = [fileSystem(), syncFileSystem()];
+  if (fs === undefined || sync === undefined)
     throw proverError("ARTIFACTS_SOURCE_INVALID", "A folder can be used as the cache of artifacts only in Node.");
-  return new DiskCache(fs, folder.replace(/[\\/]+$/, ""));
+  return new DiskCache(fs, sync, folder.replace(/[\\/]+$/, ""));
 }
 
 class DiskCache implements ArtifactCache {
   readonly location: string;
   readonly #fs: FileSystem;
+  readonly #sync: SyncFileSystem;
 
-  constructor(fs: FileSystem, location: string) {
+  constructor(fs: FileSystem, sync: SyncFileSystem, location: string) {
     this.#fs = fs;
+    this.#sync = sync;
     this.location = location;
   }
 
@@ -80,10 +92,9 @@ class DiskCache implements ArtifactCache {
 
   async #read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     try {
-      const found = await this.#fs.stat(path);
+      const found = this.#sync.statSync(path);
       if (!found.isFile() || found.size > maxBytes) return undefined;
-      const bytes = await this.#fs.readFile(path);
-      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return readWhole(this.#sync, path, found.size);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

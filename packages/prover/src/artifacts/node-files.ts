@@ -1,7 +1,5 @@
 /** The part of Node's file system that is used here, declared so that this package compiles without Node's types. */
 export interface FileSystem {
-  stat(path: string): Promise<{ size: number; isFile(): boolean }>;
-  readFile(path: string): Promise<Uint8Array>;
   mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>;
   open(path: string, flags: string | number, mode: number): Promise<FileHandle>;
   rename(from: string, to: string): Promise<void>;
@@ -19,13 +17,47 @@ export interface FileHandle {
 }
 
 interface WithNode {
-  readonly process?: { getBuiltinModule?(name: "node:fs/promises"): FileSystem | undefined };
+  readonly process?: {
+    getBuiltinModule?(name: "node:fs/promises"): FileSystem | undefined;
+    getBuiltinModule?(name: "node:fs"): SyncFileSystem | undefined;
+  };
 }
 
 /** @returns undefined outside Node */
 export function fileSystem(): FileSystem | undefined {
   // This is not an import, because bundlers for browsers would try to resolve it.
   return (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
+}
+
+/** The part of Node's synchronous file system that is used here. */
+export interface SyncFileSystem {
+  statSync(path: string): { size: number; isFile(): boolean };
+  openSync(path: string, flags: string): number;
+  readSync(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  closeSync(file: number): void;
+}
+
+/** @returns undefined outside Node */
+export function syncFileSystem(): SyncFileSystem | undefined {
+  return (globalThis as WithNode).process?.getBuiltinModule?.("node:fs");
+}
+
+/**
+ * Reads a file at once, in a third of the time that asynchronous calls need. The thread waits 5 ms for a proving key; the
+ * proof takes it much longer.
+ * @param size of the file, bytes; if it has become shorter since, so is the result
+ */
+export function readWhole(fs: SyncFileSystem, path: string, size: number): Uint8Array {
+  const file = fs.openSync(path, "r");
+  try {
+    const bytes = new Uint8Array(size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < size; length += read)
+      read = fs.readSync(file, bytes, length, size - length, length);
+    return bytes.subarray(0, length);
+  } finally {
+    fs.closeSync(file);
+  }
 }
 
 /** The system's code of an error, such as ENOENT. */

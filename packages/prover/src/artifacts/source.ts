@@ -4,7 +4,7 @@ import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { type Downloaded, download, missing, tooLarge } from "./download.ts";
 import type { ArtifactKind } from "./lock.ts";
-import { codeOf, fileSystem, isMissing } from "./node-files.ts";
+import { codeOf, isMissing, readWhole, syncFileSystem } from "./node-files.ts";
 import { sha256 } from "./sha256.ts";
 import { readServedFiles, type ServedFiles } from "./sizes.ts";
 
@@ -63,16 +63,15 @@ export function folderSource(folder: string): ArtifactSource {
   return {
     locate,
     async read(asked) {
-      const fs = fileSystem();
+      const fs = syncFileSystem();
       if (fs === undefined) {
         throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a folder only in Node.");
       }
       const file = locate(asked);
       try {
-        const { size } = await fs.stat(file);
+        const { size } = fs.statSync(file);
         if (size > asked.maxBytes) throw tooLarge(file, asked.maxBytes, size);
-        const { buffer, byteOffset, byteLength } = await fs.readFile(file);
-        const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+        const bytes = readWhole(fs, file, size);
         return { bytes, sha256: await sha256(bytes) };
       } catch (error) {
         if (error instanceof SottoError) throw error;

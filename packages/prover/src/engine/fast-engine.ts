@@ -5,8 +5,9 @@
 
 import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
+import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Part, Sums } from "../fast/parts.ts";
-import { addUp, assembleProof, type PartialSums, sumParts } from "../fast/prove.ts";
+import { addUp, assembleProof, mergeSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
@@ -14,14 +15,16 @@ import type { Witness } from "../witness/calculator.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
+import { newClaims, shareOf } from "./share.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
 /**
- * The parts for this thread and for the second one, which take about the same time: G2 additions cost more, and H first
- * needs its scalars.
+ * The parts of this thread and of the second one. b2, whose additions cost more, belongs to both: each sums the windows that
+ * the other has not taken yet, so that both end at about the same time.
  */
-const HERE = ["a", "b1", "c"] as const;
-const THERE = ["b2", "h"] as const;
+const HERE = ["a", "b1", "c", "b2"] as const;
+const THERE = ["h", "b2"] as const;
+const ALL = ["a", "b1", "b2", "c", "h"] as const;
 
 /** Options of the fast engine. */
 export interface FastOptions {
@@ -31,39 +34,61 @@ export interface FastOptions {
 
 interface PreparedKey {
   readonly zkey: Zkey;
-  readonly here: ProvingKey;
-  readonly there: RemoteKey | ProvingKey;
+  /** Prepares this thread's parts when they are first needed: in a proof, after the second thread has its work. */
+  here(): Promise<ProvingKey>;
+  /** Undefined if this thread works alone. */
+  readonly there: RemoteKey | undefined;
 }
 
 /** Proves with field arithmetic in WebAssembly. Each engine caches the keys that it has prepared. */
 export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingEngine {
-  const keys = new WeakMap<Uint8Array, Promise<PreparedKey>>();
-  const keyOf = (file: Uint8Array): Promise<PreparedKey> => {
+  const keys = new WeakMap<Uint8Array, PreparedKey>();
+  const keyOf = (file: Uint8Array, alone = singleThread || !hasSecondThread()): PreparedKey => {
     let key = keys.get(file);
     if (key === undefined) {
-      key = prepare(file, singleThread || !hasSecondThread());
+      key = prepare(file, alone);
       keys.set(file, key);
-      key.catch(() => keys.delete(file));
+    }
+    return key;
+  };
+  /** The key when it is prepared, without the second thread if that cannot prepare it. */
+  const readyKeyOf = async (file: Uint8Array): Promise<PreparedKey> => {
+    const key = keyOf(file);
+    try {
+      await key.there?.ready;
+    } catch {
+      // The runtime forbids workers, or the bundle lacks the worker's file. If the key is invalid, this thread says so.
+      keys.delete(file);
+      return keyOf(file, true);
     }
     return key;
   };
   const sumsOf = async (file: Uint8Array, witness: Witness, parts: readonly Part[]): Promise<[Zkey, Curve, Sums]> => {
-    const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
-    const expected = zkey.variables * 32;
+    const { zkey, here, there } = keyOf(file);
+    const expected = zkey.variables * SCALAR_BYTES;
     if (witness.byteLength !== expected) {
       const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
       throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
     }
-    // Start the second thread first, so that both work at the same time.
-    const asked = partialSumsOf(there, witness, parts).catch((error: unknown) => {
+    // Start the second thread first, so that both work at the same time. Pages have no memory of several threads.
+    const claims = there === undefined ? undefined : newClaims();
+    const asked = claims === undefined ? undefined : there?.sum(witness, parts, claims);
+    // If this thread fails first, the other's failure must not be an unhandled rejection.
+    asked?.catch(() => undefined);
+    const [key, curve] = await Promise.all([here(), sharedCurve()]);
+    const sums: Sums[] = [];
+    // Adding up the sums in G1 is part of this thread's work, and shared as such: b2 comes after it.
+    const share = claims === undefined ? undefined : shareOf(claims);
+    for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
+    try {
+      for (const other of (await asked) ?? []) sums.push(addUp(curve, other));
+    } catch (error) {
+      if ((await readyKeyOf(file)).there === undefined) return sumsOf(file, witness, parts);
       keys.delete(file);
       const reason = error instanceof Error ? error.message : String(error);
       throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
-    });
-    // If this thread fails first, the other's failure must not be an unhandled rejection.
-    asked.catch(() => undefined);
-    const own = addUp(curve, sumParts(here, witness, parts));
-    return [zkey, curve, { ...own, ...addUp(curve, await asked) }];
+    }
+    return [zkey, curve, mergeSums(curve, sums)];
   };
   return {
     name: "sotto-fast",
@@ -72,14 +97,13 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       sharedCurve().catch(() => undefined);
     },
     async warm(file) {
-      await Promise.all([keyOf(file), sharedCurve()]);
+      await Promise.all([readyKeyOf(file).then(({ here }) => here()), sharedCurve()]);
     },
     async rehearse(file) {
-      const { zkey } = await keyOf(file);
-      await sumsOf(file, exampleWitness(zkey), [...HERE, ...THERE]);
+      await sumsOf(file, exampleWitness(keyOf(file).zkey), ALL);
     },
     async prove(file, witness) {
-      const [zkey, curve, sums] = await sumsOf(file, witness, [...HERE, ...THERE]);
+      const [zkey, curve, sums] = await sumsOf(file, witness, ALL);
       return assembleProof(zkey, curve, sums as Required<Sums>);
     },
     async sums(file, witness, parts) {
@@ -91,30 +115,41 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
 
 /** Any field elements: each below 2^248. */
 function exampleWitness({ variables }: Zkey): Witness {
-  return Uint8Array.from({ length: variables * 32 }, (_, index) => (index % 32 === 31 ? 0 : (index * 167) >> 3));
+  const length = variables * SCALAR_BYTES;
+  return Uint8Array.from({ length }, (_, index) => (index % SCALAR_BYTES === 31 ? 0 : (index * 167) >> 3));
 }
 
-async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
+/** Begins to prepare a key. @throws SottoError PROVING_KEY_INVALID */
+function prepare(file: Uint8Array, alone: boolean): PreparedKey {
   const zkey = parseZkey(file);
-  if (!alone) {
-    try {
-      const there = prepareRemotely(file, THERE);
-      // If this thread fails first, the other's failure must not be an unhandled rejection.
-      there.catch(() => undefined);
-      return { zkey, here: await prepareKey(zkey, HERE), there: await there };
-    } catch {
-      // The runtime forbids workers, or the bundle lacks the worker's file: use only this thread.
-    }
-  }
-  return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
+  const there = alone ? undefined : tryRemotely(file);
+  let here: Promise<ProvingKey> | undefined;
+  return {
+    zkey,
+    here() {
+      if (here === undefined) {
+        here = prepareKey(zkey, there === undefined ? ALL : HERE);
+        // The next proof tries again.
+        here.catch(() => {
+          here = undefined;
+        });
+      }
+      return here;
+    },
+    there,
+  };
 }
 
-async function partialSumsOf(
-  key: RemoteKey | ProvingKey,
-  witness: Witness,
-  parts: readonly Part[],
-): Promise<PartialSums> {
-  return "sum" in key ? key.sum(witness, parts) : sumParts(key, witness, parts);
+function tryRemotely(file: Uint8Array): RemoteKey | undefined {
+  try {
+    const there = prepareRemotely(file, THERE);
+    // Whoever needs the key learns of a failure.
+    there.ready.catch(() => undefined);
+    return there;
+  } catch {
+    // This runtime has no worker threads.
+    return undefined;
+  }
 }
 
 /** The fast engine if the machine supports it, else snarkjs. */

@@ -6,6 +6,7 @@
 import type { Part } from "../fast/parts.ts";
 import type { PartialSums } from "../fast/prove.ts";
 import type { Witness } from "../witness/calculator.ts";
+import type { Claims } from "./share.ts";
 
 export type Request =
   | {
@@ -18,13 +19,18 @@ export type Request =
     }
   | {
       readonly id: number;
-      readonly sum: { readonly key: number; readonly witness: Witness; readonly parts?: readonly Part[] | undefined };
+      readonly sum: {
+        readonly key: number;
+        readonly witness: Witness;
+        readonly parts: readonly Part[];
+        readonly claims: Claims;
+      };
     }
   | { readonly id: number; readonly drop: number };
 
 export interface Reply {
   readonly id: number;
-  readonly partialSums?: PartialSums | undefined;
+  readonly partialSums?: readonly PartialSums[] | undefined;
   readonly error?: string | undefined;
 }
 
@@ -69,9 +75,9 @@ class Thread {
   #nextId = 1;
 
   constructor(Worker: WorkerClass) {
-    // This module runs either from source (with type stripping) or compiled.
+    // This module runs either from source (with type stripping) or bundled into dist/index.js.
     const isSource = import.meta.url.endsWith(".ts");
-    const url = new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url);
+    const url = new URL(isSource ? "../fast-worker.ts" : "./fast-worker.js", import.meta.url);
     // Do not pass the main thread's flags (--eval, --import) to the worker.
     this.#worker = new Worker(url, { execArgv: [] });
     this.#worker.on("message", (reply) => {
@@ -116,8 +122,14 @@ const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home,
 
 /** A key's share on the second thread. */
 export interface RemoteKey {
-  /** @param parts only these parts; default: all for which the key was prepared */
-  sum(witness: Witness, parts?: readonly Part[]): Promise<PartialSums>;
+  /** Rejects if the thread could not be started or the key not be prepared; sums fail then too. */
+  readonly ready: Promise<void>;
+  /**
+   * Asked before the key is ready, it waits.
+   * @param parts only these parts
+   * @param claims the windows of b2 that either thread has taken
+   */
+  sum(witness: Witness, parts: readonly Part[], claims: Claims): Promise<readonly PartialSums[]>;
 }
 
 /** Starts the thread, which takes as long as reading a key, if it does not run yet. */
@@ -138,15 +150,18 @@ function currentThread(): Thread {
 }
 
 /**
- * Prepares these parts of a key on the second thread.
- * @throws Error if the runtime has no worker threads, or the worker failed
+ * Begins to prepare these parts of a key on the second thread.
+ * @throws Error if the runtime has no worker threads
  */
-export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Promise<RemoteKey> {
+export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
   const [home, key] = [currentThread(), nextKey++];
-  await home.ask({ prepare: { key, zkey, parts } });
+  // Memory of both threads, because a message with other memory is copied twice.
+  const shared = new Uint8Array(new SharedArrayBuffer(zkey.byteLength));
+  shared.set(zkey);
   const remote: RemoteKey = {
-    async sum(witness, parts) {
-      const { partialSums } = await home.ask({ sum: { key, witness, parts } });
+    ready: home.ask({ prepare: { key, zkey: shared, parts } }).then(() => undefined),
+    async sum(witness, parts, claims) {
+      const { partialSums } = await home.ask({ sum: { key, witness, parts, claims } });
       if (partialSums === undefined) throw new Error("the worker returned no partialSums");
       return partialSums;
     },

@@ -10,6 +10,7 @@
 
 import { assembleKernel } from "./assemble-kernel.ts";
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
+import { defineBuckets } from "./bucket-kernel.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { copy, defineNorm, defineSums1, defineSums2, difference, type Parts, type Sums } from "./curve-sums.ts";
 import { defineField, type FieldFunctions, lanesAt, pairAt, scatter } from "./field-functions.ts";
@@ -26,6 +27,7 @@ export function assembleCurveKernel(modulus: bigint): KernelCode {
     const norm = defineNorm(module, field);
     defineAdd(module, field, functions, defineSums1(module, field, functions), { degree: 1, norm });
     defineAdd(module, field, functions, defineSums2(module, field, functions), { degree: 2, norm });
+    defineBuckets(module);
   });
 }
 

@@ -27,7 +27,8 @@ export class Domain {
     this.#backward = this.#powers(1n, inverse(root(BigInt(size))), size / 2);
     // The coset consists of the odd powers of a root of twice the order, as the key's points for H require.
     this.#shift = this.#powers(inverse(BigInt(size)), root(2n * BigInt(size)), size);
-    this.#reverseBits(this.#shift);
+    // Decimation in frequency leaves coefficient i at the index with i's bits reversed.
+    kernel.call("reverse", this.#shift, size);
   }
 
   /**
@@ -54,23 +55,5 @@ export class Domain {
     kernel.call("powers", value, step, table, table + count * TABLE_BYTES);
     kernel.release(mark);
     return table;
-  }
-
-  /** Decimation in frequency leaves coefficient i at the index with i's bits reversed. */
-  #reverseBits(table: number): void {
-    const words = TABLE_BYTES / 8;
-    const doubles = this.#kernel.doubles(table, this.size * words);
-    const bits = Math.log2(this.size);
-    for (let index = 0; index < this.size; index++) {
-      let reversed = 0;
-      for (let bit = 0; bit < bits; bit++) reversed = (reversed << 1) | ((index >> bit) & 1);
-      if (reversed <= index) continue;
-      for (let word = 0; word < words; word++) {
-        const [one, other] = [index * words + word, reversed * words + word];
-        const kept = doubles[one] as number;
-        doubles[one] = doubles[other] as number;
-        doubles[other] = kept;
-      }
-    }
   }
 }

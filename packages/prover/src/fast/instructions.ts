@@ -17,13 +17,25 @@ export const i32 = {
   mul: binary([0x6c]),
   and: binary([0x71]),
   shl: binary([0x74]),
+  shrS: binary([0x75]),
+  shrU: binary([0x76]),
+  xor: binary([0x73]),
+  eq: binary([0x46]),
   ltU: binary([0x49]),
+  gtS: binary([0x4a]),
+  geU: binary([0x4f]),
+  or: binary([0x72]),
+  /** The low half of an i64. */
+  wrap: unary([0xa7]),
   load: (address: Code, offset = 0): Code => [address, 0x28, 2, ...unsigned(offset)],
   store: (address: Code, value: Code, offset = 0): Code => [address, value, 0x36, 2, ...unsigned(offset)],
 };
 
 export const i64 = {
   const: (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))],
+  /** An i32 without its sign. */
+  extend: unary([0xad]),
+  eq: binary([0x51]),
   and: binary([0x83]),
   or: binary([0x84]),
   shl: binary([0x86]),
@@ -88,7 +100,12 @@ export function when(condition: Code, ...body: Code[]): Code {
   return [condition, 0x04, 0x40, ...body, 0x0b];
 }
 
+/** One of two values of the same type; both are evaluated. */
+export function either(condition: Code, yes: Code, no: Code): Code {
+  return [yes, no, condition, 0x1b];
+}
+
 /** local = local + amount */
-export function increase(local: Local, amount: number): Code {
-  return local.set(i32.add(local.get, i32.const(amount)));
+export function increase(local: Local, amount: number | Code): Code {
+  return local.set(i32.add(local.get, typeof amount === "number" ? i32.const(amount) : amount));
 }

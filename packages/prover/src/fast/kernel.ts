@@ -70,9 +70,9 @@ export class Kernel {
     return this.#free;
   }
 
-  /** Frees everything that was allocated after the mark was taken. */
+  /** Frees everything from an address on, such as what was allocated after the mark was taken. */
   release(mark: number): void {
-    this.#free = mark;
+    this.#free = Math.ceil(mark / 16) * 16;
   }
 
   /** Like `release`, and zeroes the memory: witnesses are secret. */

@@ -5,6 +5,14 @@ import { LIMBS } from "./limbs.ts";
 export const COORDINATE_BYTES = 8 * LIMBS;
 /** An element of a table: five doubles, the same for both lanes. */
 export const TABLE_BYTES = 8 * LIMBS;
+/** A scalar or another number from outside the kernel. */
+export const SCALAR_BYTES = 32;
+/** A coefficient of a key's matrices: matrix, row and variable, 32 bits each, and the value. */
+export const COEFFICIENT_BYTES = 3 * 4 + SCALAR_BYTES;
+/** An entry of a list: the address of a point. */
+export const ENTRY_BYTES = 4;
+/** A list of points: the address of its entries, and their number. */
+export const LIST_BYTES = 8;
 /** A step of `rows`: the addresses of a coefficient and a witness element of A, then of B. */
 export const ROW_STEP_BYTES = 16;
 

@@ -5,14 +5,26 @@
 import { BatchAdder, type Lists } from "./batch-sums.ts";
 import type { Digits } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
-import { type Degree, pointBytes } from "./layout.ts";
+import { type Degree, ENTRY_BYTES, LIST_BYTES, pointBytes } from "./layout.ts";
 
 export interface Task {
   /** Address of the first point; the others follow. */
   readonly points: number;
+  /** Number of points. */
+  readonly count: number;
+  /** Address of the number of each point's scalar, 32 bits each. */
+  readonly indices: number;
   readonly digits: Digits;
-  /** The index of each point's scalar. Default: all, in order. */
-  readonly indices?: Uint32Array | undefined;
+  /** The windows to sum. Default: all. */
+  readonly share?: Share | undefined;
+}
+
+/** Shares a task with another thread: each sums the windows that it claims. */
+export interface Share {
+  /** Windows in one claim. */
+  readonly windows: number;
+  /** Claims the next group of windows. @returns its number; the others have taken all lower ones */
+  claim(): number;
 }
 
 /** 2^position times the point at the address (bit 0: negated). */
@@ -21,8 +33,14 @@ export interface Term {
   readonly address: number;
 }
 
-/** Placeholder for the address of a sum that is not computed yet. */
-const SUMMED = -1;
+/** The buckets of a window: the address of bucket 0, and their number. */
+interface Window {
+  readonly task: number;
+  readonly position: number;
+  readonly buckets: number;
+  readonly length: number;
+}
+
 /** Number of digits per batch, so that their sums fit into the processor's cache. */
 const GROUP_DIGITS = 1 << 15;
 
@@ -32,147 +50,110 @@ const GROUP_DIGITS = 1 << 15;
  */
 export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Task[]): Term[][] {
   const adder = new BatchAdder(kernel, degree);
-  const windows = tasks.flatMap((task, index) =>
-    bucketSums(kernel, degree, adder, task).map((buckets, window) => ({
-      task: index,
-      position: window * task.digits.bits,
-      buckets,
-    })),
-  );
-  return weightedSums(adder, windows, tasks.length);
+  const windows = tasks.flatMap((task, index) => bucketSums(kernel, degree, adder, task, index));
+  return weightedSums(kernel, adder, windows, tasks.length);
 }
 
-/** For each window, the addresses of its buckets' sums in order of weight; 0 for an empty bucket. */
-function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Int32Array[] {
-  const { bits, windows } = task.digits;
-  const count = task.indices?.length ?? task.digits.count;
-  const half = 1 << (bits - 1);
+function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task, index: number): Window[] {
+  const { digits, count } = task;
+  const half = 1 << (digits.bits - 1);
   const bytes = pointBytes(degree);
-  const kept = kernel.allocate(windows * half * bytes);
-  const perGroup = Math.max(1, Math.floor(GROUP_DIGITS / Math.max(1, count)));
-  const sums: Int32Array[] = [];
-  for (let first = 0; first < windows; first += perGroup) {
-    const group = Math.min(perGroup, windows - first);
+  const { windows: perGroup, claim } = task.share ?? {
+    windows: Math.max(1, Math.floor(GROUP_DIGITS / Math.max(1, count))),
+    claim: counter(),
+  };
+  const windows: Window[] = [];
+  for (let first = perGroup * claim(); first < digits.windows; first = perGroup * claim()) {
+    const group = Math.min(perGroup, digits.windows - first);
+    // Bucket 0 of each window is unused, and one zero follows the last.
+    const stride = (half + 2) * ENTRY_BYTES;
+    const buckets = kernel.allocate(group * stride);
+    kernel.bytes(buckets, group * stride).fill(0);
+    const home = kernel.allocate(group * half * bytes);
     const mark = kernel.mark();
-    const lists = sortIntoBuckets(task, bytes, first, group);
+    const lists = sortIntoBuckets(kernel, task, bytes, first, group);
     adder.sum(lists);
-    const memory = kernel.doubles(0, kernel.memory.buffer.byteLength / 8);
     for (let window = 0; window < group; window++) {
-      const buckets = new Int32Array(half + 1);
-      for (let weight = 1; weight <= half; weight++) {
-        const list = window * half + weight - 1;
-        if (lists.lengths[list] === 0) continue;
-        let address = lists.addresses[lists.starts[list] as number] as number;
-        if (address >= mark) {
-          const home = kept + ((first + window) * half + weight - 1) * bytes;
-          memory.copyWithin(home / 8, address / 8, (address + bytes) / 8);
-          address = home;
-        }
-        buckets[weight] = address;
-      }
-      sums.push(buckets);
+      const [own, to] = [lists.start + window * half * LIST_BYTES, buckets + window * stride];
+      const [end, place] = [own + half * LIST_BYTES, home + window * half * bytes];
+      kernel.call("collect", own, end, to + ENTRY_BYTES, mark, place, bytes);
+      windows.push({ task: index, position: (first + window) * digits.bits, buckets: to, length: half + 1 });
     }
     kernel.release(mark);
   }
-  return sums;
+  return windows;
 }
 
-/** Sorts the points of a group of windows by the size of their digit (counting sort); the address takes the sign. */
-function sortIntoBuckets({ points, digits, indices }: Task, bytes: number, first: number, group: number): Lists {
-  const { bits, values } = digits;
-  const half = 1 << (bits - 1);
-  const lengths = new Int32Array(group * half);
-  const starts = new Int32Array(group * half);
-  const used = indices ?? Uint32Array.from({ length: digits.count }, (_, index) => index);
-  for (let window = 0; window < group; window++) {
-    const [row, bucket] = [(first + window) * digits.count, window * half - 1];
-    for (let point = 0; point < used.length; point++) {
-      const digit = values[row + (used[point] as number)] as number;
-      const list = bucket + (digit < 0 ? -digit : digit);
-      if (digit !== 0) lengths[list] = (lengths[list] as number) + 1;
-    }
-  }
-  let total = 0;
-  for (let list = 0; list < lengths.length; list++) {
-    starts[list] = total;
-    total += lengths[list] as number;
-  }
-  const addresses = new Int32Array(total);
-  const next = starts.slice();
-  for (let window = 0; window < group; window++) {
-    const [row, bucket] = [(first + window) * digits.count, window * half - 1];
-    for (let point = 0; point < used.length; point++) {
-      const digit = values[row + (used[point] as number)] as number;
-      if (digit === 0) continue;
-      const list = bucket + (digit < 0 ? -digit : digit);
-      const place = next[list] as number;
-      next[list] = place + 1;
-      addresses[place] = (points + point * bytes) | (digit < 0 ? 1 : 0);
-    }
-  }
-  return { addresses, starts, lengths };
+function counter(): () => number {
+  let next = 0;
+  return () => next++;
 }
 
-interface Window {
-  readonly task: number;
-  readonly position: number;
-  readonly buckets: Int32Array;
+/** Sorts the points of a group of windows by the size of their digit: one list for each bucket. */
+function sortIntoBuckets(kernel: Kernel, task: Task, bytes: number, first: number, group: number): Lists {
+  const { points, indices, count, digits } = task;
+  const half = 1 << (digits.bits - 1);
+  const start = kernel.allocate(group * half * LIST_BYTES);
+  const end = start + group * half * LIST_BYTES;
+  kernel.bytes(start, end - start).fill(0);
+  const last = indices + count * ENTRY_BYTES;
+  const each = (visit: (values: number, lists: number) => void): void => {
+    for (let window = 0; window < group; window++) {
+      visit(digits.values + (first + window) * digits.count * ENTRY_BYTES, start + window * half * LIST_BYTES);
+    }
+  };
+  each((values, lists) => kernel.call("count", values, indices, last, lists));
+  const addresses = kernel.allocate(group * count * ENTRY_BYTES);
+  const entries = (kernel.call("reserve", start, end, addresses) - addresses) / ENTRY_BYTES;
+  each((values, lists) => kernel.call("place", values, indices, last, lists, points, bytes));
+  return { start, end, entries };
 }
 
 /**
  * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and 2m
  * + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions per bucket in total.
  */
-function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
-  const odd: { task: number; position: number; start: number; length: number }[] = [];
-  const flat: number[] = [];
-  for (let level = windows; level.length > 0; level = halve(adder, level)) {
-    for (const { task, position, buckets } of level) {
-      const start = flat.length;
-      for (let weight = 1; weight < buckets.length; weight += 2) {
-        if (buckets[weight] !== 0) flat.push(buckets[weight] as number);
-      }
-      if (flat.length > start) odd.push({ task, position, start, length: flat.length - start });
-    }
+function weightedSums(kernel: Kernel, adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
+  const levels: Window[] = [];
+  for (let level = windows; level.length > 0; level = halve(kernel, adder, level)) levels.push(...level);
+  const start = kernel.allocate(levels.length * LIST_BYTES);
+  const end = start + levels.length * LIST_BYTES;
+  const addresses = kernel.allocate(levels.reduce((sum, { length }) => sum + (length >> 1) * ENTRY_BYTES, 0));
+  let entries = addresses;
+  const records: number[] = [];
+  for (const { buckets, length } of levels) {
+    const next = kernel.call("odd", buckets, buckets + length * ENTRY_BYTES, entries);
+    records.push(entries, (next - entries) / ENTRY_BYTES);
+    entries = next;
   }
-  const addresses = Int32Array.from(flat);
-  const starts = Int32Array.from(odd, ({ start }) => start);
-  adder.sum({ addresses, starts, lengths: Int32Array.from(odd, ({ length }) => length) });
+  kernel.words(start, records.length).set(records);
+  adder.sum({ start, end, entries: (entries - addresses) / ENTRY_BYTES });
   const terms: Term[][] = Array.from({ length: tasks }, () => []);
-  for (const { task, position, start } of odd) {
-    terms[task]?.push({ position, address: addresses[start] as number });
+  const memory = kernel.words(0, kernel.memory.buffer.byteLength / 4);
+  for (const [index, { task, position }] of levels.entries()) {
+    if (records[2 * index + 1] === 0) continue;
+    terms[task]?.push({ position, address: memory[(records[2 * index] as number) / ENTRY_BYTES] as number });
   }
   return terms;
 }
 
 /** Buckets of half the weights: neighbours added in one batch over all windows. */
-function halve(adder: BatchAdder, windows: readonly Window[]): Window[] {
+function halve(kernel: Kernel, adder: BatchAdder, windows: readonly Window[]): Window[] {
   const halved = windows
-    .filter(({ buckets }) => buckets.length > 2)
-    .map(({ task, position, buckets }) => {
-      return { task, position: position + 1, buckets: new Int32Array((buckets.length + 1) >> 1), from: buckets };
+    .filter(({ length }) => length > 2)
+    .map(({ task, position, buckets, length: from }) => {
+      const length = (from + 1) >> 1;
+      const own = kernel.allocate((length + 1) * ENTRY_BYTES);
+      return { task, position: position + 1, buckets: own, length, from: buckets };
     });
-  const most = halved.reduce((sum, { buckets }) => sum + buckets.length, 0);
-  const pairs = new Int32Array(2 * most);
-  let count = 0;
-  for (const { from, buckets } of halved) {
-    for (let weight = 1; weight < buckets.length; weight++) {
-      const [even, odd] = [from[2 * weight] ?? 0, from[2 * weight + 1] ?? 0];
-      if (even !== 0 && odd !== 0) {
-        pairs[2 * count] = even;
-        pairs[2 * count + 1] = odd;
-        count++;
-        buckets[weight] = SUMMED;
-      } else buckets[weight] = even === 0 ? odd : even;
-    }
+  const pairs = adder.allocatePairs(halved.reduce((sum, { length }) => sum + length, 0));
+  let last = pairs;
+  for (const { from, buckets, length } of halved) {
+    last = kernel.call("halve", from, buckets, buckets + length * ENTRY_BYTES, last);
   }
-  let sum = count === 0 ? 0 : adder.add(pairs.subarray(0, 2 * count), count);
-  for (const { buckets } of halved) {
-    for (let weight = 1; weight < buckets.length; weight++) {
-      if (buckets[weight] !== SUMMED) continue;
-      buckets[weight] = sum;
-      sum += adder.pointBytes;
-    }
+  let sum = adder.add(pairs, last);
+  for (const { buckets, length } of halved) {
+    sum = kernel.call("fill", buckets, buckets + length * ENTRY_BYTES, sum, adder.pointBytes);
   }
   return halved;
 }

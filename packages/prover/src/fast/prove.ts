@@ -3,56 +3,70 @@ import type { Curve, Point } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "../witness/calculator.ts";
-import { toDigits } from "./digits.ts";
+import { type Digits, toDigits } from "./digits.ts";
 import type { Degree } from "./layout.ts";
-import { multiplyMany, type Task } from "./msm.ts";
+import { multiplyMany, type Share, type Task } from "./msm.ts";
 import type { Part, Sums } from "./parts.ts";
 import { type Coordinates, isInfinity, readPoint } from "./points.ts";
-import type { ProvingKey } from "./proving-key.ts";
+import type { Bases, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
 /** A sum of bases times scalars, not added up yet: about 250 terms, each 2^position times a point. */
-export type PartialSums = {
-  readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[];
-};
+export type PartialSums = { readonly [part in Part]?: Terms };
+type Terms = readonly { readonly position: number; readonly point: Coordinates }[];
 
 /**
- * The sums of the parts for which the key was prepared. Synchronous, so that two proofs with one key cannot interfere.
+ * The sums of the parts for which the key was prepared: first those in G1, then b2. Synchronous, so that two proofs with one
+ * key cannot interfere: the caller takes all before anything else happens.
  *
- * @param parts only these parts; default: all
+ * @param parts only these parts
+ * @param share for b2, which another thread sums too
  */
-export function sumParts(key: ProvingKey, witness: Witness, parts?: readonly Part[]): PartialSums {
+export function* sumParts(
+  key: ProvingKey,
+  witness: Witness,
+  parts: readonly Part[],
+  share?: Share,
+): Generator<PartialSums, void> {
   const kernel = key.curve;
   const mark = kernel.mark();
-  const digits = toDigits(new Uint32Array(witness.slice().buffer));
-  const bases = Object.entries(key.bases).filter(([part]) => parts?.includes(part as Part) ?? true);
-  const tasks = bases.map(([part, { points, indices }]) => {
-    const own = part === "h" && key.quotient !== undefined ? toDigits(quotientScalars(key.quotient, witness)) : digits;
-    return { part: part as Part, task: { points, indices, digits: own } };
-  });
-  const sums: { -readonly [part in Part]?: PartialSums[part] } = {};
-  for (const degree of [1, 2] as const) {
-    const own = tasks.filter(({ part }) => (part === "b2") === (degree === 2));
-    const results = multiplyMany(
-      kernel,
-      degree,
-      own.map(({ task }): Task => task),
-    );
-    for (const [index, { part }] of own.entries()) {
-      sums[part] = (results[index] ?? []).map(({ position, address }) => {
-        return { position, point: readPoint(kernel, degree, address) };
+  try {
+    const own = parts.filter((part) => key.bases[part] !== undefined);
+    const ofWitness = own.some((part) => part !== "h") ? toDigits(kernel, witness) : undefined;
+    const quotient = own.includes("h") && key.quotient ? quotientScalars(key.quotient, witness) : undefined;
+    const ofQuotient = quotient === undefined ? undefined : toDigits(kernel, quotient);
+    quotient?.fill(0);
+    for (const degree of [1, 2] as const) {
+      const group = own.filter((part) => (part === "b2") === (degree === 2));
+      const tasks = group.map((part): Task => {
+        const digits = (part === "h" ? ofQuotient : ofWitness) as Digits;
+        return { ...(key.bases[part] as Bases), digits, share: part === "b2" ? share : undefined };
       });
+      const sums = multiplyMany(kernel, degree, tasks).map((terms) =>
+        terms.map(({ position, address }) => ({ position, point: readPoint(kernel, degree, address) })),
+      );
+      yield Object.fromEntries(group.map((part, index) => [part, sums[index]]));
     }
+  } finally {
+    kernel.wipe(mark);
   }
-  kernel.wipe(mark);
-  return sums;
 }
 
 export function addUp(curve: Curve, partialSums: PartialSums): Sums {
   return Object.fromEntries(
-    Object.entries(partialSums).map(([part, own]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, own)]),
+    Object.entries(partialSums).map(([part, terms]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, terms)]),
   );
+}
+
+/** The sums of several threads: those of a part that they shared are added. */
+export function mergeSums({ G1, G2 }: Curve, sums: readonly Sums[]): Sums {
+  const merged: { -readonly [part in Part]?: Point } = {};
+  for (const [part, sum] of sums.flatMap((own) => Object.entries(own) as [Part, Point][])) {
+    const other = merged[part];
+    merged[part] = other === undefined ? sum : (part === "b2" ? G2 : G1).add(other, sum);
+  }
+  return merged;
 }
 
 /** The proof, blinded by fresh r and s. */
@@ -84,7 +98,7 @@ export function toProofPoints({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b:
 }
 
 /** Adds up the terms from the highest position down, with doublings in between. */
-function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<PartialSums[Part]>): Point {
+function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: Terms): Point {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);
   let [sum, position] = [group.zero, sorted[0]?.position ?? 0];

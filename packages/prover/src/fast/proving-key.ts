@@ -2,19 +2,19 @@
 
 import { compileCode, Kernel, type Program } from "./kernel.ts";
 import { curveCode, scalarCode } from "./kernels.ts";
-import { COORDINATE_BYTES, type Degree, pointBytes } from "./layout.ts";
+import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
 import { importFactor } from "./limbs.ts";
 import type { Part } from "./parts.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
 import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
-const ELEMENT_BYTES = 32;
-
-/** The bases, except those at infinity, and the indices of their scalars. */
+/** The bases, except those at infinity, in the curve kernel's memory. */
 export interface Bases {
+  /** Address of the first base. */
   readonly points: number;
-  /** Index of each base's scalar. */
-  readonly indices: Uint32Array;
+  readonly count: number;
+  /** Address of the number of each base's scalar, 32 bits each. */
+  readonly indices: number;
 }
 
 export interface ProvingKey {
@@ -42,37 +42,17 @@ export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<Pr
   return { curve, bases, quotient };
 }
 
-/** @param first index of the first base's scalar */
+/** @param first number of the first base's scalar */
 function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: number): Bases {
-  const size = 2 * degree * ELEMENT_BYTES;
-  // Sections are not aligned: only a copy can be read as words.
-  const kept = keptPoints(new Uint32Array(file.slice().buffer), size / 4);
-  const points = kernel.allocate(kept.length * pointBytes(degree));
-  const mark = kernel.mark();
-  const raw = kernel.allocate(kept.length * size);
+  const size = 2 * degree * SCALAR_BYTES;
+  const all = file.byteLength / size;
+  const indices = kernel.allocate(all * ENTRY_BYTES);
+  const points = kernel.allocate(all * pointBytes(degree));
+  const raw = kernel.allocate(file.byteLength);
+  kernel.bytes(raw, file.byteLength).set(file);
+  const count = kernel.call("compact", raw, all, size, indices, first);
   const factor = kernel.allocatePair(importFactor(kernel.modulus, FILE_MONTGOMERY_BITS));
-  const bytes = kernel.bytes(raw, kept.length * size);
-  // Few points are at infinity, so the others are copied in long runs.
-  for (let place = 0; place < kept.length; ) {
-    const index = kept[place] as number;
-    let run = 1;
-    while (kept[place + run] === index + run) run++;
-    bytes.set(file.subarray(index * size, (index + run) * size), place * size);
-    place += run;
-  }
-  kernel.call("import", raw, points, (kept.length * pointBytes(degree)) / COORDINATE_BYTES, factor);
-  kernel.release(mark);
-  return { points, indices: kept.map((index) => index + first) };
-}
-
-/** The indices of the points that are not at infinity, which is all zeros. */
-function keptPoints(words: Uint32Array, pointWords: number): Uint32Array {
-  const kept = new Uint32Array(words.length / pointWords);
-  let count = 0;
-  for (let start = 0; start < words.length; start += pointWords) {
-    let word = start;
-    while (word < start + pointWords && words[word] === 0) word++;
-    if (word < start + pointWords) kept[count++] = start / pointWords;
-  }
-  return kept.slice(0, count);
+  kernel.call("import", raw, points, (count * pointBytes(degree)) / COORDINATE_BYTES, factor);
+  kernel.release(points + count * pointBytes(degree));
+  return { points, count, indices };
 }

@@ -3,12 +3,10 @@ import type { Witness } from "../witness/calculator.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { Domain } from "./domain.ts";
 import { Kernel, type Program } from "./kernel.ts";
-import { TABLE_BYTES } from "./layout.ts";
+import { SCALAR_BYTES, TABLE_BYTES } from "./layout.ts";
 import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
 import { loadMatrices, type Matrices } from "./matrices.ts";
 import type { Zkey } from "./zkey.ts";
-
-const ELEMENT_BYTES = 32;
 
 /** The data for a circuit's quotient, in its own scalar kernel. */
 export interface Quotient {
@@ -24,8 +22,8 @@ export async function prepareQuotient(program: Program, zkey: Zkey): Promise<Quo
   return { kernel, variables: zkey.variables, domain, matrices: loadMatrices(kernel, zkey) };
 }
 
-/** The values of (A·B - C)/Z on the coset, up to a constant that H's points already include: eight words each. */
-export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint32Array {
+/** The values of (A·B - C)/Z on the coset, up to a constant that H's points already include: 32 bytes each. */
+export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint8Array {
   const size = domain.size * PAIR_BYTES;
   const mark = kernel.mark();
   const raw = kernel.allocate(witness.byteLength);
@@ -38,9 +36,9 @@ export function quotientScalars({ kernel, variables, domain, matrices }: Quotien
   kernel.call("products", ab, ab + size, c);
   domain.toCoset(ab);
   domain.toCoset(c);
-  const out = kernel.allocate(domain.size * ELEMENT_BYTES);
+  const out = kernel.allocate(domain.size * SCALAR_BYTES);
   kernel.call("finish", ab, ab + size, c, out);
-  const result = new Uint32Array(kernel.bytes(out, domain.size * ELEMENT_BYTES).slice().buffer);
+  const result = kernel.bytes(out, domain.size * SCALAR_BYTES).slice();
   kernel.wipe(mark);
   kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);
   return result;

@@ -11,6 +11,7 @@ import { i32, increase, loop, v128 } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
 import { ROW_STEP_BYTES } from "./layout.ts";
 import { LIMBS } from "./limbs.ts";
+import { defineMatrices } from "./matrix-kernel.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import { defineTransforms } from "./ntt-kernel.ts";
 import type { Operand } from "./operands.ts";
@@ -22,6 +23,7 @@ export function assembleScalarKernel(modulus: bigint): KernelCode {
     defineProducts(module, field);
     defineFinish(module, field);
     defineTransforms(module, field);
+    defineMatrices(module);
   });
 }
 

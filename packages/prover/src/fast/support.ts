@@ -1,6 +1,5 @@
 /** Checks whether this machine can run the kernels. */
-import { ModuleBuilder } from "./assembler.ts";
-import { f64x2, i32, v128 } from "./instructions.ts";
+import { probeCode } from "./kernels.ts";
 
 let supported: boolean | undefined;
 
@@ -14,12 +13,7 @@ export function hasFusedMultiplyAdd(): boolean {
 }
 
 function probe(): boolean {
-  const module = new ModuleBuilder();
-  module.define("probe", [], () => {
-    const at = (address: number) => v128.load(i32.const(0), address);
-    return v128.store(i32.const(0), f64x2.madd(at(16), at(32), at(48)));
-  });
-  const bytes = module.build();
+  const bytes = probeCode();
   if (!WebAssembly.validate(bytes)) return false;
   const memory = new WebAssembly.Memory({ initial: 1 });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });

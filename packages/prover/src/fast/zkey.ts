@@ -1,12 +1,10 @@
 /** snarkjs's .zkey container: sections of a Groth16 proving key. Source: snarkjs 0.7, src/zkey_utils.js. */
 import { proverError } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
+import { COEFFICIENT_BYTES, SCALAR_BYTES } from "./layout.ts";
 
-const ELEMENT_BYTES = 32;
 /** Size of Montgomery's R in these files, bits. */
 export const FILE_MONTGOMERY_BITS = 256n;
-/** 32-bit words of an entry of the matrices. */
-export const COEFFICIENT_WORDS = 3 + ELEMENT_BYTES / 4;
 
 /** All points are affine, with coordinates in Montgomery form (R = 2^256), little-endian; all zeros mean infinity. */
 export interface Zkey {
@@ -18,7 +16,7 @@ export interface Zkey {
   readonly beta2: Uint8Array;
   readonly delta1: Uint8Array;
   readonly delta2: Uint8Array;
-  /** Entries of the matrices A (0) and B (1); `readCoefficients` checks them. */
+  /** Entries of the matrices A (0) and B (1): matrix, row, variable, value·2^512 mod r. `loadMatrices` checks them. */
   readonly coefficients: Uint8Array;
   readonly a: Uint8Array;
   readonly b1: Uint8Array;
@@ -38,21 +36,22 @@ export function parseZkey(file: Uint8Array): Zkey {
   const sections = parseSections(file, view);
   const take = (id: number, offset: number, length: number): Uint8Array => {
     const bytes = sections.get(id);
-    if (bytes === undefined || offset + length > bytes.byteLength) throw invalid(`section ${id} is missing or short`);
+    if (bytes === undefined || offset + length > bytes.byteLength)
+      throw invalidKey(`section ${id} is missing or short`);
     return bytes.subarray(offset, offset + length);
   };
   const number = (id: number, offset: number): number => {
     const bytes = take(id, offset, 4);
     return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   };
-  if (number(1, 0) !== 1) throw invalid("it is not a Groth16 key");
-  if (number(2, 0) !== ELEMENT_BYTES || toNumber(take(2, 4, ELEMENT_BYTES)) !== BASE_FIELD_ORDER)
-    throw invalid("it is not over BN254");
-  if (number(2, 36) !== ELEMENT_BYTES || toNumber(take(2, 40, ELEMENT_BYTES)) !== SCALAR_FIELD_ORDER)
-    throw invalid("it is not over BN254");
+  if (number(1, 0) !== 1) throw invalidKey("it is not a Groth16 key");
+  if (number(2, 0) !== SCALAR_BYTES || toNumber(take(2, 4, SCALAR_BYTES)) !== BASE_FIELD_ORDER)
+    throw invalidKey("it is not over BN254");
+  if (number(2, 36) !== SCALAR_BYTES || toNumber(take(2, 40, SCALAR_BYTES)) !== SCALAR_FIELD_ORDER)
+    throw invalidKey("it is not over BN254");
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
-  if (!isPower || publicSignals >= variables) throw invalid("its header is inconsistent");
+  if (!isPower || publicSignals >= variables) throw invalidKey("its header is inconsistent");
   return {
     variables,
     publicSignals,
@@ -63,7 +62,7 @@ export function parseZkey(file: Uint8Array): Zkey {
     // Skips the 128 bytes of gamma2, which only verification needs.
     delta1: take(2, 468, 64),
     delta2: take(2, 532, 128),
-    coefficients: take(4, 4, number(4, 0) * 4 * COEFFICIENT_WORDS),
+    coefficients: take(4, 4, number(4, 0) * COEFFICIENT_BYTES),
     a: take(5, 0, 64 * variables),
     b1: take(6, 0, 64 * variables),
     b2: take(7, 0, 128 * variables),
@@ -72,37 +71,17 @@ export function parseZkey(file: Uint8Array): Zkey {
   };
 }
 
-/**
- * The entries of the matrices, eleven words each: matrix, row, variable, then value·2^512 mod r.
- *
- * @throws SottoError PROVING_KEY_INVALID
- */
-export function readCoefficients({ coefficients, domainSize, variables }: Zkey): Uint32Array {
-  // Sections are not aligned: only a copy can be read as words.
-  const words = new Uint32Array(coefficients.slice().buffer);
-  for (let entry = 0; entry < words.length; entry += COEFFICIENT_WORDS) {
-    const [matrix, row, variable] = [words[entry], words[entry + 1], words[entry + 2]];
-    if ((matrix as number) > 1 || (row as number) >= domainSize || (variable as number) >= variables)
-      throw invalid("a coefficient is out of range");
-  }
-  return words;
-}
-
 function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
   const sections = new Map<number, Uint8Array>();
-  if (
-    file.byteLength < 12 ||
-    new TextDecoder().decode(file.subarray(0, 4)) !== "zkey" ||
-    view.getUint32(4, true) !== 1
-  ) {
-    throw invalid("it is not a version 1 zkey file");
+  if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1) {
+    throw invalidKey("it is not a version 1 zkey file");
   }
   let offset = 12;
   for (let left = view.getUint32(8, true); left > 0; left--) {
-    if (offset + 12 > file.byteLength) throw invalid("it is cut off");
+    if (offset + 12 > file.byteLength) throw invalidKey("it is cut off");
     const [id, length] = [view.getUint32(offset, true), Number(view.getBigUint64(offset + 4, true))];
     offset += 12;
-    if (offset + length > file.byteLength) throw invalid("it is cut off");
+    if (offset + length > file.byteLength) throw invalidKey("it is cut off");
     sections.set(id, file.subarray(offset, offset + length));
     offset += length;
   }
@@ -113,6 +92,7 @@ function toNumber(bytes: Uint8Array): bigint {
   return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
-function invalid(reason: string): Error {
+/** A ProverError with the code PROVING_KEY_INVALID. */
+export function invalidKey(reason: string): Error {
   return proverError("PROVING_KEY_INVALID", `The proving key is not usable: ${reason}.`, { reason });
 }

@@ -92,3 +92,8 @@ export const TOY_INPUT = {
   secret: 123456789n,
 } as const;
 export const TOY_SIGNALS = ["210", "42"];
+
+/** The same with decimal strings, for scripts of other processes. */
+export const TOY_INPUT_JSON = JSON.stringify(TOY_INPUT, (_, value: unknown) =>
+  typeof value === "bigint" ? String(value) : value,
+);

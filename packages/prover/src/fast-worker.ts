@@ -1,9 +1,10 @@
 /** The second thread. The worker stores its share of each key and answers requests one at a time. */
 
-import { type PartialSums, sumParts } from "../fast/prove.ts";
-import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
-import { parseZkey } from "../fast/zkey.ts";
-import type { Reply, Request } from "./second-thread.ts";
+import type { Reply, Request } from "./engine/second-thread.ts";
+import { shareOf } from "./engine/share.ts";
+import { type PartialSums, sumParts } from "./fast/prove.ts";
+import { type ProvingKey, prepareKey } from "./fast/proving-key.ts";
+import { parseZkey } from "./fast/zkey.ts";
 
 interface Port {
   on(event: "message", listener: (request: Request) => void): void;
@@ -14,23 +15,26 @@ interface NodeProcess {
   getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: Port | null };
 }
 
-const keys = new Map<number, ProvingKey>();
+const keys = new Map<number, Promise<ProvingKey>>();
 
-async function answer(request: Request): Promise<{ partialSums?: PartialSums }> {
+async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }> {
   if ("prepare" in request) {
     const { key, zkey, parts } = request.prepare;
-    keys.set(key, await prepareKey(parseZkey(zkey), parts));
+    // Kept even if it fails, as the answer to sums that were asked meanwhile.
+    const prepared = Promise.resolve(zkey).then((file) => prepareKey(parseZkey(file), parts));
+    keys.set(key, prepared);
+    await prepared;
     return {};
   }
   if ("drop" in request) {
     keys.delete(request.drop);
     return {};
   }
-  const { key, witness, parts } = request.sum;
-  const prepared = keys.get(key);
-  if (prepared === undefined) throw new Error("this key was not prepared");
+  const { key, witness, parts, claims } = request.sum;
   try {
-    return { partialSums: sumParts(prepared, witness, parts) };
+    const prepared = await keys.get(key);
+    if (prepared === undefined) throw new Error("this key was not prepared");
+    return { partialSums: [...sumParts(prepared, witness, parts, shareOf(claims))] };
   } finally {
     witness.fill(0);
   }

@@ -1,0 +1,16 @@
+/** Shares a multi-scalar multiplication between two threads, so that neither waits long for the other. */
+import type { Share } from "../fast/msm.ts";
+
+/** Few, so that the thread that ends first does not wait long, and enough that a batch of additions is large. */
+const WINDOWS = 2;
+
+/** The number of groups claimed so far, in memory of both threads. */
+export type Claims = Int32Array<SharedArrayBuffer>;
+
+export function newClaims(): Claims {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+export function shareOf(claims: Claims): Share {
+  return { windows: WINDOWS, claim: () => Atomics.add(claims, 0, 1) };
+}

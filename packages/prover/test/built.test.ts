@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { slow } from "@sotto/test-kit/slow";
+import { assert } from "chai";
+import { curveCode, probeCode, scalarCode } from "../src/fast/kernels.ts";
+import * as source from "../src/index.ts";
+import { buildToy, TOY_INPUT_JSON, TOY_SIGNALS, toyLock } from "./support/toy.ts";
+
+const dist = join(import.meta.dirname, "..", "dist");
+const bundleOf = (name: string): string => readFileSync(join(dist, name), "utf8");
+
+describe("the built package", function () {
+  slow(this, "a circuit is compiled, and proofs made");
+
+  it("has the kernels that the source assembles, in both threads, and nothing that assembles them", async () => {
+    const codes = [await curveCode(), await scalarCode()];
+    for (const name of ["index.js", "fast-worker.js"]) {
+      const bundle = bundleOf(name);
+      const found = [...bundle.matchAll(/inflate\("([^"]+)"\)/g)].map(([, text = ""]) =>
+        inflateRawSync(Buffer.from(text, "base64")).toString("hex"),
+      );
+      const expected = codes.flatMap(({ bytes, constants }) => [bytes, constants]);
+      assert.deepEqual(
+        found,
+        expected.map((bytes) => Buffer.from(bytes).toString("hex")),
+      );
+      assert.notMatch(bundle, /ModuleBuilder|FieldEmitter/);
+    }
+    const probe = [...probeCode()].join(", ");
+    assert.include(bundleOf("index.js").replaceAll(/\s+/g, " "), probe);
+  });
+
+  it("exports what the source does", async () => {
+    const built = (await import(pathToFileURL(join(dist, "index.js")).href)) as object;
+    assert.deepEqual(Object.keys(built).sort(), Object.keys(source).sort());
+  });
+
+  it("proves with its second thread", async () => {
+    const build = await buildToy();
+    const script = `
+      import { createProver, loadArtifacts } from ${JSON.stringify(pathToFileURL(join(dist, "index.js")).href)};
+      const events = [];
+      process.on("worker", (worker) => {
+        worker.on("error", (error) => events.push(String(error)));
+        worker.on("message", (reply) => events.push(Object.keys(reply).sort().join()));
+      });
+      const artifacts = await loadArtifacts(${JSON.stringify({ folder: build, lock: toyLock(build) })});
+      const { publicSignals } = await createProver(artifacts).prove("toy", ${TOY_INPUT_JSON});
+      console.log(JSON.stringify({ events, publicSignals }));
+      process.exit();`;
+    const args = ["--input-type=module", "--no-warnings", "-e", script];
+    const output = execFileSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    // The key is ready, and the sums.
+    assert.deepEqual(JSON.parse(output), { events: ["id", "id,partialSums"], publicSignals: TOY_SIGNALS });
+  });
+
+  it("decompresses kernels in Node and in a browser alike", async () => {
+    const { getBuiltinModule } = process;
+    const { inflate } = await import("../src/fast/inflate.ts");
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * index) >> 5);
+    const text = deflateRawSync(bytes).toString("base64");
+    assert.deepEqual(await inflate(text), bytes);
+    try {
+      Object.assign(process, { getBuiltinModule: undefined });
+      assert.deepEqual(await inflate(text), bytes);
+    } finally {
+      Object.assign(process, { getBuiltinModule });
+    }
+  });
+});
