@@ -52,6 +52,29 @@ describe("fast engine: signed digits", function () {
   });
 });
 
+describe("fast engine: points at infinity", () => {
+  it("are left out of the bases, and the others keep the numbers of their scalars", async () => {
+    const kernel = await newKernel();
+    for (const kept of [[], [0], [5], [1, 2, 4], [0, 1, 2, 3, 4, 5]]) {
+      for (const bytes of [64, 128]) {
+        const [points, indices] = [kernel.allocate(6 * bytes), kernel.allocate(6 * 4)];
+        kernel.bytes(points, 6 * bytes).fill(0);
+        // One byte that is not zero is enough, wherever it is.
+        for (const point of kept) kernel.bytes(points + point * bytes + ((point * 37) % bytes), 1).fill(point + 1);
+        assert.equal(kernel.call("compact", points, 6, bytes, indices, 10), kept.length);
+        assert.deepEqual(
+          [...kernel.words(indices, kept.length)],
+          kept.map((point) => point + 10),
+        );
+        for (const [place, point] of kept.entries()) {
+          const expected = new Uint8Array(bytes).fill(point + 1, (point * 37) % bytes, ((point * 37) % bytes) + 1);
+          assert.deepEqual(kernel.bytes(points + place * bytes, bytes).slice(), expected);
+        }
+      }
+    }
+  });
+});
+
 describe("fast engine: multi-scalar multiplication", function () {
   slow(this, "a circuit is compiled, and proofs made");
   const { G1, G2 } = bn254;
