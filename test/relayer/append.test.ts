@@ -14,6 +14,19 @@ import { enqueue, rounds, type Service, Services } from "./support/service.ts";
 
 type Transaction = Awaited<ReturnType<Store["outbox"]["open"]>>[number];
 
+/** A prover that counts its proofs. */
+function countingProver(): { readonly counted: { proofs: number }; readonly prover: typeof forgingProver } {
+  const counted = { proofs: 0 };
+  const prover: typeof forgingProver = {
+    ...forgingProver,
+    prove: (circuit, input) => {
+      counted.proofs += 1;
+      return forgingProver.prove(circuit, input);
+    },
+  };
+  return { counted, prover };
+}
+
 describe("the relayer's appends", function () {
   slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
@@ -100,36 +113,29 @@ describe("the relayer's appends", function () {
   it("are proved once and kept while gas is too expensive, and proved again only after a pause", async () => {
     await chain.deposit();
     const { size } = await queue();
-    let proofs = 0;
-    const counting: typeof forgingProver = {
-      ...forgingProver,
-      prove: (circuit, input) => {
-        proofs += 1;
-        return forgingProver.prove(circuit, input);
-      },
-    };
+    const { counted, prover } = countingProver();
     const poor = { append: true, appendAfter: 0, gasBudgetPerDay: 1n };
-    const first = await services.start({ config: poor, prover: counting });
-    await eventually(async () => proofs > 0);
+    const first = await services.start({ config: poor, prover });
+    await eventually(async () => counted.proofs > 0);
     await rounds(first);
-    expect(proofs).to.equal(1);
+    expect(counted.proofs).to.equal(1);
     await services.stop(first);
 
     const failing: typeof forgingProver = {
       ...forgingProver,
       prove: async () => {
-        proofs += 1;
+        counted.proofs += 1;
         throw new Error("no proof today");
       },
     };
     let now = Date.now();
     const config = { append: true, appendAfter: 0 };
     const second = await services.start({ config, prover: failing, clock: () => now });
-    await eventually(async () => proofs > 1);
+    await eventually(async () => counted.proofs > 1);
     await rounds(second);
-    expect(proofs).to.equal(2);
+    expect(counted.proofs).to.equal(2);
     now += 10_000;
-    await eventually(async () => proofs > 2);
+    await eventually(async () => counted.proofs > 2);
     expect((await second.relayer.status()).error).to.equal(undefined);
     expect((await queue()).appended).to.be.lessThan(size);
     await services.stop(second);
@@ -388,17 +394,10 @@ describe("the relayer's appends", function () {
       const other = new Wallet(OTHER_KEY, chain.provider);
       // By default, the node of the tests estimates gas after the pending transactions.
       await other.sendTransaction({ ...(await appendOf(idle, size - start)), gasLimit: 1_000_000n });
-      let proofs = 0;
-      const counting: typeof forgingProver = {
-        ...forgingProver,
-        prove: (circuit, input) => {
-          proofs += 1;
-          return forgingProver.prove(circuit, input);
-        },
-      };
-      const service = await services.start({ config: now, prover: counting });
+      const { counted, prover } = countingProver();
+      const service = await services.start({ config: now, prover });
       await sent(service, 1);
-      expect(proofs).to.equal(1);
+      expect(counted.proofs).to.equal(1);
       await chain.mine();
       expect((await queue()).appended).to.equal(size);
     });
