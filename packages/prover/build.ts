@@ -1,7 +1,6 @@
 // node build.ts, after the compiler, which writes the declarations: bundles each entry point into one module, because loading
 // sixty takes a new process as long as preparing a key. The kernels of a proof are assembled here, from src/fast; they are not
 // committed.
-import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
@@ -32,7 +31,6 @@ export const probeCode = () => Uint8Array.of(${probeCode().join()});
   },
 };
 
-for (const stale of globSync("**/*.js{,.map}", { cwd: dist })) rmSync(join(dist, stale));
 /**
  * Puts the parts of wasmcurves that src/curve.ts uses into the bundle, as an object that a page's bundler leaves out if it is
  * not used. It could not leave out the import, because wasmcurves does not say that importing it has no effect.

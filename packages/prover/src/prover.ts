@@ -18,7 +18,7 @@ export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 export interface ProveOptions {
   /** Aborts with the code ABORTED: immediately while files are loading, otherwise after the current stage. */
   signal?: AbortSignal | undefined;
-  /** Called at the start of each stage, and with `done` at the end. */
+  /** Called at the start of each stage, and with `done` at the end. The witness may be ready before its stage starts. */
   onProgress?: ((stage: ProveStage, circuit: string) => void) | undefined;
 }
 
@@ -183,11 +183,12 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       };
       begin("artifacts");
       engine.start?.();
+      let isOver = false;
       // The witness needs only the generator, so it is computed while the proving key is still read or downloaded.
       const computing = artifacts
         .bytes(circuit, "wasm")
         .then((wasm) => calculatorOf(circuit, wasm))
-        .then((calculator) => calculator.calculate(input));
+        .then((calculator) => (isOver ? new Uint8Array(0) : calculator.calculate(input)));
       // Thrown below, unless reading fails first.
       computing.catch(() => undefined);
       try {
@@ -213,6 +214,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         begin("done");
         return { proof: encodeProof(points), publicSignals: signals.map(String) };
       } finally {
+        isOver = true;
         computing.then((witness) => witness.fill(0)).catch(() => undefined);
       }
     },

@@ -7,6 +7,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
 import { newClaims } from "../src/engine/share.ts";
+import { curveCode, scalarCode } from "../src/fast/kernels.ts";
 import { sumParts } from "../src/fast/prove.ts";
 import { prepareKey } from "../src/fast/proving-key.ts";
 import { parseZkey } from "../src/fast/zkey.ts";
@@ -218,14 +219,57 @@ describe("engines", function () {
     await remote.ready;
   });
 
+  it("prove again after their second thread has ended, with every key that was prepared on it", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const secondThread = new URL("./engine/second-thread.ts", entry).href;
+    const script = `
+      import { createProver, createVerifier, loadArtifacts } from ${JSON.stringify(entry)};
+      const workers = [];
+      process.on("worker", (worker) => workers.push(worker));
+      const options = ${JSON.stringify({ folder: build, lock: toyLock(build) })};
+      const artifacts = await loadArtifacts(options);
+      // Each has its own bytes of the key.
+      const provers = [createProver(artifacts), createProver(await loadArtifacts(options))];
+      const verifier = createVerifier({ artifacts });
+      const round = async () => {
+        const found = [];
+        for (const prover of provers) {
+          const { proof, publicSignals } = await prover.prove("toy", ${TOY_INPUT_JSON});
+          found.push(await verifier.verify("toy", proof, publicSignals));
+        }
+        return found;
+      };
+      const before = await round();
+      const { prepareRemotely } = await import(${JSON.stringify(secondThread)});
+      const remote = prepareRemotely(await artifacts.bytes("toy", "zkey"), ["h"]);
+      await remote.ready;
+      await workers[0].terminate();
+      const late = await remote.sum(new Uint8Array(32), ["h"], new Int32Array(new SharedArrayBuffer(4))).catch(String);
+      console.log(JSON.stringify({ before, late, after: await round(), workers: workers.length }));`;
+    const args = ["--input-type=module", "--no-warnings", "-e", script];
+    const output = execFileSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    assert.deepEqual(JSON.parse(output), {
+      before: [true, true],
+      late: "Error: the worker ended",
+      after: [true, true],
+      workers: 2,
+    });
+  });
+
   it("wipe the kernels' memory after the sums, and if only the first of them are taken", async () => {
     const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
     const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
     const key = await prepareKey(parseZkey(zkey), ["a", "b2", "h"]);
     const kernels = [key.curve, key.quotient!.kernel];
+    const codes = [await curveCode(), await scalarCode()];
     const usedAfter = (marks: readonly number[]): boolean[] =>
-      kernels.map((kernel, index) => new Uint8Array(kernel.memory.buffer, marks[index]).some((byte) => byte !== 0));
+      kernels.map((kernel, index) => {
+        const { constants } = codes[index]!;
+        // Functions keep numbers among the constants, too.
+        const isConstant = Buffer.from(constants).equals(kernel.bytes(0, constants.byteLength));
+        return !isConstant || new Uint8Array(kernel.memory.buffer, marks[index]).some((byte) => byte !== 0);
+      });
     const marks = kernels.map((kernel) => kernel.mark());
     for (const _ of sumParts(key, witness, ["a", "b2", "h"])) break;
     assert.deepEqual(usedAfter(marks), [false, false]);

@@ -52,6 +52,15 @@ describe("fast engine: signed digits", function () {
   });
 });
 
+describe("fast engine: a kernel's memory", () => {
+  it("ends at 2 GiB, where addresses would become negative", async () => {
+    const kernel = await newKernel();
+    const mark = kernel.mark();
+    assert.throws(() => kernel.allocate(2 ** 31), RangeError, "more than 2 GiB");
+    assert.equal(kernel.mark(), mark);
+  });
+});
+
 describe("fast engine: points at infinity", () => {
   it("are left out of the bases, and the others keep the numbers of their scalars", async () => {
     const kernel = await newKernel();

@@ -168,6 +168,57 @@ describe("proving and verifying", function () {
     assert.isFalse(await verifier.verify("toy", (await unchecked.prove("toy", TOY_INPUT)).proof, TOY_SIGNALS));
   });
 
+  it("computes the witness while the proving key is read, but not after an abort, and wipes it", async () => {
+    const arrival = () => {
+      let arrive = (): void => undefined;
+      const promise = new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      return { promise, arrive };
+    };
+    const [wasm, zkey] = [arrival(), arrival()];
+    const delayed: Artifacts = {
+      ...artifacts,
+      verificationKey: (circuit) => artifacts.verificationKey(circuit),
+      clear: () => artifacts.clear(),
+      bytes: async (circuit, kind) => {
+        await (kind === "wasm" ? wasm : kind === "zkey" ? zkey : undefined)?.promise;
+        return artifacts.bytes(circuit, kind);
+      },
+    };
+    let reads = 0;
+    const watched = Object.defineProperty({ ...TOY_INPUT }, "secret", {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return TOY_INPUT.secret;
+      },
+    });
+    const controller = new AbortController();
+    const aborted = createProver(delayed).prove("toy", watched, { signal: controller.signal });
+    controller.abort();
+    await expectRejected("ABORTED", () => aborted);
+    const witnesses: Uint8Array[] = [];
+    const engine: ProvingEngine = {
+      ...snarkjsEngine({ singleThread: true }),
+      prove: async (_, witness) => {
+        witnesses.push(witness);
+        assert.isTrue(witness.some((byte) => byte !== 0));
+        throw new Error("no proof");
+      },
+    };
+    const proving = createProver({ artifacts: delayed, engine }).prove("toy", watched);
+    proving.catch(() => undefined);
+    wasm.arrive();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(reads, 1, "the second proof's witness only, although there is no proving key yet");
+    zkey.arrive();
+    const failure = await proving.catch((error: unknown) => error);
+    assert.equal((failure as Error).message, "no proof");
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.isTrue(witnesses[0]?.every((byte) => byte === 0));
+  });
+
   it("reports stages in order and stops between them when aborted", async () => {
     const stages: string[] = [];
     const onProgress = (stage: string): number => stages.push(stage);

@@ -34,6 +34,14 @@ describe("pruning a package's dist", () => {
     for (const path of stale) expect(existsSync(join(folder, "dist", path)), path).to.equal(false);
   });
 
+  it("removes the scripts of modules that are part of a bundle, but not their declarations", () => {
+    const kept = ["index.js", "index.js.map", "index.d.ts", "store/memory.d.ts", "store/memory.d.ts.map"];
+    const stale = ["store/memory.js", "store/memory.js.map"];
+    write("src/index.ts", "src/store/memory.ts", ...[...kept, ...stale].map((path) => `dist/${path}`));
+    expect(staleFiles(folder)).to.deep.equal([]);
+    expect(staleFiles(folder, ["index"])).to.deep.equal(stale);
+  });
+
   it("does nothing before the first build", () => {
     write("src/index.ts");
     prune(folder);

@@ -45,7 +45,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
   const keys = new WeakMap<Uint8Array, PreparedKey>();
   const keyOf = (file: Uint8Array, alone = singleThread || !hasSecondThread()): PreparedKey => {
     let key = keys.get(file);
-    if (key === undefined) {
+    if (key === undefined || key.there?.hasEnded === true) {
       key = prepare(file, alone);
       keys.set(file, key);
     }
@@ -70,14 +70,14 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
       throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
     }
-    // Start the second thread first, so that both work at the same time. Pages have no memory of several threads.
+    // Start the second thread first, so that both work at the same time. Without it, there may be no SharedArrayBuffer.
     const claims = there === undefined ? undefined : newClaims();
     const asked = claims === undefined ? undefined : there?.sum(witness, parts, claims);
     // If this thread fails first, the other's failure must not be an unhandled rejection.
     asked?.catch(() => undefined);
     const [key, curve] = await Promise.all([here(), sharedCurve()]);
     const sums: Sums[] = [];
-    // Adding up the sums in G1 is part of this thread's work, and shared as such: b2 comes after it.
+    // The sums in G1 are added up before this thread takes windows of b2, so that the other one takes more meanwhile.
     const share = claims === undefined ? undefined : shareOf(claims);
     for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
     try {
@@ -129,7 +129,7 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
     here() {
       if (here === undefined) {
         here = prepareKey(zkey, there === undefined ? ALL : HERE);
-        // The next proof tries again.
+        // The next call tries again.
         here.catch(() => {
           here = undefined;
         });
@@ -143,7 +143,7 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
 function tryRemotely(file: Uint8Array): RemoteKey | undefined {
   try {
     const there = prepareRemotely(file, THERE);
-    // Whoever needs the key learns of a failure.
+    // Those who await it get the failure.
     there.ready.catch(() => undefined);
     return there;
   } catch {

@@ -73,6 +73,7 @@ class Thread {
   readonly #worker: NodeWorker;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
+  #failure: Error | undefined;
 
   constructor(Worker: WorkerClass) {
     // This module runs either from source (with type stripping) or bundled into dist/index.js.
@@ -91,7 +92,13 @@ class Thread {
     this.#worker.unref();
   }
 
-  ask(request: Ask): Promise<Reply> {
+  /** Whether the worker has ended, so that it answers nothing more. */
+  get hasEnded(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  async ask(request: Ask): Promise<Reply> {
+    if (this.#failure !== undefined) throw this.#failure;
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
@@ -109,6 +116,7 @@ class Thread {
 
   #end(error: Error): void {
     if (thread === this) thread = undefined;
+    this.#failure ??= error;
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
   }
@@ -124,6 +132,8 @@ const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home,
 export interface RemoteKey {
   /** Rejects if the thread could not be started or the key not be prepared; sums fail then too. */
   readonly ready: Promise<void>;
+  /** Whether the thread has ended. Then sums fail at once, and the key must be prepared again. */
+  readonly hasEnded: boolean;
   /**
    * Asked before the key is ready, it waits.
    * @param parts only these parts
@@ -155,17 +165,29 @@ function currentThread(): Thread {
  */
 export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
   const [home, key] = [currentThread(), nextKey++];
-  // Memory of both threads, because a message with other memory is copied twice.
-  const shared = new Uint8Array(new SharedArrayBuffer(zkey.byteLength));
-  shared.set(zkey);
   const remote: RemoteKey = {
-    ready: home.ask({ prepare: { key, zkey: shared, parts } }).then(() => undefined),
+    ready: home.ask({ prepare: { key, zkey: shareBytes(zkey), parts } }).then(() => undefined),
+    get hasEnded() {
+      return home.hasEnded;
+    },
     async sum(witness, parts, claims) {
-      const { partialSums } = await home.ask({ sum: { key, witness, parts, claims } });
-      if (partialSums === undefined) throw new Error("the worker returned no partialSums");
-      return partialSums;
+      const copy = shareBytes(witness);
+      try {
+        const { partialSums } = await home.ask({ sum: { key, witness: copy, parts, claims } });
+        if (partialSums === undefined) throw new Error("the worker returned no partialSums");
+        return partialSums;
+      } finally {
+        copy.fill(0);
+      }
     },
   };
   dropped.register(remote, { home, key });
   return remote;
+}
+
+/** A copy in memory of both threads: a message with other memory is copied twice, and one copy cannot be wiped. */
+function shareBytes(bytes: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  shared.set(bytes);
+  return shared;
 }

@@ -83,7 +83,7 @@ function defineDigits(module: ModuleBuilder): void {
     const one = i32.const(1);
     const mask = i32.sub(i32.shl(one, bits.get), one);
     const half = i32.shl(one, i32.sub(bits.get, one));
-    // 64 bits that begin at most 32 bits before the digit, and do not reach beyond the scalar.
+    // 64 bits that contain the digit: from the 32-bit word in which it begins, or else the scalar's last.
     const word = i32.shl(i32.shrU(position.get, i32.const(5)), i32.const(2));
     const last = i32.const(SCALAR_BYTES - 8);
     const shift = i32.sub(position.get, i32.shl(at.get, i32.const(3)));

@@ -3,6 +3,8 @@ import { PAIR_BYTES } from "./constants.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
 
 const PAGE = 65536;
+/** Addresses are signed 32-bit numbers. */
+const MAX_ADDRESS = 2 ** 31 - 1;
 
 export type KernelFunction = (...args: number[]) => number | undefined;
 
@@ -30,13 +32,15 @@ export class Kernel {
   readonly memory: WebAssembly.Memory;
   readonly #functions: Readonly<Record<string, KernelFunction>>;
   readonly #inverse: bigint;
+  readonly #constants: Uint8Array;
   #free: number;
 
-  private constructor(modulus: bigint, memory: WebAssembly.Memory, functions: unknown, free: number) {
+  private constructor(modulus: bigint, memory: WebAssembly.Memory, functions: unknown, constants: Uint8Array) {
     this.modulus = modulus;
     this.memory = memory;
     this.#functions = functions as Readonly<Record<string, KernelFunction>>;
-    this.#free = free;
+    this.#constants = constants;
+    this.#free = constants.byteLength;
     // Fermat would also give R^-1, but the inverse of 2 is simply (p + 1)/2.
     this.#inverse = power((modulus + 1n) / 2n, MONTGOMERY_BITS, modulus);
   }
@@ -46,7 +50,7 @@ export class Kernel {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE) });
     new Uint8Array(memory.buffer).set(constants);
     const instance = await WebAssembly.instantiate(module, { env: { memory } });
-    return new Kernel(modulus, memory, instance.exports, constants.byteLength);
+    return new Kernel(modulus, memory, instance.exports, constants);
   }
 
   call(name: string, ...args: number[]): number {
@@ -57,10 +61,14 @@ export class Kernel {
 
   /**
    * Returns an address that is a multiple of 16. Views of the memory created before the call may be stale afterwards.
+   *
+   * @throws RangeError above 2 GiB
    */
   allocate(bytes: number): number {
     const address = this.#free;
-    this.#free += Math.ceil(bytes / 16) * 16;
+    const end = address + Math.ceil(bytes / 16) * 16;
+    if (end > MAX_ADDRESS) throw new RangeError("a kernel needs more than 2 GiB of memory");
+    this.#free = end;
     const missing = this.#free - this.memory.buffer.byteLength;
     if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
     return address;
@@ -70,15 +78,17 @@ export class Kernel {
     return this.#free;
   }
 
-  /** Frees everything from an address on, such as what was allocated after the mark was taken. */
+  /** Frees everything from an address on, such as a mark; the address is rounded up to a multiple of 16. */
   release(mark: number): void {
     this.#free = Math.ceil(mark / 16) * 16;
   }
 
-  /** Like `release`, and zeroes the memory: witnesses are secret. */
+  /** Like `release`, and zeroes the memory, also what functions keep among the constants: witnesses are secret. */
   wipe(mark: number): void {
     this.#free = mark;
-    new Uint8Array(this.memory.buffer).fill(0, mark);
+    const memory = new Uint8Array(this.memory.buffer);
+    memory.fill(0, mark);
+    memory.set(this.#constants);
   }
 
   doubles(address: number, count: number): Float64Array {

@@ -26,9 +26,9 @@ export function loadMatrices(kernel: Kernel, { coefficients, domainSize: rows, v
   const counts = kernel.allocate(4 * rows);
   // There are no more steps than coefficients.
   const program = kernel.allocate(count * ROW_STEP_BYTES);
-  // The table of values replaces the coefficients, which take more memory, as soon as they are in the program.
-  const values = kernel.mark();
+  // The table of values later replaces the coefficients at the same address: they are in the program then, and are larger.
   const start = kernel.allocate(size);
+  const values = start;
   const end = start + size;
   kernel.bytes(start, size).set(coefficients);
   if (kernel.call("outOfRange", start, end, rows, variables) !== 0) throw invalidKey("a coefficient is out of range");

@@ -42,8 +42,8 @@ function defineCheck(module: ModuleBuilder): void {
 }
 
 /**
- * distinct(coefficients, end, slots, mask, values) -> number of distinct values. Copies each once, and writes its place
- * among them over the first word of every coefficient that has it. `slots` is a hash table with open addressing: a power of
+ * distinct(coefficients, end, slots, mask, found) -> number of distinct values. Copies each once to `found`, and writes its
+ * place there over the value's first word in every coefficient that has it. `slots` is a hash table with open addressing: a power of
  * two of zeroed words, more than the coefficients; `mask` is one less than that. A slot is 0 or a place plus 1.
  */
 function defineDistinct(module: ModuleBuilder): void {
@@ -51,18 +51,19 @@ function defineDistinct(module: ModuleBuilder): void {
     "distinct",
     ["i32", "i32", "i32", "i32", "i32"],
     (f) => {
-      const [coefficients, end, slots, mask, values] = f.params as [Local, Local, Local, Local, Local];
+      const [coefficients, end, slots, mask, found] = f.params as [Local, Local, Local, Local, Local];
       const [hash, slot, place, known, count] = f.locals("i32", 5) as [Local, Local, Local, Local, Local];
       const word = (index: number): Code => i64.load(coefficients.get, VALUE + 8 * index);
       const words = [0, 1, 2, 3];
-      const valueAt = (number: Local): Code => i32.add(values.get, i32.shl(number.get, i32.const(5)));
+      const valueAt = (number: Local): Code => i32.add(found.get, i32.shl(number.get, i32.const(5)));
       const isSame = words
         .map((index) => i64.eq(word(index), i64.load(known.get, 8 * index)))
         .reduce((all, next) => i32.and(all, next));
       return [
         loop(
           i32.ltU(coefficients.get, end.get),
-          // Values are in Montgomery form, so their low words differ. The key was checked by hash: nobody chose collisions.
+          // Values are in Montgomery form, so their low words usually differ, and the key was checked by hash: nobody chose
+          // collisions.
           hash.set(i32.mul(i32.load(coefficients.get, VALUE), i32.const(0x9e3779b1 | 0))),
           hash.set(i32.xor(hash.get, i32.shrU(hash.get, i32.const(16)))),
           place.set(i32.const(-1)),

@@ -45,8 +45,8 @@ interface Window {
 const GROUP_DIGITS = 1 << 15;
 
 /**
- * @returns for each task about 250 terms whose sum is its result; the caller adds them up with doublings. They stay valid
- *   until the kernel's memory is released
+ * @returns for each task about 250 terms whose sum is its result, or that of its share; the caller adds them up with
+ *   doublings. They stay valid until the kernel's memory is released
  */
 export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Task[]): Term[][] {
   const adder = new BatchAdder(kernel, degree);

@@ -31,12 +31,12 @@ export function* sumParts(
 ): Generator<PartialSums, void> {
   const kernel = key.curve;
   const mark = kernel.mark();
+  let quotient: Uint8Array | undefined;
   try {
     const own = parts.filter((part) => key.bases[part] !== undefined);
     const ofWitness = own.some((part) => part !== "h") ? toDigits(kernel, witness) : undefined;
-    const quotient = own.includes("h") && key.quotient ? quotientScalars(key.quotient, witness) : undefined;
+    if (own.includes("h") && key.quotient !== undefined) quotient = quotientScalars(key.quotient, witness);
     const ofQuotient = quotient === undefined ? undefined : toDigits(kernel, quotient);
-    quotient?.fill(0);
     for (const degree of [1, 2] as const) {
       const group = own.filter((part) => (part === "b2") === (degree === 2));
       const tasks = group.map((part): Task => {
@@ -49,6 +49,7 @@ export function* sumParts(
       yield Object.fromEntries(group.map((part, index) => [part, sums[index]]));
     }
   } finally {
+    quotient?.fill(0);
     kernel.wipe(mark);
   }
 }

@@ -26,20 +26,22 @@ export async function prepareQuotient(program: Program, zkey: Zkey): Promise<Quo
 export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint8Array {
   const size = domain.size * PAIR_BYTES;
   const mark = kernel.mark();
-  const raw = kernel.allocate(witness.byteLength);
-  kernel.bytes(raw, witness.byteLength).set(witness);
-  // The witness is not converted: this factor only undoes the division by R.
-  const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
-  kernel.call("import", raw, matrices.witness, variables, factor);
-  const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;
-  kernel.call("rows", matrices.program, matrices.counts, matrices.counts + 4 * domain.size, ab);
-  kernel.call("products", ab, ab + size, c);
-  domain.toCoset(ab);
-  domain.toCoset(c);
-  const out = kernel.allocate(domain.size * SCALAR_BYTES);
-  kernel.call("finish", ab, ab + size, c, out);
-  const result = kernel.bytes(out, domain.size * SCALAR_BYTES).slice();
-  kernel.wipe(mark);
-  kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);
-  return result;
+  try {
+    const raw = kernel.allocate(witness.byteLength);
+    kernel.bytes(raw, witness.byteLength).set(witness);
+    // The witness is not converted: this factor only undoes the division by R.
+    const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
+    kernel.call("import", raw, matrices.witness, variables, factor);
+    const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;
+    kernel.call("rows", matrices.program, matrices.counts, matrices.counts + 4 * domain.size, ab);
+    kernel.call("products", ab, ab + size, c);
+    domain.toCoset(ab);
+    domain.toCoset(c);
+    const out = kernel.allocate(domain.size * SCALAR_BYTES);
+    kernel.call("finish", ab, ab + size, c, out);
+    return kernel.bytes(out, domain.size * SCALAR_BYTES).slice();
+  } finally {
+    kernel.wipe(mark);
+    kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);
+  }
 }
