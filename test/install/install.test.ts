@@ -48,7 +48,8 @@ describe("a user's project", function () {
       before(async () => {
         project = await Project.install(manager, node, await registryOf(import.meta.dirname), DEPENDENCIES);
       });
-      after(() => project.remove());
+      // Undefined if installing failed.
+      after(() => project?.remove());
 
       if (manager !== "yarn with Plug'n'Play")
         for (const [name, options] of Object.entries(RESOLUTIONS).slice(0, LONG || manager === "npm" ? 2 : 1))

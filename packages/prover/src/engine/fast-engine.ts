@@ -70,7 +70,8 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
       throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
     }
-    // Start the second thread first, so that both work at the same time. Without it, there may be no SharedArrayBuffer.
+    // Start the second thread first, so that both work at the same time. Where there is none, as in pages, there may be no
+    // SharedArrayBuffer either.
     const claims = there === undefined ? undefined : newClaims();
     const asked = claims === undefined ? undefined : there?.sum(witness, parts, claims);
     // If this thread fails first, the other's failure must not be an unhandled rejection.

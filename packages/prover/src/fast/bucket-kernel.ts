@@ -175,7 +175,7 @@ function defineSorting(module: ModuleBuilder): void {
 
 /** The rounds that halve all lists: gather, add the pairs, replace. Then each list has one entry or none. */
 function defineRounds(module: ModuleBuilder): void {
-  // gather(lists, end, pairs) -> end of the pairs: the entries of all lists, an odd last one excepted.
+  // gather(lists, end, pairs) -> end of the pairs: the entries of all lists, without the last of an odd number.
   module.define(
     "gather",
     ["i32", "i32", "i32"],
