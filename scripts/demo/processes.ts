@@ -2,8 +2,6 @@
 // process.
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 
@@ -66,15 +64,6 @@ export async function startChild<Started>(
   child.unref();
   child.channel?.unref();
   return message.started;
-}
-
-/** Free ports, opened at the same time so that they differ: a server must know its origin before it listens. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
 }
 
 export interface StartedService {

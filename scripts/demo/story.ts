@@ -14,6 +14,7 @@ import {
   wrapFetch,
 } from "@sotto/client";
 import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
+import { freePort } from "@sotto/server";
 import type { TransactionReceipt } from "ethers";
 import { CommandError } from "../lib/command.ts";
 import { median } from "../lib/median.ts";
@@ -31,7 +32,7 @@ import {
   usdc,
   WITHDRAWN,
 } from "./amounts.ts";
-import { codeFile, freePorts, startChild } from "./processes.ts";
+import { codeFile, startChild } from "./processes.ts";
 import type { ResourceServer, Sale, ServersOrder, SharedOptions } from "./resource-servers.ts";
 import type { Step } from "./step.ts";
 import { indent, paint, progress, say, table } from "./terminal.ts";
@@ -150,7 +151,9 @@ async function startServers(world: World): Promise<readonly ResourceServer[]> {
     chain: { rpcUrls: [chain.url], chainId: chain.id, pool },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
   };
-  const ports = await freePorts(4);
+  const free = new Set<number>();
+  while (free.size < 4) free.add(await freePort("127.0.0.1"));
+  const ports = [...free];
   const terms = { chainId: BigInt(chain.id), pool: parseAddress(pool), values: [HOUR] };
   const prepaid = await createPrepaidKeys(merchant.account, { ...terms, origin: `http://127.0.0.1:${ports[1]}` });
   const order: ServersOrder = { shared, ports, prepaid };

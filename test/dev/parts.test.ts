@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
-import { freePort } from "@sotto/test-kit/ports";
 import { expect } from "chai";
 import { browserCommand } from "../../scripts/dev/browser.ts";
 import { listen } from "../../scripts/dev/http.ts";
@@ -50,7 +50,7 @@ describe("the parts of npm run dev", () => {
   });
 
   it("finds the process that listens on a port", async () => {
-    const port = await freePort();
+    const port = await freePort("127.0.0.1");
     expect(await ownerOf(port)).to.equal(undefined);
     const close = await listen(() => {}, port);
     expect(await ownerOf(port)).to.match(new RegExp(`\\(process ${process.pid}\\)$`));
@@ -64,7 +64,7 @@ describe("the parts of npm run dev", () => {
     writeFileSync(join(web, "assets", "app.js"), "run();");
     writeFileSync(join(folder, "secret.txt"), "secret");
     symlinkSync(join(folder, "secret.txt"), join(web, "link.txt"));
-    const port = await freePort();
+    const port = await freePort("127.0.0.1");
     const close = await listen(
       createWebHost(web, () => ({ name: "here" })),
       port,

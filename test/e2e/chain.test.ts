@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
+import { freePort } from "@sotto/server";
 import { command, expectRefused } from "@sotto/test-kit/command";
-import { freePort } from "@sotto/test-kit/ports";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import hre from "hardhat";
@@ -23,7 +23,7 @@ describe("local chain", function () {
   after(() => node.stop());
 
   it("prints its address, and runs until it is stopped", async () => {
-    const port = String(await freePort());
+    const port = String(await freePort("127.0.0.1"));
     const { status, stdout } = await command("chain/start.ts", ["--port", port], (text, child) => {
       if (text.includes("deploy:local")) child.kill("SIGINT");
     });

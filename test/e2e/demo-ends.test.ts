@@ -14,8 +14,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "@sotto/server";
 import { command, expectRefused } from "@sotto/test-kit/command";
-import { freePort } from "@sotto/test-kit/ports";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { built, journals, listen, ownPlace } from "./support/demo.ts";
@@ -23,7 +23,7 @@ import { built, journals, listen, ownPlace } from "./support/demo.ts";
 describe("npm run demo, stopped or rejected", function () {
   slow(this, "commands, a chain and proofs");
   it("leaves nothing behind if stopped", async () => {
-    const port = await freePort();
+    const port = await freePort("127.0.0.1");
     const [before, place] = [journals(), ownPlace()];
     // During the ten requests.
     const stop = { at: /GET \/articles\/2 /, signal: "SIGINT" } as const;

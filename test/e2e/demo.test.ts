@@ -2,8 +2,8 @@
 
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
+import { freePort } from "@sotto/server";
 import { command, type Result } from "@sotto/test-kit/command";
-import { freePort } from "@sotto/test-kit/ports";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { readBalances } from "../../scripts/demo/balances.ts";
@@ -20,7 +20,7 @@ describe("npm run demo", function () {
   let whole: Result;
   const place = ownPlace();
   before(async () => {
-    port = await freePort();
+    port = await freePort("127.0.0.1");
     whole = await command("demo/main.ts", ["--port", String(port)], undefined, place.variables);
   });
   after(() => place.remove());

@@ -9,8 +9,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "@sotto/server";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import { freePort } from "@sotto/test-kit/ports";
 import type { World } from "./world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -39,7 +39,7 @@ export class Guide {
    */
   static async open(world: World, page: string, suffix = ""): Promise<Guide> {
     const folder = join(world.projects, "guides", page.replaceAll(/[/.]/g, "-") + suffix);
-    return new Guide(world, folder, page, await freePort());
+    return new Guide(world, folder, page, await freePort("127.0.0.1"));
   }
 
   private constructor(world: World, folder: string, page: string, port: number) {

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
-import { freePort } from "@sotto/test-kit/ports";
 
 const MAIN = join(import.meta.dirname, "..", "..", "..", "scripts", "dev", "main.ts");
 const PORTS = 6;
@@ -64,7 +64,7 @@ export async function busyPorts(first: number): Promise<number[]> {
 /** The first of six consecutive free ports. */
 export async function freePorts(): Promise<number> {
   for (;;) {
-    const first = await freePort();
+    const first = await freePort("127.0.0.1");
     if ((await busyPorts(first)).length === 0) return first;
   }
 }

@@ -1,6 +1,12 @@
+import { once } from "node:events";
 import { createServer } from "node:net";
 import { ServerError } from "../errors.ts";
 import type { App } from "./types.ts";
+
+/** Ports that no common system assigns automatically: Linux assigns from 32,768 on, others from 49,152 on. */
+const FREE_PORTS = { first: 10_000, count: 20_000 };
+/** Ports that freePort tries. */
+const TRIES = 50;
 
 /**
  * Starts to listen.
@@ -12,23 +18,35 @@ export async function listen(app: App, { host, port }: { host: string; port: num
   try {
     return await app.listen({ host, port });
   } catch (cause) {
-    const { code = "" } = cause as { code?: string };
-    if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) throw cause;
-    throw new ServerError("PORT_UNAVAILABLE", `cannot listen on ${host}:${port} (${code})`, { port }, { cause });
+    throw portError(cause, host, port);
   }
 }
 
 /**
- * Finds a free port, for servers that need their address before they listen. Another process may take the port first, so do
- * not use it in production.
+ * Finds a free port, for servers that need their address before they listen. It is outside the range that systems assign
+ * automatically; otherwise any connection could take the port first.
+ * @param host address to listen on
+ * @throws ServerError PORT_UNAVAILABLE
  */
-export function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
+export async function freePort(host: string): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const port = FREE_PORTS.first + Math.floor(Math.random() * FREE_PORTS.count);
     const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, host, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
+    try {
+      await once(probe.listen(port, host), "listening");
+    } catch (cause) {
+      const { code } = cause as { code?: string };
+      if (tries < TRIES && (code === "EADDRINUSE" || code === "EACCES")) continue;
+      throw portError(cause, host, port);
+    }
+    await once(probe.close(), "close");
+    return port;
+  }
+}
+
+/** @returns PORT_UNAVAILABLE if the system refused the address, else the error itself */
+function portError(cause: unknown, host: string, port: number): unknown {
+  const { code = "" } = cause as { code?: string };
+  if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) return cause;
+  return new ServerError("PORT_UNAVAILABLE", `cannot listen on ${host}:${port} (${code})`, { port }, { cause });
 }

@@ -20,10 +20,7 @@ let server: ChildProcess;
 let origin: string;
 
 before(async () => {
-  const free = createServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as { port: number };
-  await new Promise((resolve) => free.close(resolve));
+  const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   const env = { ...process.env, PORT: String(port), ORIGIN: origin, DATA: folder };
   server = spawn(process.execPath, ["src/server.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -38,6 +35,21 @@ after(async () => {
   }
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** A free port outside the ranges that systems assign automatically. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const free = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!free) continue;
+    await once(probe.close(), "close");
+    return port;
+  }
+}
 
 async function listening({ stdout }: ChildProcess): Promise<boolean> {
   for await (const chunk of stdout ?? []) if (String(chunk).includes("/report")) return true;
