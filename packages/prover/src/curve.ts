@@ -63,7 +63,7 @@ export async function sharedCurve(): Promise<Curve> {
   return compiling;
 }
 
-/** The same, at once: compiles it now, in 3 ms, if nobody has. */
+/** The same, at once: compiles it now if nobody has. */
 export function curveNow(): Curve {
   instance ??= createCurve(new WebAssembly.Module(fromBase64(bn128.code)));
   return instance;

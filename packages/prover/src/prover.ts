@@ -200,7 +200,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         // If preparing the key has failed, `prove` tries again and throws.
         const proving = engine.prove(zkey, witness);
         proving.catch(() => undefined);
-        // Checking the key's points takes a new process 5 ms, in which the engine's second thread already works.
+        // While this thread checks the key's points, the engine's second thread already works.
         const key = await artifacts.verificationKey(circuit);
         const points = await proving;
         const signals = publicSignalsOf(witness, key.nPublic);

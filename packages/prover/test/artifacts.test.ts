@@ -45,6 +45,14 @@ describe("artifacts", function () {
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
+  it("are in memory of both threads if they are proving keys, and only then", async () => {
+    const artifacts = await loadArtifacts({ folder: build, lock });
+    assert.ok((await artifacts.bytes("toy", "zkey")).buffer instanceof SharedArrayBuffer);
+    // WebAssembly's standard lets no module be compiled from there.
+    for (const kind of ["wasm", "vkey"] as const)
+      assert.ok((await artifacts.bytes("toy", kind)).buffer instanceof ArrayBuffer);
+  });
+
   it("are read from the folder of their set if it is not the development set", async () => {
     const folder = copy();
     const artifacts = await loadArtifacts({ folder, lock: { ...lock, set: "ceremony/autumn-2026" } });

@@ -42,9 +42,10 @@ function defineCheck(module: ModuleBuilder): void {
 }
 
 /**
- * distinct(coefficients, end, slots, mask, found) -> number of distinct values. Copies each once to `found`, and writes its
- * place there over the value's first word in every coefficient that has it. `slots` is a hash table with open addressing: a power of
- * two of zeroed words, more than the coefficients; `mask` is one less than that. A slot is 0 or a place plus 1.
+ * distinct(coefficients, end, slots, mask, found) -> number of distinct values. Copies each once to `found`, and writes
+ * its place there over the value's first word in every coefficient that has it. `slots` is a hash table with open
+ * addressing: a power of two of zeroed words, more than the coefficients; `mask` is one less than that. A slot is 0 or a
+ * place plus 1.
  */
 function defineDistinct(module: ModuleBuilder): void {
   module.define(
