@@ -22,7 +22,7 @@ import {
   unlinkBody,
 } from "./support/world.ts";
 
-const REQUESTS = fuzzSize(500, 50_000);
+const REQUESTS = fuzzSize(1_000, 50_000);
 const LOOKUPS = fuzzSize(200, 10_000);
 const AT_A_TIME = 8;
 const ERRORS = { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS };
@@ -81,22 +81,23 @@ describe("mutated requests to the phone registry", function () {
   }
 
   it("are rejected, each with a reason", async () => {
-    const codes = new Set<string>();
+    const codes = new Map<string, number>();
     const faults = await client.faults(REQUESTS, "phone fuzz", async (random) => {
       let request = mutate(samples, random);
       // Another spelling of the same number or signature is the same request, so it is not a mutation.
       while (isRight(request)) request = mutate(samples, random);
       const reply = await client.send(request);
       const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
-      codes.add(code);
+      codes.set(code, (codes.get(code) ?? 0) + 1);
       const fault = judge(reply);
       return fault && `${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`;
     });
     expect(faults.slice(0, 20)).to.deep.equal([]);
-    // The requests reach every layer. How often each varies, because accounts and signatures are random.
-    const layers = ["INVALID_REQUEST", "INVALID_JSON", "INVALID_PHONE_NUMBER", "INVALID_SHIELDED_ADDRESS"];
-    layers.push("SIGNATURE_INVALID", "CODE_EXPIRED", "BINDING_SIGNATURE_INVALID", "INVALID_ADDRESS");
-    expect([...codes]).to.include.members(layers);
+    // The requests reach every layer. Accounts are random, so the counts vary; the lowest is about 25.
+    for (const code of ["INVALID_REQUEST", "INVALID_JSON", "INVALID_PHONE_NUMBER", "INVALID_SHIELDED_ADDRESS"])
+      expect(codes.get(code) ?? 0, code).to.be.above(5);
+    for (const code of ["SIGNATURE_INVALID", "CODE_EXPIRED", "BINDING_SIGNATURE_INVALID", "INVALID_ADDRESS"])
+      expect(codes.get(code) ?? 0, code).to.be.above(5);
   });
 
   it("resolve no number from mutated paths", async () => {
