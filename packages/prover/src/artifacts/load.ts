@@ -49,10 +49,7 @@ export interface Artifacts {
   readonly lock: ArtifactsLock;
   /** Names of the circuits in the lock. */
   readonly circuits: readonly string[];
-  /**
-   * The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. A proving key
-   * that was read from a file is in a SharedArrayBuffer.
-   */
+  /** The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
   /** The circuit's verification key, read and checked once. */
   verificationKey(circuit: string): Promise<VerificationKey>;

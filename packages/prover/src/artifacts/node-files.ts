@@ -43,14 +43,15 @@ export function syncFileSystem(): SyncFileSystem | undefined {
 }
 
 /**
- * Reads a file at once, in a third of the time that asynchronous calls need. The proof takes the thread much longer.
- * A proving key is read into memory of both threads, so that the second one needs no copy.
+ * Reads a file at once, in a third of the time that asynchronous calls need. The proof takes the thread much longer. Not
+ * into a SharedArrayBuffer, which would spare the second thread a copy: callers may give a file to WebCrypto, which refuses
+ * shared memory.
  * @param size of the file, bytes; if it has become shorter since, so is the result
  */
 export function readWhole(fs: SyncFileSystem, path: string, size: number): Uint8Array {
   const file = fs.openSync(path, "r");
   try {
-    const bytes = new Uint8Array(path.endsWith(".zkey") ? new SharedArrayBuffer(size) : new ArrayBuffer(size));
+    const bytes = new Uint8Array(size);
     let length = 0;
     for (let read = -1; read !== 0 && length < size; length += read)
       read = fs.readSync(file, bytes, length, size - length, length);
