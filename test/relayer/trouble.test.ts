@@ -105,6 +105,8 @@ describe("a relayer in trouble", function () {
       now += 1;
       await eventually(async () => estimates() > before);
     }
+    // The relayer computes the pause from the time at which it reads the error.
+    await rounds(service);
     only.mode = "honest";
     now += 8_000;
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
