@@ -154,8 +154,13 @@ describe("the relayer's appends", function () {
     };
     const underWay = async ({ store }: Service) =>
       (await store.outbox.open()).filter(({ kind, state }) => kind === "append" && state === "sent");
+    // The relayer stores an append before it sends it to the node.
+    const isAtNode = ({ attempts }: Transaction) => attempts.at(-1)?.sentAt !== undefined;
     const sent = async (service: Service, count: number) =>
-      eventually(async () => (await underWay(service)).length === count);
+      eventually(async () => {
+        const open = await underWay(service);
+        return open.length === count && open.every(isAtNode);
+      });
     const appends = async (fromBlock: number) => {
       const found = await chain.pool.queryFilter(chain.pool.getEvent("Appended"), fromBlock);
       return found.map(({ blockNumber }) => blockNumber);
@@ -363,7 +368,7 @@ describe("the relayer's appends", function () {
       const snapshot = await chain.rpc("evm_snapshot");
       await chain.mine();
       const short = await eventually(async () =>
-        (await underWay(service)).find(({ nonce }) => nonce === full.nonce + 1),
+        (await underWay(service)).find((append) => append.nonce === full.nonce + 1 && isAtNode(append)),
       );
       const { hash } = short.attempts[0]!;
       // The node forgets the block and the short append. The new block has a deposit before the full append.
