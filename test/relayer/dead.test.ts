@@ -1,6 +1,7 @@
 // Operations that can no longer succeed must not delay others or cost more than they do.
 
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
@@ -110,6 +111,7 @@ describe("a relayer with dead operations", function () {
     await chain.automine(true);
     const again = await enqueue(store, await chain.payment(180, withdrawal.signals[WITHDRAWAL_SIGNAL.nullifiers]!));
     await eventually(async () => (await store.operations.get(again))?.state === "broadcast");
+    await isMined(service);
     await chain.mine(2);
     expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
   });
@@ -132,6 +134,7 @@ describe("a relayer with dead operations", function () {
   });
 
   it("sends a deposit again after it lost its nonce, but not beyond the quota of its account", async () => {
+    await clearOfMidnight();
     const { store } = await services.start({ config: { rebroadcastAfter: 100 } });
     const account = newAccount();
     await fund(account, 1_000_000n);
@@ -187,8 +190,8 @@ describe("a relayer with dead operations", function () {
     await eventually(async () => (await pending()).length === 2);
     const id = await enqueue(store, await chain.payment());
     relayer.settle(id);
-    await eventually(async () => (await store.operations.get(id))?.state === "broadcast");
-    expect(await pending()).to.have.lengthOf(3);
+    await eventually(async () => (await pending()).length === 3);
+    expect(await store.operations.get(id)).to.include({ state: "broadcast" });
     await chain.mine();
     await chain.automine(true);
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");

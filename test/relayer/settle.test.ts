@@ -59,7 +59,8 @@ describe("relayer", function () {
     const id = await enqueue(store, payment);
     const [sent] = await eventually(async () => {
       const open = await store.outbox.open();
-      return open.length > 0 && open;
+      // The relayer stores a transaction before it sends it to the node.
+      return open.some(({ attempts }) => attempts.at(-1)?.sentAt !== undefined) && open;
     });
     await chain.rpc("hardhat_dropTransaction", copy.hash);
     await chain.mine();
@@ -224,6 +225,7 @@ describe("relayer", function () {
   });
 
   it("counts the L1 data fee on OP-stack chains", async () => {
+    await clearOfMidnight();
     await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 15n));
     try {
       const { store, relayer } = await services.start({ config: { gasBudgetPerDay: 10n ** 18n } });

@@ -282,7 +282,8 @@ describe("prepaid tokens", function () {
 
   it("are not accepted with a schedule that another wallet signed", async () => {
     const [signed] = prepaid.schedules as { schedule: never; signature: string }[];
-    const forged = { ...signed!, signature: `${signed!.signature.slice(0, 20)}0000${signed!.signature.slice(24)}` };
+    const digit = signed!.signature[20] === "0" ? "1" : "0";
+    const forged = { ...signed!, signature: `${signed!.signature.slice(0, 20)}${digit}${signed!.signature.slice(21)}` };
     const failure = await openPaywall(world, { prepaid: { ...prepaid, schedules: [forged] } }).then(
       () => "opened",
       ({ code }: { code: string }) => code,
