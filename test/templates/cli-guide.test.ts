@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@sotto/cli";
+import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
@@ -117,14 +118,16 @@ describe("docs/cli.md", function () {
   }
 
   /** Values for later command lines. */
-  function learn(line: string, answer: unknown): void {
+  async function learn(line: string, answer: unknown): Promise<void> {
     if (line.startsWith("sotto init"))
       guide.environment["PAYER"] = (answer as { shieldedAddress: string }).shieldedAddress;
     if (line.startsWith("sotto payments --json"))
       guide.environment["ID"] = (answer as { id: string; amount: string }[]).find(
         ({ amount }) => amount === "250000",
       )!.id;
-    if (/^sotto link \S+ --home/.test(line)) guide.environment["CODE"] = world.lastCode(PHONE)!;
+    // The code comes through the output of `npm run dev`, maybe after the command has ended.
+    if (/^sotto link \S+ --home/.test(line))
+      guide.environment["CODE"] = await eventually(async () => world.lastCode(PHONE));
   }
 
   for (const { line, exit, shown } of examples())
