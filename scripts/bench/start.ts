@@ -34,8 +34,9 @@ const warm = (times: readonly number[]): number => median(times.slice(2));
 
 /**
  * The first proof is everything from importing the built package to the checked proof: reading the files and comparing their
- * hashes, preparing the key, starting the second thread, the witness, the proof. Starting Node is not part of it. In every
- * second process, the prover's `warm` has done in advance what needs no input (`start.warmed.ratio`).
+ * hashes, preparing the key, starting the second thread, the witness, the proof. Starting Node is not part of it. In two of
+ * three processes, the prover has done a part in advance: `load`, as wallets do while they wait for their node
+ * (`start.loaded.ratio`), or `warm` (`start.warmed.ratio`).
  */
 function measureNode(input: unknown, print: Print): void {
   const folder = mkdtempSync(join(tmpdir(), "sotto-bench-"));
@@ -44,17 +45,22 @@ function measureNode(input: unknown, print: Print): void {
     writeFileSync(file, serialize(input));
     const script = join(import.meta.dirname, "inputs", "start-process.ts");
     const circuits = dirname(dirname(artifactPaths("payment").zkey));
-    const start = (...mode: string[]): Started =>
+    const start = (...mode: ("load" | "warm")[]): Started =>
       JSON.parse(
         execFileSync(process.execPath, [script, circuits, file, String(PROOFS), ...mode], { encoding: "utf8" }),
       );
     const runs: Started[] = [];
-    const warmed: number[] = [];
+    const [loaded, warmed]: [number[], number[]] = [[], []];
     for (let run = 1; run <= PROCESSES; run++) {
       note(`Node, process ${run} of ${PROCESSES}`);
       runs.push(start());
-      const walls = start("warm").times.map(({ wall }) => wall);
-      warmed.push(walls[0]! / warm(walls));
+      for (const [mode, ratios] of [
+        ["load", loaded],
+        ["warm", warmed],
+      ] as const) {
+        const walls = start(mode).times.map(({ wall }) => wall);
+        ratios.push(walls[0]! / warm(walls));
+      }
     }
     const each = (figure: (imported: number, walls: number[], cpus: number[]) => number): number =>
       median(
@@ -86,6 +92,7 @@ function measureNode(input: unknown, print: Print): void {
       each((_, walls) => warm(walls)),
       "ms",
     );
+    print("start.loaded.ratio", median(loaded), "times");
     print("start.warmed.ratio", median(warmed), "times");
     print(
       "start.first.cpu.ratio",
@@ -117,7 +124,7 @@ async function measureChromium(input: object, print: Print): Promise<void> {
   try {
     await browser.during(async () => {
       const context = await browser.browser.newContext();
-      const prove = async (isWarm: boolean): Promise<number[]> => {
+      const prove = async (method?: "load" | "warm"): Promise<number[]> => {
         const page = await context.newPage();
         page.setDefaultTimeout(PAGE_MS);
         await page.goto(server.url);
@@ -127,22 +134,28 @@ async function measureChromium(input: object, print: Print): Promise<void> {
             const { page: own } = globalThis as unknown as { page: StartPage };
             return own.prove(path, service, witness as never, count, first);
           },
-          [server.worker, server.url, input, PROOFS, isWarm] as const,
+          [server.worker, server.url, input, PROOFS, method] as const,
         );
         await page.close();
         return times;
       };
       note("Chromium, downloads the files");
-      await prove(false);
+      await prove();
       const runs: number[][] = [];
-      const warmed: number[] = [];
+      const [loaded, warmed]: [number[], number[]] = [[], []];
       for (let run = 1; run <= PAGES; run++) {
         note(`Chromium, page ${run} of ${PAGES}`);
-        runs.push(await prove(false));
-        const walls = await prove(true);
-        warmed.push(walls[0]! / warm(walls));
+        runs.push(await prove());
+        for (const [method, ratios] of [
+          ["load", loaded],
+          ["warm", warmed],
+        ] as const) {
+          const walls = await prove(method);
+          ratios.push(walls[0]! / warm(walls));
+        }
       }
       print("start.page.ratio", median(runs.map((times) => times[0]! / warm(times))), "times");
+      print("start.page.loaded.ratio", median(loaded), "times");
       print("start.page.warmed.ratio", median(warmed), "times");
       print("start.page.first.ms", median(runs.map((times) => times[0]!)), "ms");
       print("start.page.warm.ms", median(runs.map(warm)), "ms");

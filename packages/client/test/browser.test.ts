@@ -108,6 +108,45 @@ describe("openWallet in a browser", () => {
     expect((await rejection(other.prepare!("payment", input, "resourceUrl"))).code).to.equal("PREPARE_UNSUPPORTED");
   });
 
+  it("loads the worker's prover for both proofs of a payment while it scans, and only proving reports a failure", async () => {
+    const { artifacts } = world.prover;
+    const prove = world.prover.prove.bind(world.prover);
+    const [words, recipient] = [createSeedWords(), world.recipient(await world.wallet())];
+    const funded = await openWallet(options({ words }));
+    await world.deposit(funded, [5_000n]);
+    await world.append();
+    await funded.close();
+    const loaded: string[] = [];
+    let end: (() => void) | undefined;
+    const loading = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const load = async (circuit: string) => {
+      loaded.push(circuit);
+      if (circuit === "payment") return;
+      end?.();
+      throw new ProverError("ARTIFACT_MISSING", "no such file");
+    };
+    const wallet = await openWallet(options({ words, prover: workerOf({ artifacts, prove, load }) }));
+    await wallet.scan();
+    expect(loaded).to.deep.equal([]);
+    const head = world.chain.head.bind(world.chain);
+    try {
+      // The node does not answer before the prover has loaded.
+      world.chain.head = async () => {
+        await loading;
+        return head();
+      };
+      const { id } = await wallet.pay({ recipient, amount: 1_000n, resourceUrl: URL });
+      expect(loaded).to.deep.equal(["payment", "elgamal_range"]);
+      await wallet.payAgain(id);
+      expect(loaded).to.have.length(4);
+    } finally {
+      world.chain.head = head;
+    }
+    await wallet.close();
+  });
+
   it("warms up the worker's prover for both proofs of a payment, and reports why it cannot", async () => {
     const warmed: string[] = [];
     const { artifacts } = world.prover;

@@ -68,7 +68,12 @@ export interface Prover {
    * @throws SottoError the errors of `prove`, SIGNAL_NOT_FREE, PREPARE_UNSUPPORTED
    */
   prepare(circuit: string, input: CircuitInput, free: string, options?: PrepareOptions): Promise<PreparedProof>;
-  /** Reads and prepares everything for this circuit, so that the first proof is as fast as later ones. */
+  /**
+   * Does the part of the first proof that needs no input: reads the files, compiles the witness generator and prepares the
+   * proving key. It is no additional work, so it can run while the inputs are still awaited, such as from the network.
+   */
+  load(circuit: string): Promise<void>;
+  /** `load`, and computes with the key once, so that the first proof is about as fast as later ones. */
   warm(circuit: string): Promise<void>;
   /** Empties the caches, including the artifacts'. The prover remains usable. */
   close(): Promise<void>;
@@ -107,6 +112,16 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       artifacts.bytes(circuit, "vkey"),
     ]);
     return { wasm, zkey };
+  };
+  const load = async (circuit: string) => {
+    engine.start?.();
+    const { wasm, zkey } = await read(circuit);
+    const [key] = await Promise.all([
+      artifacts.verificationKey(circuit),
+      calculatorOf(circuit, wasm),
+      engine.warm?.(zkey),
+    ]);
+    return { zkey, key };
   };
   /** By proving key and free signal. */
   let constants = new WeakMap<Uint8Array, Map<string, Promise<FreeConstants>>>();
@@ -218,14 +233,11 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         computing.then((witness) => witness.fill(0)).catch(() => undefined);
       }
     },
+    async load(circuit) {
+      await load(circuit);
+    },
     async warm(circuit) {
-      engine.start?.();
-      const { wasm, zkey } = await read(circuit);
-      const [key] = await Promise.all([
-        artifacts.verificationKey(circuit),
-        calculatorOf(circuit, wasm),
-        engine.warm?.(zkey),
-      ]);
+      const { zkey, key } = await load(circuit);
       await engine.rehearse?.(zkey);
       await engine.verify(key, ...exampleProof(key));
     },

@@ -191,6 +191,13 @@ describe("engines", function () {
     calls.length = 0;
     await createProver({ artifacts, engine: recorded(false) }).warm("toy");
     assert.deepEqual(calls, ["start", "warm", "warm", "rehearse"]);
+    calls.length = 0;
+    await createProver({ artifacts, engine: recorded(false) }).load("toy");
+    assert.deepEqual(calls, ["start", "warm", "warm"], "loading does nothing that a proof does not need");
+    const refused = await createProver({ artifacts, engine: recorded(true) })
+      .load("toy")
+      .catch((error: unknown) => error);
+    assert.equal((refused as Error).message, "no key");
     const failure = await createProver({ artifacts, engine: recorded(true) })
       .prove("toy", TOY_INPUT)
       .catch((error: unknown) => error);
@@ -322,6 +329,7 @@ describe("engines", function () {
         await prover.close();
       }
       await expectRejected("CIRCUIT_UNKNOWN", () => prover.warm("other"));
+      await expectRejected("CIRCUIT_UNKNOWN", () => prover.load("other"));
     }
   });
 

@@ -7,20 +7,26 @@ export interface StartPage {
   /**
    * Starts the worker at this path and proves payments with it.
    * @param service serves the files that are not in IndexedDB yet
-   * @param warm whether to warm up first
-   * @returns milliseconds of each proof; the first one includes starting the worker, unless it is warmed up
+   * @param first the prover's method to call first
+   * @returns milliseconds of each proof; the first one includes starting the worker, unless a method is called first
    */
-  prove(worker: string, service: string, input: CircuitInput, count: number, warm: boolean): Promise<number[]>;
+  prove(
+    worker: string,
+    service: string,
+    input: CircuitInput,
+    count: number,
+    first: "load" | "warm" | undefined,
+  ): Promise<number[]>;
 }
 
 const page: StartPage = {
-  async prove(path, service, input, count, warm) {
+  async prove(path, service, input, count, first) {
     const times: number[] = [];
     let start = performance.now();
     const worker = new Worker(path, { type: "module" });
     const prover = await connectProver(worker, { source: { service, set: "development" } });
-    if (warm) {
-      await prover.warm?.("payment");
+    if (first !== undefined) {
+      await prover[first]?.("payment");
       start = performance.now();
     }
     for (let proof = 0; proof < count; proof++) {

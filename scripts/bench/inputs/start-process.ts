@@ -1,6 +1,6 @@
 // A process of `pnpm bench start`: imports the built prover, proves payments and prints what each proof took, as JSON.
-// Arguments: the folder of the circuits' files, a file with the input (of node:v8), the number of proofs, and `warm` to call
-// the prover's `warm` first.
+// Arguments: the folder of the circuits' files, a file with the input (of node:v8), the number of proofs, and `load` or
+// `warm` to call this method of the prover first.
 import { readFileSync } from "node:fs";
 import { deserialize } from "node:v8";
 
@@ -19,8 +19,8 @@ let [start, before] = [performance.now(), process.cpuUsage()];
 const { createProver, loadArtifacts } = await import("@sotto/prover");
 const imported = performance.now() - start;
 const prover = createProver(await loadArtifacts({ folder }));
-if (mode === "warm") {
-  await prover.warm("payment");
+if (mode === "load" || mode === "warm") {
+  await prover[mode]("payment");
   [start, before] = [performance.now(), process.cpuUsage()];
 }
 for (let proof = 0; proof < Number(count); proof++) {

@@ -88,6 +88,9 @@ export async function connectProver(worker: ProverWorker, options: ConnectOption
     async prove(circuit, input, { signal } = {}) {
       return proofOf(await work({ kind: "prove", id: next++, circuit, input }, signal));
     },
+    async load(circuit) {
+      await work({ kind: "load", id: next++, circuit });
+    },
     async warm(circuit) {
       await work({ kind: "warm", id: next++, circuit });
     },

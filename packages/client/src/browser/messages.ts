@@ -13,6 +13,7 @@ export interface ProverSource {
 export type Request =
   | { readonly kind: "open"; readonly id: number; readonly source: ProverSource | undefined }
   | { readonly kind: "prove"; readonly id: number; readonly circuit: string; readonly input: CircuitInput }
+  | { readonly kind: "load"; readonly id: number; readonly circuit: string }
   | { readonly kind: "warm"; readonly id: number; readonly circuit: string }
   | {
       readonly kind: "prepare";
@@ -37,7 +38,7 @@ export type Reply =
   | { readonly id: number; readonly cacheFailure: Failure }
   | { readonly id: number; readonly set: string }
   | { readonly id: number; readonly proof: Proof }
-  | { readonly id: number; readonly warmed: string }
+  | { readonly id: number; readonly ready: string }
   /** The prepared proof stays in the worker, under the request's id. */
   | { readonly id: number; readonly preparedSignals: readonly string[] }
   | { readonly id: number; readonly failure: Failure };

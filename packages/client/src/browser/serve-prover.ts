@@ -3,9 +3,9 @@ import { type PreparedProof, type Prover, ProverError } from "@sotto/prover";
 import { createLocalProver } from "./local-prover.ts";
 import type { Failure, Port, Reply, Request } from "./messages.ts";
 
-type ServedProver = Pick<Prover, "prove" | "artifacts"> & Partial<Pick<Prover, "prepare" | "warm">>;
+type ServedProver = Pick<Prover, "prove" | "artifacts"> & Partial<Pick<Prover, "load" | "prepare" | "warm">>;
 
-type WorkRequest = Extract<Request, { kind: "prove" | "warm" | "prepare" | "finish" }>;
+type WorkRequest = Extract<Request, { kind: "prove" | "load" | "warm" | "prepare" | "finish" }>;
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof SottoError) return { code: error.code, message: error.message, details: error.details };
@@ -38,9 +38,9 @@ export function serveProver(port: Port, given?: ServedProver): void {
   const work = async (request: WorkRequest, prover: ServedProver, signal: AbortSignal): Promise<Reply> => {
     const { kind, id } = request;
     if (kind === "prove") return { id, proof: await prover.prove(request.circuit, request.input, { signal }) };
-    if (kind === "warm") {
-      await prover.warm?.(request.circuit);
-      return { id, warmed: request.circuit };
+    if (kind === "load" || kind === "warm") {
+      await prover[kind]?.(request.circuit);
+      return { id, ready: request.circuit };
     }
     if (kind === "prepare") {
       const { circuit, input, free, idleMs } = request;

@@ -29,10 +29,13 @@ import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNo
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> &
-  Partial<Pick<Prover, "prepare" | "warm">> & {
+  Partial<Pick<Prover, "load" | "prepare" | "warm">> & {
     /** The set of keys that it proves with, which must be the pool's. */
     artifacts: Pick<Prover["artifacts"], "set">;
   };
+
+/** The circuits of a payment's two proofs, the slower one first. */
+export const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
 
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
@@ -204,6 +207,18 @@ export class WalletCore {
         "this wallet was opened without a prover, so it cannot spend; pass `prover` to Wallet.open",
       );
     return prover;
+  }
+
+  /**
+   * Begins to load what the proofs of a payment need, while the wallet waits for its nodes. The proofs report what fails.
+   * @throws WalletError INVALID_OPTION without a prover
+   */
+  loadProver(): void {
+    const prover = this.prover();
+    const load = async () => {
+      for (const circuit of PAYMENT_CIRCUITS) await prover.load?.(circuit);
+    };
+    load().catch(() => undefined);
   }
 
   /** Proves `statement` and checks that the proof has its public signals. @returns eight decimal words */

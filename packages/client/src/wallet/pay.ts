@@ -53,7 +53,10 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     core.closing.signal.throwIfAborted();
     options.signal?.throwIfAborted();
     const taken = core.prepared.take(checked, request.note);
-    if (taken === undefined) await core.scan(options);
+    if (taken === undefined) {
+      core.loadProver();
+      await core.scan(options);
+    }
     const note = taken?.note ?? choose(core, request, checked, options.mergeFee);
     const { recipient, service, resourceUrl } = checked;
     const record: PaymentRecord = {
@@ -89,7 +92,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
 export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
   const known = core.journal.get(id);
   if (known.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
-  core.prover();
+  core.loadProver();
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const [note] = reusableNotes(core, known);

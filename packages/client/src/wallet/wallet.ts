@@ -18,7 +18,7 @@ import {
   unfinishedWithdrawals,
 } from "./cash-out.ts";
 import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
-import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
+import { PAYMENT_CIRCUITS, type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
 import {
   type Funded,
@@ -43,9 +43,6 @@ import { isUnseen } from "./shown.ts";
 import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
-
-/** The circuits of a payment's two proofs, the slower one first. */
-const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
 
 export interface WalletOptions extends PoolOptions {
   /** 32 bytes, for example from `seedFromWords`. Never written to the store. */

@@ -32,6 +32,9 @@ export function lazyProver({ service, set, onDownload }: LazyProverOptions): Laz
   };
   return {
     artifacts: { set },
+    async load(circuit) {
+      await (await ready()).load?.(circuit);
+    },
     async warm(circuit) {
       await (await ready()).warm?.(circuit);
     },
