@@ -210,13 +210,14 @@ export class WalletCore {
   }
 
   /**
-   * Begins to load what the proofs of a payment need, while the wallet waits for its nodes. The proofs report what fails.
+   * Begins to load what the proofs of these circuits need, while the wallet waits for its nodes. The proofs report what
+   * fails.
    * @throws WalletError INVALID_OPTION without a prover
    */
-  loadProver(): void {
+  loadProver(circuits: readonly string[]): void {
     const prover = this.prover();
     const load = async () => {
-      for (const circuit of PAYMENT_CIRCUITS) await prover.load?.(circuit);
+      for (const circuit of circuits) await prover.load?.(circuit);
     };
     load().catch(() => undefined);
   }

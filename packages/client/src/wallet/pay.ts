@@ -3,7 +3,7 @@ import { type PreparedPayment, prepareRange, type WireBundle, withResource } fro
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import type { ScanOptions, WalletCore } from "./core.ts";
+import { PAYMENT_CIRCUITS, type ScanOptions, type WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
 import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
 import type { TakenPayment } from "./prepared.ts";
@@ -54,7 +54,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     options.signal?.throwIfAborted();
     const taken = core.prepared.take(checked, request.note);
     if (taken === undefined) {
-      core.loadProver();
+      core.loadProver(PAYMENT_CIRCUITS);
       await core.scan(options);
     }
     const note = taken?.note ?? choose(core, request, checked, options.mergeFee);
@@ -92,7 +92,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
 export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
   const known = core.journal.get(id);
   if (known.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
-  core.loadProver();
+  core.loadProver(PAYMENT_CIRCUITS);
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const [note] = reusableNotes(core, known);

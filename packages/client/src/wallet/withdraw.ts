@@ -19,6 +19,7 @@ import {
   type WithdrawalTerms,
 } from "./withdrawal-terms.ts";
 
+const CIRCUIT = "withdrawal";
 const CLOCK_LEAD = 30;
 
 /** A proved withdrawal or merge that anyone may submit. */
@@ -109,7 +110,7 @@ export async function renew(
 export async function withdrawAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Withdrawal> {
   const known = core.journal.get(id);
   if (known.kind !== "withdrawal") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a payment, not a withdrawal`);
-  core.prover();
+  core.loadProver([CIRCUIT]);
   const { recipient, feeRecipient, leaveNothing } = known;
   const [amount, fee] = [BigInt(known.amount), BigInt(known.fee)];
   const terms = { recipient, feeRecipient, amount, fee, validFor: 600, leaveNothing };
@@ -126,7 +127,7 @@ async function start(
   select: (funds: Funds<WalletNote>) => WalletNote[],
   { onBegin = (record) => record, ...options }: StartOptions,
 ): Promise<Withdrawal> {
-  core.prover();
+  core.loadProver([CIRCUIT]);
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const notes = select(core.funds());
@@ -190,7 +191,7 @@ async function finish(
   signal?: AbortSignal,
 ): Promise<Withdrawal> {
   const { recipient, fee, feeRecipient, id, notes } = record;
-  const proof = await core.prove("withdrawal", prepared, signal);
+  const proof = await core.prove(CIRCUIT, prepared, signal);
   const signals = prepared.signals.map(String);
   const call: WithdrawalCall = { proof, signals, recipient, fee, feeRecipient, validUntil: String(validUntil) };
   await core.journal.prove(record, prepared.digest, { withdraw: call });
