@@ -9,7 +9,7 @@ import { artifactPaths } from "../circuits/paths.ts";
 import { median } from "../lib/median.ts";
 import { openPageServer } from "./inputs/page-server.ts";
 import type { StartPage } from "./inputs/start-page.ts";
-import type { ProofTimes } from "./inputs/start-process.ts";
+import type { Advance, ProofTimes } from "./inputs/start-process.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
 
@@ -29,8 +29,15 @@ interface Started {
   readonly times: readonly ProofTimes[];
 }
 
+/** Every run measures a first proof without either method and one after each of them. */
+const METHODS: readonly Advance[] = ["load", "warm"];
+
 /** The machine compiles and optimizes code in the background, so the second proof is not warm yet. */
 const warm = (times: readonly number[]): number => median(times.slice(2));
+
+/** How much longer the first proof of each process or page takes than its warm ones. */
+const firstRatio = (runs: readonly (readonly number[])[]): number =>
+  median(runs.map((times) => times[0]! / warm(times)));
 
 /**
  * The first proof is everything from importing the built package to the checked proof: reading the files and comparing their
@@ -45,22 +52,16 @@ function measureNode(input: unknown, print: Print): void {
     writeFileSync(file, serialize(input));
     const script = join(import.meta.dirname, "inputs", "start-process.ts");
     const circuits = dirname(dirname(artifactPaths("payment").zkey));
-    const start = (...mode: ("load" | "warm")[]): Started =>
+    const start = (...first: Advance[]): Started =>
       JSON.parse(
-        execFileSync(process.execPath, [script, circuits, file, String(PROOFS), ...mode], { encoding: "utf8" }),
+        execFileSync(process.execPath, [script, circuits, file, String(PROOFS), ...first], { encoding: "utf8" }),
       );
     const runs: Started[] = [];
-    const [loaded, warmed]: [number[], number[]] = [[], []];
+    const after: Record<Advance, number[][]> = { load: [], warm: [] };
     for (let run = 1; run <= PROCESSES; run++) {
       note(`Node, process ${run} of ${PROCESSES}`);
       runs.push(start());
-      for (const [mode, ratios] of [
-        ["load", loaded],
-        ["warm", warmed],
-      ] as const) {
-        const walls = start(mode).times.map(({ wall }) => wall);
-        ratios.push(walls[0]! / warm(walls));
-      }
+      for (const method of METHODS) after[method].push(start(method).times.map(({ wall }) => wall));
     }
     const each = (figure: (imported: number, walls: number[], cpus: number[]) => number): number =>
       median(
@@ -92,8 +93,8 @@ function measureNode(input: unknown, print: Print): void {
       each((_, walls) => warm(walls)),
       "ms",
     );
-    print("start.loaded.ratio", median(loaded), "times");
-    print("start.warmed.ratio", median(warmed), "times");
+    print("start.loaded.ratio", firstRatio(after.load), "times");
+    print("start.warmed.ratio", firstRatio(after.warm), "times");
     print(
       "start.first.cpu.ratio",
       each((_, __, cpus) => cpus[0]! / warm(cpus)),
@@ -124,7 +125,7 @@ async function measureChromium(input: object, print: Print): Promise<void> {
   try {
     await browser.during(async () => {
       const context = await browser.browser.newContext();
-      const prove = async (method?: "load" | "warm"): Promise<number[]> => {
+      const prove = async (method?: Advance): Promise<number[]> => {
         const page = await context.newPage();
         page.setDefaultTimeout(PAGE_MS);
         await page.goto(server.url);
@@ -142,21 +143,15 @@ async function measureChromium(input: object, print: Print): Promise<void> {
       note("Chromium, downloads the files");
       await prove();
       const runs: number[][] = [];
-      const [loaded, warmed]: [number[], number[]] = [[], []];
+      const after: Record<Advance, number[][]> = { load: [], warm: [] };
       for (let run = 1; run <= PAGES; run++) {
         note(`Chromium, page ${run} of ${PAGES}`);
         runs.push(await prove());
-        for (const [method, ratios] of [
-          ["load", loaded],
-          ["warm", warmed],
-        ] as const) {
-          const walls = await prove(method);
-          ratios.push(walls[0]! / warm(walls));
-        }
+        for (const method of METHODS) after[method].push(await prove(method));
       }
-      print("start.page.ratio", median(runs.map((times) => times[0]! / warm(times))), "times");
-      print("start.page.loaded.ratio", median(loaded), "times");
-      print("start.page.warmed.ratio", median(warmed), "times");
+      print("start.page.ratio", firstRatio(runs), "times");
+      print("start.page.loaded.ratio", firstRatio(after.load), "times");
+      print("start.page.warmed.ratio", firstRatio(after.warm), "times");
       print("start.page.first.ms", median(runs.map((times) => times[0]!)), "ms");
       print("start.page.warm.ms", median(runs.map(warm)), "ms");
     });

@@ -1,6 +1,7 @@
 /** The part of `pnpm bench start` that runs in a page; bundled by the bench. */
 import { connectProver } from "@sotto/client/browser";
 import type { CircuitInput } from "@sotto/prover";
+import type { Advance } from "./start-process.ts";
 
 /** What the bench calls in the page. */
 export interface StartPage {
@@ -10,13 +11,7 @@ export interface StartPage {
    * @param first the prover's method to call first
    * @returns milliseconds of each proof; the first one includes starting the worker, unless a method is called first
    */
-  prove(
-    worker: string,
-    service: string,
-    input: CircuitInput,
-    count: number,
-    first: "load" | "warm" | undefined,
-  ): Promise<number[]>;
+  prove(worker: string, service: string, input: CircuitInput, count: number, first?: Advance): Promise<number[]>;
 }
 
 const page: StartPage = {

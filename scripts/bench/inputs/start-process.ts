@@ -4,6 +4,9 @@
 import { readFileSync } from "node:fs";
 import { deserialize } from "node:v8";
 
+/** A method of the prover that does a part of the first proof in advance. */
+export type Advance = "load" | "warm";
+
 /** Milliseconds of one proof. */
 export interface ProofTimes {
   /** Elapsed time. */
