@@ -60,7 +60,8 @@ describe("a process that is killed", function () {
     const deployment = parseDeployment(world);
     const words = createSeedWords();
     const task = { deployment, words, node: world.node.url, service: world.serviceUrl, folder, finality };
-    const balance = async (): Promise<bigint> => token.getFunction("balanceOf")(address);
+    const balance = async (blockTag = "latest"): Promise<bigint> =>
+      token.getFunction("balanceOf")(address, { blockTag });
     return { task: { ...task, accountKey, amount: String(AMOUNT) }, balance };
   }
   const automine = (on: boolean) => world.provider.send("evm_setAutomine", [on]);
@@ -81,10 +82,16 @@ describe("a process that is killed", function () {
   for (const [dieAt, signatures] of DEATHS)
     it(`deposits once if it dies at the stage ${dieAt}`, async () => {
       const { task, balance } = await newTask(dieAt === "confirming" ? 2 : 0);
-      // The deposit stays pending at the service only while no block is mined.
-      if (dieAt === "settling") await automine(false);
+      // The deposit stays pending at the service only while no block is mined, and the note in the queue only while the
+      // append is not mined.
+      if (dieAt === "settling" || dieAt === "appending") await automine(false);
       try {
-        expect(await run({ ...task, dieAt })).to.equal(undefined);
+        const killed = run({ ...task, dieAt });
+        if (dieAt === "appending") {
+          while ((await balance("pending")) === BALANCE) await sleep(20);
+          await world.provider.send("hardhat_mine", ["0x1"]);
+        }
+        expect(await killed).to.equal(undefined);
       } finally {
         await automine(true);
       }

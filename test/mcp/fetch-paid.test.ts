@@ -2,6 +2,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { buyPrepaid, listPrepaid, type Wallet, wordsFromSeed } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
@@ -10,10 +11,9 @@ import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { payerWith, type World } from "../world/wallets.ts";
 import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";
+import { openMcpWorld } from "./support/world.ts";
 
 const PRICE = 20_000n;
-
-import { openMcpWorld } from "./support/world.ts";
 
 describe("fetch_paid", function () {
   slow(this, "a chain, a service and proofs");
@@ -23,6 +23,7 @@ describe("fetch_paid", function () {
   let wallet: Wallet;
   let agent: Client;
   before(async () => {
+    await clearOfMidnight();
     world = await openMcpWorld();
     merchant = await openResourceServer(world, "0.02");
     wallet = await payerWith(world, [500_000n, 500_000n, 500_000n, 500_000n], { seed });

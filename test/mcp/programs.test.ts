@@ -12,6 +12,7 @@ import { run } from "@sotto/cli";
 import { Home, openHomeWallet, readConfig } from "@sotto/cli/home";
 import { createServers, type RunningHttp, SharedWallet, serveHttp } from "@sotto/mcp";
 import { parseDeployment } from "@sotto/protocol";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
@@ -54,6 +55,7 @@ describe("sotto-mcp", function () {
   const openHome = () => openHomeWallet(home, readConfig(home), { environment: {}, prover: new TrapdoorProver() });
 
   before(async () => {
+    await clearOfMidnight();
     world = await openMcpWorld();
     server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     const file = join(folder, "deployment.json");

@@ -102,7 +102,8 @@ describe("a full run of the phone registry", function () {
           if (answer.status !== 200) others.push(JSON.stringify(answer.body));
           return answer;
         };
-        const body = await linkBody(place, signer, phone);
+        const [issuedAt = 0] = bindingSlots(Date.now());
+        const body = await linkBody(place, signer, phone, { issuedAt });
         expect((await tell("/phone/link", body)).status).to.equal(200);
         const [{ code = "" } = {}] = sentCodes(codeFile);
         const proof = { phoneNumber: phone, walletAddress: signer.address, code };
@@ -110,7 +111,6 @@ describe("a full run of the phone registry", function () {
         expect((await tell("/phone/verify", { ...proof, code: wrong })).status).to.equal(422);
         expect((await tell("/phone/verify", { ...proof, code: `${code}0` })).status).to.equal(400);
         expect((await tell("/phone/verify", proof)).status).to.equal(200);
-        const [issuedAt = 0] = bindingSlots(Date.now());
         expect((await tell("/phone/link", { ...body, issuedAt })).status).to.equal(409);
         expect((await tell("/phone/link", { ...body, phoneNumber: unknown })).status).to.equal(401);
         expect((await tell("/phone/link", { ...body, phoneNumber: `${phone}x` })).status).to.equal(400);

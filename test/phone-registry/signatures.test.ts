@@ -84,8 +84,8 @@ describe("signatures for a phone registry", function () {
 
   it("are accepted once: a verified, replaced or revoked link cannot be replayed", async () => {
     const [first, second, phone] = [account(), account(), newNumber()];
-    const old = await linkVerified(registry, first, phone);
     const [issuedAt = 0] = bindingSlots(Date.now());
+    const old = await linkVerified(registry, first, phone, { issuedAt });
     expect(await codeOf({ ...old, issuedAt })).to.equal("SIGNATURE_REPLAYED");
     await linkVerified(registry, second, phone);
     // The attacker has seen the first owner's request; another encoding of its signature signs the same struct.
@@ -95,7 +95,7 @@ describe("signatures for a phone registry", function () {
     const taken = await unlinkBody(registry, second, phone);
     expect((await registry.unlink(taken)).status).to.equal(200);
     expect((await registry.resolve(phone)).status).to.equal(404);
-    const again = { ...(await linkBody(registry, second, phone)), issuedAt };
+    const again = { ...(await linkBody(registry, second, phone, { issuedAt })), issuedAt };
     expect(await codeOf(again)).to.equal(200);
   });
 

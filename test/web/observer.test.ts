@@ -285,7 +285,8 @@ describe("the observer page", function () {
       const snapshot = await provider.send("evm_snapshot", []);
       await provider.send("hardhat_mine", ["0x2"]);
       const block = page.locator(".figure", { has: page.getByText("Block", { exact: true }) });
-      await block.filter({ hasText: String(await provider.getBlockNumber()) }).waitFor();
+      const number = new RegExp(`^${await provider.getBlockNumber()}$`);
+      await block.locator("dd.number").filter({ hasText: number }).waitFor();
       await provider.send("evm_revert", [snapshot]);
       // Otherwise the new blocks could have the same hashes as the old ones.
       await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);

@@ -97,7 +97,10 @@ describe("the pages of the pool, the merchant and the service", function () {
     });
   const go = (route: string) => page.goto(`${host.url}/#${route}`);
   const figure = (name: string, value: string, tab = page) =>
-    tab.locator(".figure", { has: tab.getByText(name, { exact: true }) }).filter({ hasText: value });
+    tab
+      .locator(".figure", { has: tab.getByText(name, { exact: true }) })
+      .locator("dd.number")
+      .filter({ hasText: value });
 
   it(
     "shows the pool's notes, compares its contracts, and follows a payment",

@@ -26,7 +26,7 @@ describe("a node with an endless response", () => {
   it("is cut off at the timeout, whether it stalls or sends slowly", async () => {
     for (const respond of [ENDLESS.stall, ENDLESS.drip]) {
       server.respond = respond;
-      expect(await rejection(node(100).ask("eth_chainId", []))).to.include({ code: "NODE_UNREACHABLE" });
+      expect(await rejection(node(1_000).ask("eth_chainId", []))).to.include({ code: "NODE_UNREACHABLE" });
     }
     expect(server.closed).to.have.length(2);
     await Promise.all(server.closed);

@@ -210,6 +210,7 @@ describe("proving and verifying", function () {
     const proving = createProver({ artifacts: delayed, engine }).prove("toy", watched);
     proving.catch(() => undefined);
     wasm.arrive();
+    while (reads === 0) await new Promise(setImmediate);
     await new Promise((resolve) => setTimeout(resolve, 500));
     assert.equal(reads, 1, "the second proof's witness only, although there is no proving key yet");
     zkey.arrive();

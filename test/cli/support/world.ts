@@ -11,6 +11,7 @@ import { atEnd } from "@sotto/test-kit/at-end";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
 import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
+import { PATIENT } from "../../world/patient.ts";
 import { artifacts, relayerKey } from "../../world/service.ts";
 import { type ServiceChild, startServiceChild } from "../../world/service-child.ts";
 import { Cli } from "./cli.ts";
@@ -44,6 +45,7 @@ async function create(): Promise<CliWorld> {
   writeAtomically(deploymentFile, toJson(deployment));
   const codes = join(folder, "codes.jsonl");
   const service = await startServiceChild({
+    ...PATIENT,
     SOTTO_PORT: "0",
     SOTTO_CHAIN_ID: String(deployment.chainId),
     SOTTO_POOL: deployment.pool,

@@ -141,8 +141,13 @@ export async function unlinkBody({ service, world }: TestRegistry, signer: Signe
 }
 
 /** Links and verifies a number. @returns the body of the link request */
-export async function linkVerified(registry: TestRegistry, signer: Signer, phone: string): Promise<LinkFields> {
-  const body = await linkBody(registry, signer, phone);
+export async function linkVerified(
+  registry: TestRegistry,
+  signer: Signer,
+  phone: string,
+  lies: Partial<ShieldedAddressBinding> = {},
+): Promise<LinkFields> {
+  const body = await linkBody(registry, signer, phone, lies);
   const linked = await registry.link(body);
   if (linked.status !== 200) throw new Error(`not linked: ${JSON.stringify(linked.body)}`);
   const verified = await registry.verify(proofOf(registry, signer, phone));
