@@ -73,7 +73,7 @@ export interface Prover {
    * proving key. It is no additional work, so it can run while the inputs are still awaited, such as from the network.
    */
   load(circuit: string): Promise<void>;
-  /** `load`, and computes with the key once, so that the first proof is about as fast as later ones. */
+  /** Loads, and computes with the key once, so that the first proof is about as fast as later ones. */
   warm(circuit: string): Promise<void>;
   /** Empties the caches, including the artifacts'. The prover remains usable. */
   close(): Promise<void>;

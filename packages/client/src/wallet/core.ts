@@ -34,9 +34,6 @@ export type WalletProver = Pick<Prover, "prove"> &
     artifacts: Pick<Prover["artifacts"], "set">;
   };
 
-/** The circuits of a payment's two proofs, the slower one first. */
-export const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
-
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
 

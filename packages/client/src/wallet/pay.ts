@@ -3,7 +3,7 @@ import { type PreparedPayment, prepareRange, type WireBundle, withResource } fro
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import { PAYMENT_CIRCUITS, type ScanOptions, type WalletCore } from "./core.ts";
+import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
 import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
 import type { TakenPayment } from "./prepared.ts";
@@ -12,6 +12,9 @@ import { type Funds, selectPaymentCoin } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
 import { assertSignals } from "./signals.ts";
 import type { WalletNote } from "./state.ts";
+
+/** The circuits of a payment's two proofs, the slower one first. */
+export const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
 
 /** A proved payment, ready for a service's verify endpoint, or for anyone to submit on chain. */
 export interface Payment {

@@ -18,7 +18,7 @@ import {
   unfinishedWithdrawals,
 } from "./cash-out.ts";
 import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
-import { PAYMENT_CIRCUITS, type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
+import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
 import {
   type Funded,
@@ -32,7 +32,7 @@ import {
 } from "./funding.ts";
 import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
-import { type Payment, pay, payAgain } from "./pay.ts";
+import { PAYMENT_CIRCUITS, type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { preparePack, type UnsignedPack } from "./prepaid-pack.ts";
