@@ -35,7 +35,10 @@ const METHODS: readonly Advance[] = ["load", "warm"];
 /** The machine compiles and optimizes code in the background, so the second proof is not warm yet. */
 const warm = (times: readonly number[]): number => median(times.slice(2));
 
-/** How much longer the first proof of each process or page takes than its warm ones. */
+/** Median of the first proofs. */
+const firstOf = (runs: readonly (readonly number[])[]): number => median(runs.map((times) => times[0]!));
+
+/** Median of the first proofs, each divided by the warm proof of its process or page. */
 const firstRatio = (runs: readonly (readonly number[])[]): number =>
   median(runs.map((times) => times[0]! / warm(times)));
 
@@ -63,53 +66,17 @@ function measureNode(input: unknown, print: Print): void {
       runs.push(start());
       for (const method of METHODS) after[method].push(start(method).times.map(({ wall }) => wall));
     }
-    const each = (figure: (imported: number, walls: number[], cpus: number[]) => number): number =>
-      median(
-        runs.map(({ imported, times }) =>
-          figure(
-            imported,
-            times.map(({ wall }) => wall),
-            times.map(({ cpu }) => cpu),
-          ),
-        ),
-      );
-    print(
-      "start.first.ratio",
-      each((_, walls) => walls[0]! / warm(walls)),
-      "times",
-    );
-    print(
-      "start.first.ms",
-      each((_, walls) => walls[0]!),
-      "ms",
-    );
-    print(
-      "start.first.import.ms",
-      each((imported) => imported),
-      "ms",
-    );
-    print(
-      "start.warm.ms",
-      each((_, walls) => warm(walls)),
-      "ms",
-    );
+    const walls = runs.map(({ times }) => times.map(({ wall }) => wall));
+    const cpus = runs.map(({ times }) => times.map(({ cpu }) => cpu));
+    print("start.first.ratio", firstRatio(walls), "times");
+    print("start.first.ms", firstOf(walls), "ms");
+    print("start.first.import.ms", median(runs.map(({ imported }) => imported)), "ms");
+    print("start.warm.ms", median(walls.map(warm)), "ms");
     print("start.loaded.ratio", firstRatio(after.load), "times");
     print("start.warmed.ratio", firstRatio(after.warm), "times");
-    print(
-      "start.first.cpu.ratio",
-      each((_, __, cpus) => cpus[0]! / warm(cpus)),
-      "times",
-    );
-    print(
-      "start.first.cpu.ms",
-      each((_, __, cpus) => cpus[0]!),
-      "ms",
-    );
-    print(
-      "start.warm.cpu.ms",
-      each((_, __, cpus) => warm(cpus)),
-      "ms",
-    );
+    print("start.first.cpu.ratio", firstRatio(cpus), "times");
+    print("start.first.cpu.ms", firstOf(cpus), "ms");
+    print("start.warm.cpu.ms", median(cpus.map(warm)), "ms");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -152,7 +119,7 @@ async function measureChromium(input: object, print: Print): Promise<void> {
       print("start.page.ratio", firstRatio(runs), "times");
       print("start.page.loaded.ratio", firstRatio(after.load), "times");
       print("start.page.warmed.ratio", firstRatio(after.warm), "times");
-      print("start.page.first.ms", median(runs.map((times) => times[0]!)), "ms");
+      print("start.page.first.ms", firstOf(runs), "ms");
       print("start.page.warm.ms", median(runs.map(warm)), "ms");
     });
   } finally {
