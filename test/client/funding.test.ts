@@ -10,6 +10,7 @@ import { createSeedWords, type Funded, type FundingProgress, type FundingStage }
 import { openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
 import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
+import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract, hexlify, randomBytes } from "ethers";
@@ -88,7 +89,7 @@ describe("a process that is killed", function () {
       try {
         const killed = run({ ...task, dieAt });
         if (dieAt === "appending") {
-          while ((await balance("pending")) === BALANCE) await sleep(20);
+          await eventually(async () => (await balance("pending")) < BALANCE);
           await world.provider.send("hardhat_mine", ["0x1"]);
         }
         expect(await killed).to.equal(undefined);

@@ -12,6 +12,7 @@ import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { assertAccessible, assertLayouts } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { figure } from "./support/figure.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
@@ -284,9 +285,7 @@ describe("the observer page", function () {
       await wallet.go("/pool");
       const snapshot = await provider.send("evm_snapshot", []);
       await provider.send("hardhat_mine", ["0x2"]);
-      const block = page.locator(".figure", { has: page.getByText("Block", { exact: true }) });
-      const number = new RegExp(`^${await provider.getBlockNumber()}$`);
-      await block.locator("dd.number").filter({ hasText: number }).waitFor();
+      await figure(page, "Block", String(await provider.getBlockNumber())).waitFor();
       await provider.send("evm_revert", [snapshot]);
       // Otherwise the new blocks could have the same hashes as the old ones.
       await provider.send("hardhat_setCoinbase", [Account.createRandom().address]);

@@ -12,6 +12,7 @@ import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { assertAccessible, assertLayouts } from "./support/accessible.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { figure as figureOf } from "./support/figure.ts";
 import { fillStorage } from "./support/fill-storage.ts";
 import { createPlainHost, type Host, listen, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
@@ -96,11 +97,7 @@ describe("the pages of the pool, the merchant and the service", function () {
       throw error;
     });
   const go = (route: string) => page.goto(`${host.url}/#${route}`);
-  const figure = (name: string, value: string, tab = page) =>
-    tab
-      .locator(".figure", { has: tab.getByText(name, { exact: true }) })
-      .locator("dd.number")
-      .filter({ hasText: value });
+  const figure = (name: string, value: string, tab = page) => figureOf(tab, name, value);
 
   it(
     "shows the pool's notes, compares its contracts, and follows a payment",
