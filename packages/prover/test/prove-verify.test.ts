@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
+import { eventually } from "@sotto/test-kit/eventually";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
@@ -210,7 +211,7 @@ describe("proving and verifying", function () {
     const proving = createProver({ artifacts: delayed, engine }).prove("toy", watched);
     proving.catch(() => undefined);
     wasm.arrive();
-    while (reads === 0) await new Promise(setImmediate);
+    await eventually(async () => reads > 0);
     await new Promise((resolve) => setTimeout(resolve, 500));
     assert.equal(reads, 1, "the second proof's witness only, although there is no proving key yet");
     zkey.arrive();
