@@ -5,8 +5,7 @@ import { assembleCurveKernel } from "../src/fast/curve-kernel.ts";
 import { digitBits, toDigits } from "../src/fast/digits.ts";
 import { compileCode, Kernel } from "../src/fast/kernel.ts";
 import { COORDINATE_BYTES, type Degree, pointBytes } from "../src/fast/layout.ts";
-import { multiplyMany } from "../src/fast/msm.ts";
-import { readPoint } from "../src/fast/points.ts";
+import { multiply, type Term } from "../src/fast/msm.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
@@ -99,12 +98,11 @@ describe("fast engine: multi-scalar multiplication", function () {
   }
 
   /** The terms' sum by @noble/curves, in hex. */
-  function total(kernel: Kernel, degree: Degree, terms: readonly { position: number; address: number }[]): string {
+  function total(degree: Degree, terms: readonly Term[]): string {
     const { Fp2 } = bn254.fields;
     let sum1 = G1.Point.ZERO;
     let sum2 = G2.Point.ZERO;
-    for (const { position, address } of terms) {
-      const parts = readPoint(kernel, degree, address);
+    for (const { position, point: parts } of terms) {
       if (parts.every((part) => part === 0n)) continue;
       const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = parts;
       const weight = (1n << BigInt(position)) % r;
@@ -121,7 +119,7 @@ describe("fast engine: multi-scalar multiplication", function () {
     const expected = (k: bigint): string =>
       k === 0n ? "" : degree === 1 ? G1.Point.BASE.multiply(k).toHex() : G2.Point.BASE.multiply(k).toHex();
 
-    it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
+    it(`agrees with @noble/curves in G${degree}, one after the other, with repeated and opposite bases`, async () => {
       const kernel = await newKernel();
       // Few different bases, so that buckets often contain the same point, its opposite and infinity.
       const logarithms = [
@@ -143,15 +141,11 @@ describe("fast engine: multi-scalar multiplication", function () {
         Array.from({ length: count }, (_, index) => (index === 3 ? 5n : 0n)),
       ];
       const mark = kernel.mark();
-      const tasks = sets.map((scalars, index) => ({
-        points,
-        ...allOf(kernel, count),
-        digits: toDigits(kernel, toBytes(scalars), 3 + index),
-      }));
-      const results = multiplyMany(kernel, degree, tasks);
       for (const [index, scalars] of sets.entries()) {
+        const digits = toDigits(kernel, toBytes(scalars), 3 + index);
+        const terms = multiply(kernel, degree, { points, ...allOf(kernel, count), digits });
         const sum = scalars.reduce((all, scalar, place) => (all + scalar * logarithms[place]!) % r, 0n);
-        assert.equal(total(kernel, degree, results[index] ?? []), expected(sum), `set ${index}`);
+        assert.equal(total(degree, terms), expected(sum), `set ${index}`);
       }
       kernel.wipe(mark);
       assert.isTrue(kernel.bytes(mark, 1000).every((byte) => byte === 0));
@@ -166,19 +160,18 @@ describe("fast engine: multi-scalar multiplication", function () {
       const digits = toDigits(kernel, toBytes(scalars), 7);
       // Groups of two windows, of which the threads take 0, 2, 4, ... and 1, 3, 5, ...; there is an odd number of windows.
       assert.equal(digits.windows % 2, 1);
-      const terms = [0, 1].flatMap((first) => {
+      const terms = [0, 1].map((first) => {
         let next = first - 2;
         const claim = () => {
           next += 2;
           return next;
         };
-        return multiplyMany(kernel, degree, [
-          { points, ...allOf(kernel, count), digits, share: { windows: 2, claim } },
-        ]);
+        const task = { points, ...allOf(kernel, count), digits, share: { windows: 2, claim } };
+        return multiply(kernel, degree, task);
       });
       assert.isTrue(terms.every((own) => own.length > 0));
       const sum = scalars.reduce((all, scalar, index) => (all + scalar * BigInt(index + 1)) % r, 0n);
-      assert.equal(total(kernel, degree, terms.flat()), expected(sum));
+      assert.equal(total(degree, terms.flat()), expected(sum));
     });
 
     it(`has no terms in G${degree} if all scalars are zero or there are none`, async () => {
@@ -187,7 +180,21 @@ describe("fast engine: multi-scalar multiplication", function () {
       writePoint(kernel, degree, points, 7n);
       const zero = { points, ...allOf(kernel, 1), digits: toDigits(kernel, toBytes([0n])) };
       const none = { points, ...allOf(kernel, 0), digits: toDigits(kernel, new Uint8Array(0)) };
-      assert.deepEqual(multiplyMany(kernel, degree, [zero, none]), [[], []]);
+      assert.deepEqual(multiply(kernel, degree, zero), []);
+      assert.deepEqual(multiply(kernel, degree, none), []);
+    });
+
+    it(`uses the same memory for each sum in G${degree}`, async () => {
+      const kernel = await newKernel();
+      const points = kernel.allocate(pointBytes(degree));
+      writePoint(kernel, degree, points, 7n);
+      const task = { points, ...allOf(kernel, 1), digits: toDigits(kernel, toBytes([r - 1n])) };
+      const mark = kernel.mark();
+      const terms = multiply(kernel, degree, task);
+      const { byteLength } = kernel.memory.buffer;
+      assert.equal(kernel.mark(), mark);
+      assert.deepEqual(multiply(kernel, degree, task), terms);
+      assert.equal(kernel.memory.buffer.byteLength, byteLength);
     });
   }
 });

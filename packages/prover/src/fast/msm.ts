@@ -6,6 +6,7 @@ import { BatchAdder, type Lists } from "./batch-sums.ts";
 import type { Digits } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Degree, ENTRY_BYTES, LIST_BYTES, pointBytes } from "./layout.ts";
+import { type Coordinates, readPoint } from "./points.ts";
 
 export interface Task {
   /** Address of the first point; the others follow. */
@@ -27,15 +28,14 @@ export interface Share {
   claim(): number;
 }
 
-/** 2^position times the point at the address (bit 0: negated). */
+/** 2^position times the point. */
 export interface Term {
   readonly position: number;
-  readonly address: number;
+  readonly point: Coordinates;
 }
 
 /** The buckets of a window: the address of bucket 0, and their number. */
 interface Window {
-  readonly task: number;
   readonly position: number;
   readonly buckets: number;
   readonly length: number;
@@ -45,16 +45,19 @@ interface Window {
 const GROUP_DIGITS = 1 << 15;
 
 /**
- * @returns for each task about 250 terms whose sum is its result, or that of its share; the caller adds them up with
- *   doublings. They stay valid until the kernel's memory is released
+ * Returns about 250 terms whose sum is the task's result, or that of its share; the caller adds them up with doublings. The
+ * kernel's memory is released: the next sum uses the same, because a page of memory costs the most when it is first touched.
  */
-export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Task[]): Term[][] {
+export function multiply(kernel: Kernel, degree: Degree, task: Task): Term[] {
+  const mark = kernel.mark();
   const adder = new BatchAdder(kernel, degree);
-  const windows = tasks.flatMap((task, index) => bucketSums(kernel, degree, adder, task, index));
-  return weightedSums(kernel, adder, windows, tasks.length);
+  const terms = weightedSums(kernel, adder, bucketSums(kernel, degree, adder, task));
+  const read = terms.map(({ position, address }) => ({ position, point: readPoint(kernel, degree, address) }));
+  kernel.release(mark);
+  return read;
 }
 
-function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task, index: number): Window[] {
+function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Window[] {
   const { digits, count } = task;
   const half = 1 << (digits.bits - 1);
   const bytes = pointBytes(degree);
@@ -77,7 +80,7 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
       const [own, to] = [lists.start + window * half * LIST_BYTES, buckets + window * stride];
       const [end, place] = [own + half * LIST_BYTES, home + window * half * bytes];
       kernel.call("collect", own, end, to + ENTRY_BYTES, mark, place, bytes);
-      windows.push({ task: index, position: (first + window) * digits.bits, buckets: to, length: half + 1 });
+      windows.push({ position: (first + window) * digits.bits, buckets: to, length: half + 1 });
     }
     kernel.release(mark);
   }
@@ -113,7 +116,11 @@ function sortIntoBuckets(kernel: Kernel, task: Task, bytes: number, first: numbe
  * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and 2m
  * + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions per bucket in total.
  */
-function weightedSums(kernel: Kernel, adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
+function weightedSums(
+  kernel: Kernel,
+  adder: BatchAdder,
+  windows: readonly Window[],
+): { position: number; address: number }[] {
   const levels: Window[] = [];
   for (let level = windows; level.length > 0; level = halve(kernel, adder, level)) levels.push(...level);
   const start = kernel.allocate(levels.length * LIST_BYTES);
@@ -128,23 +135,21 @@ function weightedSums(kernel: Kernel, adder: BatchAdder, windows: readonly Windo
   }
   kernel.words(start, records.length).set(records);
   adder.sum({ start, end, entries: (entries - addresses) / ENTRY_BYTES });
-  const terms: Term[][] = Array.from({ length: tasks }, () => []);
   const memory = kernel.words(0, kernel.memory.buffer.byteLength / 4);
-  for (const [index, { task, position }] of levels.entries()) {
-    if (records[2 * index + 1] === 0) continue;
-    terms[task]?.push({ position, address: memory[(records[2 * index] as number) / ENTRY_BYTES] as number });
-  }
-  return terms;
+  return levels.flatMap(({ position }, index) => {
+    if (records[2 * index + 1] === 0) return [];
+    return [{ position, address: memory[(records[2 * index] as number) / ENTRY_BYTES] as number }];
+  });
 }
 
 /** Buckets of half the weights: neighbours added in one batch over all windows. */
 function halve(kernel: Kernel, adder: BatchAdder, windows: readonly Window[]): Window[] {
   const halved = windows
     .filter(({ length }) => length > 2)
-    .map(({ task, position, buckets, length: from }) => {
+    .map(({ position, buckets, length: from }) => {
       const length = (from + 1) >> 1;
       const own = kernel.allocate((length + 1) * ENTRY_BYTES);
-      return { task, position: position + 1, buckets: own, length, from: buckets };
+      return { position: position + 1, buckets: own, length, from: buckets };
     });
   const pairs = adder.allocatePairs(halved.reduce((sum, { length }) => sum + length, 0));
   let last = pairs;

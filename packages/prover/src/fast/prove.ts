@@ -5,16 +5,15 @@ import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "../witness/calculator.ts";
 import { type Digits, toDigits } from "./digits.ts";
 import type { Degree } from "./layout.ts";
-import { multiplyMany, type Share, type Task } from "./msm.ts";
+import { multiply, type Share, type Term } from "./msm.ts";
 import type { Part, Sums } from "./parts.ts";
-import { type Coordinates, isInfinity, readPoint } from "./points.ts";
+import { isInfinity } from "./points.ts";
 import type { Bases, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
-/** A sum of bases times scalars, not added up yet: about 250 terms, each 2^position times a point. */
-export type PartialSums = { readonly [part in Part]?: Terms };
-type Terms = readonly { readonly position: number; readonly point: Coordinates }[];
+/** Sums of bases times scalars, each as terms that are not added up yet. */
+export type PartialSums = { readonly [part in Part]?: readonly Term[] };
 
 /**
  * The sums of the parts for which the key was prepared: first those in G1, then b2. Synchronous, so that two proofs with one
@@ -39,14 +38,13 @@ export function* sumParts(
     const ofQuotient = quotient === undefined ? undefined : toDigits(kernel, quotient);
     for (const degree of [1, 2] as const) {
       const group = own.filter((part) => (part === "b2") === (degree === 2));
-      const tasks = group.map((part): Task => {
-        const digits = (part === "h" ? ofQuotient : ofWitness) as Digits;
-        return { ...(key.bases[part] as Bases), digits, share: part === "b2" ? share : undefined };
-      });
-      const sums = multiplyMany(kernel, degree, tasks).map((terms) =>
-        terms.map(({ position, address }) => ({ position, point: readPoint(kernel, degree, address) })),
+      yield Object.fromEntries(
+        group.map((part) => {
+          const digits = (part === "h" ? ofQuotient : ofWitness) as Digits;
+          const task = { ...(key.bases[part] as Bases), digits, share: part === "b2" ? share : undefined };
+          return [part, multiply(kernel, degree, task)];
+        }),
       );
-      yield Object.fromEntries(group.map((part, index) => [part, sums[index]]));
     }
   } finally {
     quotient?.fill(0);
@@ -99,7 +97,7 @@ export function toProofPoints({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b:
 }
 
 /** Adds up the terms from the highest position down, with doublings in between. */
-function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: Terms): Point {
+function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: readonly Term[]): Point {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);
   let [sum, position] = [group.zero, sorted[0]?.position ?? 0];
