@@ -105,7 +105,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         calculatorOf(circuit, wasm).catch(ignore);
         return wasm;
       }),
-      artifacts.bytes(circuit, "zkey").then((zkey) => {
+      artifacts.provingKey(circuit).then((zkey) => {
         engine.warm?.(zkey).catch(ignore);
         return zkey;
       }),

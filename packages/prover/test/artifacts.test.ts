@@ -54,6 +54,16 @@ describe("artifacts", function () {
     }
   });
 
+  it("give the proving key in memory of both threads, too", async () => {
+    const artifacts = await loadArtifacts({ folder: build, lock });
+    const [key, bytes] = [await artifacts.provingKey("toy"), await artifacts.bytes("toy", "zkey")];
+    assert.ok(key.buffer instanceof SharedArrayBuffer);
+    assert.deepEqual(Buffer.from(key), Buffer.from(bytes));
+    assert.strictEqual(await artifacts.provingKey("toy"), key);
+    assert.strictEqual(await artifacts.bytes("toy", "zkey"), bytes);
+    await expectRejected("CIRCUIT_UNKNOWN", () => artifacts.provingKey("unknown"));
+  });
+
   it("are read from the folder of their set if it is not the development set", async () => {
     const folder = copy();
     const artifacts = await loadArtifacts({ folder, lock: { ...lock, set: "ceremony/autumn-2026" } });

@@ -84,7 +84,9 @@ describe("artifacts from a service", () => {
       const cache = create();
       assert.isTrue((await keyOf(await load({ cache }))).equals(KEY));
       await server.close();
-      assert.isTrue((await keyOf(await load({ cache }))).equals(KEY));
+      const again = await load({ cache });
+      assert.isTrue((await keyOf(again)).equals(KEY));
+      assert.isTrue(Buffer.from(await again.provingKey("toy")).equals(KEY));
       assert.deepEqual(server.ranges, [""]);
     });
 

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
@@ -261,6 +262,26 @@ describe("engines", function () {
       after: [true, true],
       workers: 2,
     });
+  });
+
+  it("give the second thread a key in shared memory as it is, and a copy of any other", async () => {
+    const key = readFileSync(join(build, "toy", "toy.zkey"));
+    const shared = new Uint8Array(new SharedArrayBuffer(key.byteLength));
+    shared.set(key);
+    const sent: Uint8Array[] = [];
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (this: Worker, message: { prepare?: { zkey: Uint8Array } }) {
+      if (message.prepare !== undefined) sent.push(message.prepare.zkey);
+      postMessage.call(this, message);
+    };
+    try {
+      for (const zkey of [shared, new Uint8Array(key)]) await prepareRemotely(zkey, ["h"]).ready;
+    } finally {
+      Worker.prototype.postMessage = postMessage;
+    }
+    assert.equal(sent[0], shared);
+    assert.ok(sent[1]?.buffer instanceof SharedArrayBuffer);
+    assert.deepEqual(Buffer.from(sent[1]), key);
   });
 
   it("wipe the kernels' memory after the sums, and if only the first of them are taken", async () => {

@@ -183,8 +183,12 @@ describe("proving and verifying", function () {
       verificationKey: (circuit) => artifacts.verificationKey(circuit),
       clear: () => artifacts.clear(),
       bytes: async (circuit, kind) => {
-        await (kind === "wasm" ? wasm : kind === "zkey" ? zkey : undefined)?.promise;
+        if (kind === "wasm") await wasm.promise;
         return artifacts.bytes(circuit, kind);
+      },
+      provingKey: async (circuit) => {
+        await zkey.promise;
+        return artifacts.provingKey(circuit);
       },
     };
     let reads = 0;

@@ -7,6 +7,8 @@ import {
   fileSystem,
   isLink,
   isMissing,
+  type Memory,
+  memoryOf,
   readWhole,
   type SyncFileSystem,
   syncFileSystem,
@@ -42,11 +44,11 @@ class DiskCache implements ArtifactCache {
   }
 
   read(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(this.#path(name), maxBytes);
+    return this.#read(this.#path(name), maxBytes, memoryOf(name.endsWith(".zkey") ? "zkey" : "wasm"));
   }
 
   readPart(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(this.#part(name), maxBytes);
+    return this.#read(this.#part(name), maxBytes, "own");
   }
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
@@ -90,11 +92,11 @@ class DiskCache implements ArtifactCache {
     return `${this.#path(name)}.part`;
   }
 
-  async #read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  async #read(path: string, maxBytes: number, memory: Memory): Promise<Uint8Array | undefined> {
     try {
       const found = this.#sync.statSync(path);
       if (!found.isFile() || found.size > maxBytes) return undefined;
-      return readWhole(this.#sync, path, found.size);
+      return readWhole(this.#sync, path, found.size, memory);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

@@ -51,6 +51,11 @@ export interface Artifacts {
   readonly circuits: readonly string[];
   /** The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
+  /**
+   * The circuit's proving key: the same as `bytes(circuit, "zkey")`, but under Node the array may be in a SharedArrayBuffer,
+   * which WebCrypto refuses. A prover with two threads needs no copy of it.
+   */
+  provingKey(circuit: string): Promise<Uint8Array>;
   /** The circuit's verification key, read and checked once. */
   verificationKey(circuit: string): Promise<VerificationKey>;
   /** Empties the cache. */
@@ -88,7 +93,8 @@ class LockedArtifacts implements Artifacts {
   readonly #source: ArtifactSource;
   readonly #maxBytes: Readonly<Record<ArtifactKind, number>>;
   readonly #files = new Map<string, Promise<Uint8Array>>();
-  readonly #keys = new Map<string, Promise<VerificationKey>>();
+  readonly #provingKeys = new Map<string, Promise<Uint8Array>>();
+  readonly #verificationKeys = new Map<string, Promise<VerificationKey>>();
 
   constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
     this.set = lock.set;
@@ -99,11 +105,18 @@ class LockedArtifacts implements Artifacts {
   }
 
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
-    return remember(this.#files, `${circuit}.${kind}`, () => this.#load(circuit, kind));
+    return remember(this.#files, `${circuit}.${kind}`, async () => {
+      const bytes = await (kind === "zkey" ? this.provingKey(circuit) : this.#load(circuit, kind));
+      return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+    });
+  }
+
+  provingKey(circuit: string): Promise<Uint8Array> {
+    return remember(this.#provingKeys, circuit, () => this.#load(circuit, "zkey"));
   }
 
   verificationKey(circuit: string): Promise<VerificationKey> {
-    return remember(this.#keys, circuit, async () => {
+    return remember(this.#verificationKeys, circuit, async () => {
       const bytes = await this.bytes(circuit, "vkey");
       return parseVerificationKey(new TextDecoder().decode(bytes), circuit);
     });
@@ -111,7 +124,8 @@ class LockedArtifacts implements Artifacts {
 
   clear(): void {
     this.#files.clear();
-    this.#keys.clear();
+    this.#provingKeys.clear();
+    this.#verificationKeys.clear();
   }
 
   async #load(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {

@@ -165,8 +165,9 @@ function currentThread(): Thread {
  */
 export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
   const [home, key] = [currentThread(), nextKey++];
+  const file = zkey.buffer instanceof ArrayBuffer ? shareBytes(zkey) : zkey;
   const remote: RemoteKey = {
-    ready: home.ask({ prepare: { key, zkey: shareBytes(zkey), parts } }).then(() => undefined),
+    ready: home.ask({ prepare: { key, zkey: file, parts } }).then(() => undefined),
     get hasEnded() {
       return home.hasEnded;
     },
