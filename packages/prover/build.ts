@@ -7,7 +7,7 @@ import { build, type Plugin } from "esbuild";
 import bn128 from "wasmcurves/build/bn128_wasm.js";
 import wasmcurves from "wasmcurves/package.json" with { type: "json" };
 import type { KernelCode } from "./src/fast/kernel.ts";
-import { curveCode, probeCode, scalarCode } from "./src/fast/kernels.ts";
+import { curveCode, probeCode, scalarCode, witnessReaderCode } from "./src/fast/kernels.ts";
 
 const source = join(import.meta.dirname, "src");
 const dist = join(import.meta.dirname, "dist");
@@ -25,6 +25,7 @@ const kernels: Plugin = {
       contents: `import { inflate } from "./inflate.ts";
 export const curveCode = async () => (${literal(await curveCode())});
 export const scalarCode = async () => (${literal(await scalarCode())});
+export const witnessReaderCode = () => Uint8Array.of(${witnessReaderCode().join()});
 export const probeCode = () => Uint8Array.of(${probeCode().join()});
 `,
     }));

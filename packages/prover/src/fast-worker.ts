@@ -19,9 +19,9 @@ const keys = new Map<number, Promise<ProvingKey>>();
 
 async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }> {
   if ("prepare" in request) {
-    const { key, zkey, parts } = request.prepare;
+    const { key, zkey, parts, programs } = request.prepare;
     // Kept even if it fails, as the answer to sums that were asked meanwhile.
-    const prepared = Promise.resolve(zkey).then((file) => prepareKey(parseZkey(file), parts));
+    const prepared = Promise.resolve(zkey).then((file) => prepareKey(parseZkey(file), parts, programs));
     keys.set(key, prepared);
     await prepared;
     return {};

@@ -52,7 +52,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     ["scalar", r, assembleScalarKernel],
   ] as const) {
     it(`multiplies in the ${name} field like bigints, including at the edges`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
+      const kernel = await Kernel.instantiate(compileCode(assemble(modulus)));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
         kernel.allocate(PAIR_BYTES),
@@ -76,7 +76,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`multiplies uncarried differences in the ${name} field`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
+      const kernel = await Kernel.instantiate(compileCode(assemble(modulus)));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
         kernel.allocate(PAIR_BYTES),
@@ -100,7 +100,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`inverts in the ${name} field, and leaves 0 at 0`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
+      const kernel = await Kernel.instantiate(compileCode(assemble(modulus)));
       const [a, out] = [kernel.allocate(PAIR_BYTES), kernel.allocate(PAIR_BYTES)] as const;
       const values = [...edges(modulus), ...Array.from({ length: 20 }, () => randomBelow(modulus))];
       for (const value of values) {
@@ -113,7 +113,7 @@ describe("fast engine: field arithmetic in doubles", function () {
     });
 
     it(`converts numbers of the ${name} field from files`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assemble(modulus)));
+      const kernel = await Kernel.instantiate(compileCode(assemble(modulus)));
       const values = [...edges(modulus), ...Array.from({ length: 50 }, () => randomBelow(modulus))];
       const [from, to] = [
         kernel.allocate(32 * values.length),
@@ -152,7 +152,7 @@ describe("fast engine: adding points in batches", function () {
 
   for (const degree of [1, 2] as const) {
     it(`agrees with @noble/curves in G${degree} for every mix of signs, and reports exceptional additions`, async () => {
-      const kernel = await Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
+      const kernel = await Kernel.instantiate(compileCode(assembleCurveKernel(q)));
       const count = 64;
       const scalars = Array.from({ length: 2 * count }, () => 1n + randomBelow(r - 1n));
       // Pair 7 is a doubling, pair 20 a point and its opposite; pair 33 has infinity on the left, pair 46 on the right.

@@ -15,7 +15,7 @@ function toBytes(scalars: readonly bigint[]): Uint8Array {
   );
 }
 
-const newKernel = async (): Promise<Kernel> => Kernel.instantiate(await compileCode(assembleCurveKernel(q)));
+const newKernel = async (): Promise<Kernel> => Kernel.instantiate(compileCode(assembleCurveKernel(q)));
 
 /** All points of a list of `count`. */
 function allOf(kernel: Kernel, count: number): { count: number; indices: number } {
@@ -140,7 +140,7 @@ describe("fast engine: multi-scalar multiplication", function () {
         Array.from({ length: count }, () => 1n),
         Array.from({ length: count }, (_, index) => (index === 3 ? 5n : 0n)),
       ];
-      const mark = kernel.mark();
+      const mark = kernel.markSecrets();
       for (const [index, scalars] of sets.entries()) {
         const digits = toDigits(kernel, toBytes(scalars), 3 + index);
         const terms = multiply(kernel, degree, { points, ...allOf(kernel, count), digits });

@@ -35,7 +35,7 @@ function step([u0, w0, u1, w1]: Numbers, base: bigint, a24: bigint, second: bool
 
 describe("the ladder's kernel", () => {
   it("takes steps like bigints, from coordinates at the limits of their range", async () => {
-    const kernel = await Kernel.instantiate(await compileLadderKernel(p));
+    const kernel = await Kernel.instantiate(compileLadderKernel(p));
     const points = kernel.allocate(LADDER_PAIRS * PAIR_BYTES);
     const bits = kernel.allocate((STEPS + 1) * BIT_BYTES);
     const a24 = (LADDER_CURVE.a24 * R) % p;

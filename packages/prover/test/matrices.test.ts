@@ -35,7 +35,7 @@ function keyOf(entries: readonly Entry[], rows: number, variables: number): Zkey
   return { coefficients, domainSize: rows, variables } as unknown as Zkey;
 }
 
-const newKernel = async (): Promise<Kernel> => Kernel.instantiate(await compileCode(assembleScalarKernel(r)));
+const newKernel = async (): Promise<Kernel> => Kernel.instantiate(compileCode(assembleScalarKernel(r)));
 
 /** Both products of the matrices and a witness, row by row. */
 function multiply(kernel: Kernel, key: Zkey, witness: readonly bigint[]): [bigint, bigint][] {
@@ -100,6 +100,16 @@ describe("fast engine: a circuit's matrices", function () {
     const values = [7n, 7n + (1n << 32n), 7n + (1n << 192n)].map(unscaled);
     const entries = [...values, ...values].map(
       (value, index): Entry => ({ matrix: index % 2, row: index, variable: 3, value }),
+    );
+    const witness = Array.from({ length: variables }, () => randomBelow(r));
+    const found = multiply(await newKernel(), keyOf(entries, rows, variables), witness);
+    assert.deepEqual(found, expected(entries, rows, witness));
+  });
+
+  it("multiply a witness if there are more coefficients than one copy takes, and more values than are found again", async () => {
+    const values = Array.from({ length: 3_000 }, () => randomBelow(r));
+    const entries = [...values, ...values].map(
+      (value, index): Entry => ({ matrix: index % 2, row: index % rows, variable: index % variables, value }),
     );
     const witness = Array.from({ length: variables }, () => randomBelow(r));
     const found = multiply(await newKernel(), keyOf(entries, rows, variables), witness);

@@ -44,7 +44,7 @@ function near(percent: bigint, sign: bigint): bigint {
 describe("the Poseidon kernel", () => {
   let kernel: Kernel;
   before(async () => {
-    kernel = await Kernel.instantiate(await compilePoseidonKernel(WIDTH));
+    kernel = await Kernel.instantiate(compilePoseidonKernel(WIDTH));
   });
 
   const write = (address: number, lanes: readonly (readonly number[])[]): void => {
@@ -101,7 +101,7 @@ describe("the Poseidon kernel", () => {
   });
 
   it("has the factors of every round, from -p/2 to p/2", async () => {
-    const { constants } = await compilePoseidonKernel(WIDTH);
+    const { constants } = compilePoseidonKernel(WIDTH);
     const { matrix, entry, coefficients, exit } = poseidonRecurrence(WIDTH);
     const rounds = [
       ["first", matrix.flat(), 6n],

@@ -103,6 +103,32 @@ describe("witness calculator", function () {
     );
   });
 
+  it("has an instance of the generator for each witness, and wipes its memory", async () => {
+    const wasm = readFileSync(join(await buildToy(), "toy", "toy.wasm"));
+    const { instantiate } = WebAssembly;
+    const memories: WebAssembly.Memory[] = [];
+    const watched = async (...args: [WebAssembly.Module, WebAssembly.Imports]): Promise<WebAssembly.Instance> => {
+      const instance = await instantiate(...args);
+      memories.push(instance.exports["memory"] as WebAssembly.Memory);
+      return instance;
+    };
+    Object.assign(WebAssembly, { instantiate: watched });
+    try {
+      const own = await createWitnessCalculator("toy", wasm);
+      assert.isTrue(
+        new Uint8Array(memories[0]!.buffer).some((byte) => byte !== 0),
+        "the test sees the memory",
+      );
+      await own.calculate(TOY_INPUT);
+      await expectRejected("WITNESS_REFUSED", () => own.calculate({ ...TOY_INPUT, product: 211n }));
+      await own.calculate(TOY_INPUT);
+    } finally {
+      Object.assign(WebAssembly, { instantiate });
+    }
+    assert.lengthOf(memories, 3);
+    for (const { buffer } of memories) assert.isTrue(new Uint8Array(buffer).every((byte) => byte === 0));
+  });
+
   it("rejects files that are not witness generators of circom 2", async () => {
     await expectRejected("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", new Uint8Array([1, 2, 3])));
     const emptyModule = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);

@@ -7,6 +7,7 @@ import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Part, Sums } from "../fast/parts.ts";
+import { compilePrograms } from "../fast/programs.ts";
 import { addUp, assembleProof, mergeSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
@@ -96,6 +97,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     start() {
       if (!singleThread && hasSecondThread()) startSecondThread();
       sharedCurve().catch(() => undefined);
+      compilePrograms().catch(() => undefined);
     },
     async warm(file) {
       await Promise.all([readyKeyOf(file).then(({ here }) => here()), sharedCurve()]);
@@ -129,7 +131,7 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
     zkey,
     here() {
       if (here === undefined) {
-        here = prepareKey(zkey, there === undefined ? ALL : HERE);
+        here = compilePrograms().then((programs) => prepareKey(zkey, there === undefined ? ALL : HERE, programs));
         // The next call tries again.
         here.catch(() => {
           here = undefined;

@@ -4,6 +4,7 @@
  */
 
 import type { Part } from "../fast/parts.ts";
+import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { Claims } from "./share.ts";
@@ -15,6 +16,7 @@ export type Request =
         readonly key: number;
         readonly zkey: Uint8Array;
         readonly parts: readonly Part[];
+        readonly programs: Programs;
       };
     }
   | {
@@ -100,10 +102,10 @@ class Thread {
   async ask(request: Ask): Promise<Reply> {
     if (this.#failure !== undefined) throw this.#failure;
     const id = this.#nextId++;
+    this.#worker.postMessage({ id, ...request });
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, ...request });
     });
   }
 
@@ -125,7 +127,10 @@ class Thread {
 let nextKey = 1;
 /** When a RemoteKey is garbage-collected, the second thread drops its share of the key. */
 const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home, key }) => {
-  if (thread === home) home.ask({ drop: key }).catch(() => undefined);
+  // After the request to prepare it.
+  compilePrograms()
+    .then(() => (thread === home ? home.ask({ drop: key }) : undefined))
+    .catch(() => undefined);
 });
 
 /** A key's share on the second thread. */
@@ -166,14 +171,18 @@ function currentThread(): Thread {
 export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
   const [home, key] = [currentThread(), nextKey++];
   const file = zkey.buffer instanceof ArrayBuffer ? shareBytes(zkey) : zkey;
+  const programs = compilePrograms();
   const remote: RemoteKey = {
-    ready: home.ask({ prepare: { key, zkey: file, parts } }).then(() => undefined),
+    ready: programs
+      .then((programs) => home.ask({ prepare: { key, zkey: file, parts, programs } }))
+      .then(() => undefined),
     get hasEnded() {
       return home.hasEnded;
     },
     async sum(witness, parts, claims) {
       const copy = shareBytes(witness);
       try {
+        await programs;
         const { partialSums } = await home.ask({ sum: { key, witness: copy, parts, claims } });
         if (partialSums === undefined) throw new Error("the worker returned no partialSums");
         return partialSums;

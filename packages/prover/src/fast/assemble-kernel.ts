@@ -13,6 +13,6 @@ export function assembleKernel(modulus: bigint, write: Write): KernelCode {
   return { modulus, bytes: builder.build(), constants: pool.bytes() };
 }
 
-export async function compileKernel(modulus: bigint, write: Write): Promise<Program> {
+export function compileKernel(modulus: bigint, write: Write): Program {
   return compileCode(assembleKernel(modulus, write));
 }

@@ -60,9 +60,29 @@ interface Entry {
   readonly body: Uint8Array;
 }
 
-/** A module whose memory is imported as env.memory. All its functions are exported; it imports none. */
+interface Import {
+  readonly module: string;
+  readonly name: string;
+  readonly params: readonly ValueType[];
+  readonly results: readonly ValueType[];
+}
+
+/** A module whose memory is imported as env.memory. All functions that it defines are exported. */
 export class ModuleBuilder {
+  readonly #imports: Import[] = [];
   readonly #functions: Entry[] = [];
+
+  /** Imports a function, before any is defined. @returns as `define` */
+  import(
+    module: string,
+    name: string,
+    params: readonly ValueType[],
+    results: readonly ValueType[] = [],
+  ): (...args: Code[]) => Code {
+    const index = this.#imports.length;
+    this.#imports.push({ module, name, params, results });
+    return (...args) => [...args, 0x10, ...unsigned(index)];
+  }
 
   /** @returns a function that makes the code of a call: the arguments, then the call instruction */
   define(
@@ -72,25 +92,32 @@ export class ModuleBuilder {
     results: readonly ValueType[] = [],
   ): (...args: Code[]) => Code {
     const builder = new FunctionBuilder(params);
-    const index = this.#functions.length;
+    const index = this.#imports.length + this.#functions.length;
     this.#functions.push({ name, params, results, body: builder.body(write(builder)) });
     return (...args) => [...args, 0x10, ...unsigned(index)];
   }
 
   build(): Uint8Array<ArrayBuffer> {
-    const functions = this.#functions;
-    const types = functions.map(({ params, results }) => [
+    const [imports, functions] = [this.#imports, this.#functions];
+    const types = [...imports, ...functions].map(({ params, results }) => [
       0x60,
       ...vector(params.map((type) => [VALUE_TYPES[type]])),
       ...vector(results.map((type) => [VALUE_TYPES[type]])),
     ]);
     // Limits: minimum 0 pages, no maximum. The imported memory has its own limits.
     const memory = [...text("env"), ...text("memory"), 0x02, 0x00, 0x00];
-    const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]);
+    const imported = imports.map(({ module, name }, index) => [
+      ...text(module),
+      ...text(name),
+      0x00,
+      ...unsigned(index),
+    ]);
+    const indices = functions.map((_, index) => imports.length + index);
+    const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(indices[index] as number)]);
     return encodeModule({
       types,
-      imports: [memory],
-      functions: functions.map((_, index) => index),
+      imports: [memory, ...imported],
+      functions: indices,
       exports,
       bodies: functions.map(({ body }) => body),
     });

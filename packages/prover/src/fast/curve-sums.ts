@@ -14,7 +14,7 @@ import { type FieldFunctions, pairAt } from "./field-functions.ts";
 import { f64x2, i32, v128 } from "./instructions.ts";
 import { LIMBS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
-import type { Reduction } from "./operands.ts";
+import type { Operand, Reduction } from "./operands.ts";
 
 /** Addresses of the parts of a coordinate: one in G1, two in G2. */
 export type Parts = readonly Code[];
@@ -43,19 +43,15 @@ export function defineSums1(module: ModuleBuilder, field: FieldEmitter, { multip
 }
 
 export function defineSums2(module: ModuleBuilder, field: FieldEmitter, { multiply }: FieldFunctions): Sums {
-  const toX = { bias: 5, steps: [4, 2, 1] };
-  const toY = { bias: 3, steps: [4, 2, 1] };
-  const [plus, minus] = [defineSum(module, field, "plus", 2, 0), defineSum(module, field, "minus", -2, 0)];
-  const [xPlus, xMinus] = [
-    defineSum(module, field, "xPlus", 2, 2, toX),
-    defineSum(module, field, "xMinus", -2, 2, toX),
-  ];
-  const [yPlus, yMinus] = [
-    defineSum(module, field, "yPlus", 2, 1, toY),
-    defineSum(module, field, "yMinus", -2, 1, toY),
-  ];
+  const sum = defineSum(module, field, "sum2", 2, 0);
+  const x = defineSum(module, field, "x2", 2, 2, { bias: 5, steps: [4, 2, 1] });
+  const y = defineSum(module, field, "y2", 2, 1, { bias: 3, steps: [4, 2, 1] });
   const two = (parts: Parts): [Code, Code] => [parts[0] as Code, parts[1] as Code];
-  const [e0, e1] = [i32.const(field.pool.scratch()), i32.const(field.pool.scratch())];
+  const [e0, e1, minus] = [field.pool.scratch(), field.pool.scratch(), field.pool.scratch()].map((address) =>
+    i32.const(address),
+  ) as [Code, Code, Code];
+  // A difference of products is a sum with one factor negated beforehand: V8 optimizes each function on its own.
+  const negate = (to: Code, from: Code): Code => copy(to, (limb) => f64x2.neg(pairAt(from)(limb)));
   return {
     slope: (out, inverse, dx, dy) => {
       const [out0, out1] = two(out);
@@ -64,23 +60,26 @@ export function defineSums2(module: ModuleBuilder, field: FieldEmitter, { multip
       return [
         multiply(e0, dx, inverse),
         multiply(e1, i32.add(dx, i32.const(PAIR_BYTES)), inverse),
-        plus(out0, e0, dy0, e1, dy1),
-        minus(out1, e0, dy1, e1, dy0),
+        sum(out0, e0, dy0, e1, dy1),
+        negate(minus, e1),
+        sum(out1, e0, dy1, minus, dy0),
       ];
     },
     x: (out, slope, xa, xb) => {
       const [s0, s1] = two(slope);
       return [
-        xMinus(...[out[0] as Code, s0, s0, s1, s1, xa[0] as Code, xb[0] as Code]),
-        xPlus(...[out[1] as Code, s0, s1, s1, s0, xa[1] as Code, xb[1] as Code]),
+        negate(minus, s1),
+        x(...[out[0] as Code, s0, s0, minus, s1, xa[0] as Code, xb[0] as Code]),
+        x(...[out[1] as Code, s0, s1, s1, s0, xa[1] as Code, xb[1] as Code]),
       ];
     },
     y: (out, slope, dx, ya) => {
       const [s0, s1] = two(slope);
       const [d0, d1] = two(dx);
       return [
-        yMinus(...[out[0] as Code, s0, d0, s1, d1, ya[0] as Code]),
-        yPlus(...[out[1] as Code, s0, d1, s1, d0, ya[1] as Code]),
+        negate(minus, s1),
+        y(...[out[0] as Code, s0, d0, minus, d1, ya[0] as Code]),
+        y(...[out[1] as Code, s0, d1, s1, d0, ya[1] as Code]),
       ];
     },
   };
@@ -96,37 +95,35 @@ export function defineNorm(module: ModuleBuilder, field: FieldEmitter): (out: Co
 }
 
 /**
- * name(out, a, b, [c, d,] [u, [v]]) = (a·b ± c·d)/R - u - v.
- * @param products 1, 2, or -2 for a difference of two
+ * name(out, a, b, [c, d,] [u, [v]]) = (a·b + c·d)/R - u - v.
  */
 function defineSum(
   module: ModuleBuilder,
   field: FieldEmitter,
   name: string,
-  products: 1 | 2 | -2,
+  products: 1 | 2,
   addends: number,
   reduction?: Reduction,
 ): (...args: Code[]) => Code {
-  const count = 1 + 2 * Math.abs(products) + addends;
+  const count = 1 + 2 * products + addends;
   return module.define(
     name,
     Array.from({ length: count }, () => "i32" as const),
     (f) => {
       const [out, ...operands] = f.params.map(({ get }) => get) as [Code, ...Code[]];
       const pairs = operands.map((address) => pairAt(address));
-      const terms = Array.from({ length: Math.abs(products) }, (_, index) => ({
-        left: pairs[2 * index] as (limb: number) => Code,
-        right: pairs[2 * index + 1] as (limb: number) => Code,
-        negative: products < 0 && index === 1,
+      const terms = Array.from({ length: products }, (_, index) => ({
+        left: pairs[2 * index] as Operand,
+        right: pairs[2 * index + 1] as Operand,
       }));
-      const subtracted = pairs.slice(2 * Math.abs(products)).map((value) => ({ value, negative: true }));
+      const subtracted = pairs.slice(2 * products).map((value) => ({ value, negative: true }));
       return field.multiply(f, out, terms, reduction && { ...reduction, addends: subtracted });
     },
   );
 }
 
 /** Writes the limbs of an operand to a pair. */
-export function copy(to: Code, from: (limb: number) => Code, offset = 0): Code {
+export function copy(to: Code, from: Operand, offset = 0): Code {
   return Array.from({ length: LIMBS }, (_, limb) => v128.store(to, from(limb), offset + 16 * limb));
 }
 

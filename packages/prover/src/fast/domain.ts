@@ -20,13 +20,15 @@ export class Domain {
     const { modulus } = kernel;
     this.#kernel = kernel;
     this.size = size;
-    const root = (order: bigint): bigint => power(NON_SQUARE, (modulus - 1n) / order, modulus);
-    if (BigInt(size) * 2n > 1n << TWO_ADICITY) throw new RangeError("domain is too large");
-    const inverse = (value: bigint): bigint => power(value, modulus - 2n, modulus);
-    this.#forward = this.#powers(1n, root(BigInt(size)), size / 2);
-    this.#backward = this.#powers(1n, inverse(root(BigInt(size))), size / 2);
+    const order = BigInt(size);
+    if (order * 2n > 1n << TWO_ADICITY) throw new RangeError("domain is too large");
     // The coset consists of the odd powers of a root of twice the order, as the key's points for H require.
-    this.#shift = this.#powers(inverse(BigInt(size)), root(2n * BigInt(size)), size);
+    const shift = power(NON_SQUARE, (modulus - 1n) / (2n * order), modulus);
+    const root = (shift * shift) % modulus;
+    this.#forward = this.#powers(1n, root, size / 2);
+    this.#backward = this.#powers(1n, power(root, order - 1n, modulus), size / 2);
+    // The order divides r - 1, so that its inverse is r - (r - 1)/order.
+    this.#shift = this.#powers(modulus - (modulus - 1n) / order, shift, size);
     // Decimation in frequency leaves coefficient i at the index with i's bits reversed.
     kernel.call("reverse", this.#shift, size);
   }

@@ -1,8 +1,8 @@
 /** A kernel's instance and its memory. */
 import { PAIR_BYTES } from "./constants.ts";
+import { PAGE_BYTES } from "./layout.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
 
-const PAGE = 65536;
 /** Addresses are signed 32-bit numbers. */
 const MAX_ADDRESS = 2 ** 31 - 1;
 
@@ -23,8 +23,9 @@ export interface KernelCode {
   readonly constants: Uint8Array<ArrayBuffer>;
 }
 
-export async function compileCode({ modulus, bytes, constants }: KernelCode): Promise<Program> {
-  return { modulus, module: await WebAssembly.compile(bytes), constants };
+/** Synchronous, because a promise could not be fulfilled while the witness is computed. V8 compiles functions when needed. */
+export function compileCode({ modulus, bytes, constants }: KernelCode): Program {
+  return { modulus, module: new WebAssembly.Module(bytes), constants };
 }
 
 export class Kernel {
@@ -34,6 +35,8 @@ export class Kernel {
   readonly #inverse: bigint;
   readonly #constants: Uint8Array;
   #free: number;
+  /** The end of all that was allocated since `markSecrets`. */
+  #top: number;
 
   private constructor(modulus: bigint, memory: WebAssembly.Memory, functions: unknown, constants: Uint8Array) {
     this.modulus = modulus;
@@ -41,13 +44,14 @@ export class Kernel {
     this.#functions = functions as Readonly<Record<string, KernelFunction>>;
     this.#constants = constants;
     this.#free = constants.byteLength;
+    this.#top = this.#free;
     // Fermat would also give R^-1, but the inverse of 2 is simply (p + 1)/2.
     this.#inverse = power((modulus + 1n) / 2n, MONTGOMERY_BITS, modulus);
   }
 
   /** A kernel with its own memory. */
   static async instantiate({ modulus, module, constants }: Program): Promise<Kernel> {
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE) });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE_BYTES) });
     new Uint8Array(memory.buffer).set(constants);
     const instance = await WebAssembly.instantiate(module, { env: { memory } });
     return new Kernel(modulus, memory, instance.exports, constants);
@@ -69,8 +73,9 @@ export class Kernel {
     const end = address + Math.ceil(bytes / 16) * 16;
     if (end > MAX_ADDRESS) throw new RangeError("a kernel needs more than 2 GiB of memory");
     this.#free = end;
+    this.#top = Math.max(this.#top, end);
     const missing = this.#free - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE_BYTES));
     return address;
   }
 
@@ -83,12 +88,21 @@ export class Kernel {
     this.#free = Math.ceil(mark / 16) * 16;
   }
 
-  /** Like `release`, and zeroes the memory, also what functions keep among the constants: witnesses are secret. */
+  /** Like `mark`, for `wipe`. */
+  markSecrets(): number {
+    this.#top = this.#free;
+    return this.#free;
+  }
+
+  /**
+   * Like `release`, and zeroes all that was allocated since `markSecrets` returned the mark, and what functions keep among the
+   * constants: witnesses are secret. Not the rest of the memory, of which a page costs the most when it is first touched.
+   */
   wipe(mark: number): void {
-    this.#free = mark;
     const memory = new Uint8Array(this.memory.buffer);
-    memory.fill(0, mark);
+    memory.fill(0, mark, this.#top);
     memory.set(this.#constants);
+    this.#free = mark;
   }
 
   doubles(address: number, count: number): Float64Array {

@@ -8,6 +8,7 @@ import { assembleCurveKernel } from "./curve-kernel.ts";
 import { f64x2, i32, v128 } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
 import { assembleScalarKernel } from "./scalar-kernel.ts";
+import { assembleWitnessReader } from "./witness-reader.ts";
 
 /** The kernel over the base field. */
 export async function curveCode(): Promise<KernelCode> {
@@ -17,6 +18,14 @@ export async function curveCode(): Promise<KernelCode> {
 /** The kernel over the scalar field. */
 export async function scalarCode(): Promise<KernelCode> {
   return assembleScalarKernel(SCALAR_FIELD_ORDER);
+}
+
+/**
+ * A module whose function `read(count)` stores the first `count` elements of a generator's witness from address 0 on, 32 bytes
+ * each. It imports the generator's functions from the module `generator`.
+ */
+export function witnessReaderCode(): Uint8Array<ArrayBuffer> {
+  return assembleWitnessReader();
 }
 
 /** A module whose function `probe` stores a·b + c, of the vectors at 16, 32 and 48, at 0. */

@@ -18,7 +18,7 @@ export const LADDER_PAIRS = 5;
 /** Bytes of a bit of the scalar: a vector of ones or zeros. */
 export const BIT_BYTES = 16;
 
-export function compileLadderKernel(modulus: bigint): Promise<Program> {
+export function compileLadderKernel(modulus: bigint): Program {
   return compileKernel(modulus, (module, field) => {
     defineField(module, field);
     const sum = defineSum(module, field);

@@ -2,6 +2,8 @@
 import { PAIR_BYTES } from "./constants.ts";
 import { LIMBS } from "./limbs.ts";
 
+/** A page of WebAssembly's memory. */
+export const PAGE_BYTES = 65536;
 export const COORDINATE_BYTES = 8 * LIMBS;
 /** An element of a table: five doubles, the same for both lanes. */
 export const TABLE_BYTES = 8 * LIMBS;
@@ -9,6 +11,8 @@ export const TABLE_BYTES = 8 * LIMBS;
 export const SCALAR_BYTES = 32;
 /** A coefficient of a key's matrices: matrix, row and variable, 32 bits each, and the value. */
 export const COEFFICIENT_BYTES = 3 * 4 + SCALAR_BYTES;
+/** A coefficient whose value is in a table: row (A's, then B's), variable and number of the value, 32 bits each. */
+export const INDEXED_BYTES = 3 * 4;
 /** An entry of a list: the address of a point. */
 export const ENTRY_BYTES = 4;
 /** A list of points: the address of its entries, and their number. */

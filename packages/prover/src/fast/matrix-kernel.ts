@@ -2,17 +2,19 @@
  * Makes the program of a circuit's matrices from a key's coefficients. It is part of a kernel because it is fast from the
  * first call, unlike JavaScript, which is interpreted at first.
  *
- * A coefficient is eleven words: matrix (0 is A, 1 is B), row, variable, and its value in eight words.
+ * A coefficient of a key is eleven words: matrix (0 is A, 1 is B), row, variable, and its value in eight words. Most values
+ * occur many times, so `index` stores each once and makes the coefficient three words: row (those of B follow those of A),
+ * variable and number of the value.
  */
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { either, i32, i64, increase, loop, when } from "./instructions.ts";
-import { COEFFICIENT_BYTES, ROW_STEP_BYTES, TABLE_BYTES } from "./layout.ts";
+import { COEFFICIENT_BYTES, INDEXED_BYTES, ROW_STEP_BYTES, TABLE_BYTES } from "./layout.ts";
 
 const VALUE = 12;
 
 export function defineMatrices(module: ModuleBuilder): void {
   defineCheck(module);
-  defineDistinct(module);
+  defineIndex(module);
   defineProgram(module);
   defineReverse(module);
 }
@@ -42,24 +44,26 @@ function defineCheck(module: ModuleBuilder): void {
 }
 
 /**
- * distinct(coefficients, end, slots, mask, found) -> number of distinct values. Copies each once to `found`, and writes
- * its place there over the value's first word in every coefficient that has it. `slots` is a hash table with open
- * addressing: a power of two of zeroed words, more than the coefficients; `mask` is one less than that. A slot is 0 or a
- * place plus 1.
+ * index(coefficients, end, rows, slots, mask, values, count, indexed) -> number of values. Writes each coefficient to
+ * `indexed`, and its value to `values` if it is not there yet; `count` values are. `slots` is a hash table with open
+ * addressing: a power of two of words, zero at first; `mask` is one less than that. A slot is 0 or a value's number plus 1.
+ * Half of the slots stay empty, so that each search ends: later values are not found again and stored each time.
  */
-function defineDistinct(module: ModuleBuilder): void {
+function defineIndex(module: ModuleBuilder): void {
   module.define(
-    "distinct",
-    ["i32", "i32", "i32", "i32", "i32"],
+    "index",
+    ["i32", "i32", "i32", "i32", "i32", "i32", "i32", "i32"],
     (f) => {
-      const [coefficients, end, slots, mask, found] = f.params as [Local, Local, Local, Local, Local];
-      const [hash, slot, place, known, count] = f.locals("i32", 5) as [Local, Local, Local, Local, Local];
+      const [coefficients, end, rows, slots] = f.params as [Local, Local, Local, Local];
+      const [mask, values, count, indexed] = f.params.slice(4) as [Local, Local, Local, Local];
+      const [hash, slot, place, known] = f.locals("i32", 4) as [Local, Local, Local, Local];
       const word = (index: number): Code => i64.load(coefficients.get, VALUE + 8 * index);
       const words = [0, 1, 2, 3];
-      const valueAt = (number: Local): Code => i32.add(found.get, i32.shl(number.get, i32.const(5)));
+      const valueAt = (number: Local): Code => i32.add(values.get, i32.shl(number.get, i32.const(5)));
       const isSame = words
         .map((index) => i64.eq(word(index), i64.load(known.get, 8 * index)))
         .reduce((all, next) => i32.and(all, next));
+      const row = i32.add(i32.mul(i32.load(coefficients.get), rows.get), i32.load(coefficients.get, 4));
       return [
         loop(
           i32.ltU(coefficients.get, end.get),
@@ -71,21 +75,24 @@ function defineDistinct(module: ModuleBuilder): void {
           loop(
             i32.eq(place.get, i32.const(-1)),
             slot.set(i32.add(slots.get, i32.shl(i32.and(hash.get, mask.get), i32.const(2)))),
+            place.set(i32.sub(i32.load(slot.get), i32.const(1))),
             when(
-              i32.eq(i32.load(slot.get), i32.const(0)),
+              i32.eq(place.get, i32.const(-1)),
               known.set(valueAt(count)),
               words.map((index) => i64.store(known.get, word(index), 8 * index)),
+              place.set(count.get),
               increase(count, 1),
-              i32.store(slot.get, count.get),
+              when(i32.ltU(place.get, i32.shrU(mask.get, i32.const(1))), i32.store(slot.get, count.get)),
             ),
-            known.set(i32.sub(i32.load(slot.get), i32.const(1))),
-            place.set(known.get),
-            known.set(valueAt(known)),
+            known.set(valueAt(place)),
             place.set(either(isSame, place.get, i32.const(-1))),
             increase(hash, 1),
           ),
-          i32.store(coefficients.get, place.get, VALUE),
+          i32.store(indexed.get, row),
+          i32.store(indexed.get, i32.load(coefficients.get, 8), 4),
+          i32.store(indexed.get, place.get, 8),
           increase(coefficients, COEFFICIENT_BYTES),
+          increase(indexed, INDEXED_BYTES),
         ),
         count.get,
       ];
@@ -96,20 +103,17 @@ function defineDistinct(module: ModuleBuilder): void {
 
 /** `next` has a word for each row of A, then for each row of B. */
 function defineProgram(module: ModuleBuilder): void {
-  const slotOf = (next: Local, coefficients: Local, rows: Local): Code => {
-    const row = i32.add(i32.mul(i32.load(coefficients.get), rows.get), i32.load(coefficients.get, 4));
-    return i32.add(next.get, i32.shl(row, i32.const(2)));
-  };
+  const slotOf = (next: Local, indexed: Local): Code => i32.add(next.get, i32.shl(i32.load(indexed.get), i32.const(2)));
 
-  // lengths(coefficients, end, rows, next): adds the number of each row's coefficients to its word.
-  module.define("lengths", ["i32", "i32", "i32", "i32"], (f) => {
-    const [coefficients, end, rows, next] = f.params as [Local, Local, Local, Local];
+  // lengths(indexed, end, next): adds the number of each row's coefficients to its word.
+  module.define("lengths", ["i32", "i32", "i32"], (f) => {
+    const [indexed, end, next] = f.params as [Local, Local, Local];
     const slot = f.local("i32");
     return loop(
-      i32.ltU(coefficients.get, end.get),
-      slot.set(slotOf(next, coefficients, rows)),
+      i32.ltU(indexed.get, end.get),
+      slot.set(slotOf(next, indexed)),
       i32.store(slot.get, i32.add(i32.load(slot.get), i32.const(1))),
-      increase(coefficients, COEFFICIENT_BYTES),
+      increase(indexed, INDEXED_BYTES),
     );
   });
 
@@ -150,24 +154,24 @@ function defineProgram(module: ModuleBuilder): void {
     );
   });
 
-  // program(coefficients, end, rows, next, program, values, witness): writes each coefficient into its row's next step.
+  // program(indexed, end, rows, next, program, values, witness): writes each coefficient into its row's next step.
   module.define("program", ["i32", "i32", "i32", "i32", "i32", "i32", "i32"], (f) => {
-    const [coefficients, end, rows, next, program, values, witness] = f.params as [
+    const [indexed, end, rows, next, program, values, witness] = f.params as [
       ...[Local, Local, Local, Local],
       ...[Local, Local, Local],
     ];
     const [slot, step] = f.locals("i32", 2) as [Local, Local];
-    const half = i32.shl(i32.load(coefficients.get), i32.const(3));
+    const half = either(i32.ltU(i32.load(indexed.get), rows.get), i32.const(0), i32.const(ROW_STEP_BYTES / 2));
     const elementOf = (table: Local, offset: number): Code =>
-      i32.add(table.get, i32.mul(i32.load(coefficients.get, offset), i32.const(TABLE_BYTES)));
+      i32.add(table.get, i32.mul(i32.load(indexed.get, offset), i32.const(TABLE_BYTES)));
     return loop(
-      i32.ltU(coefficients.get, end.get),
-      slot.set(slotOf(next, coefficients, rows)),
+      i32.ltU(indexed.get, end.get),
+      slot.set(slotOf(next, indexed)),
       step.set(i32.add(i32.add(program.get, i32.mul(i32.load(slot.get), i32.const(ROW_STEP_BYTES))), half)),
       i32.store(slot.get, i32.add(i32.load(slot.get), i32.const(1))),
-      i32.store(step.get, elementOf(values, VALUE)),
-      i32.store(step.get, elementOf(witness, 8), 4),
-      increase(coefficients, COEFFICIENT_BYTES),
+      i32.store(step.get, elementOf(values, 8)),
+      i32.store(step.get, elementOf(witness, 4), 4),
+      increase(indexed, INDEXED_BYTES),
     );
   });
 }

@@ -107,15 +107,14 @@ export class FieldEmitter {
       low.set(i64x2.add(low.get, f64x2.madd(left, right, f64x2.sub(toLow, high.get)))),
     ];
     const code: Code[] = [];
-    const load = (operand: Operand, negative = false): Operand => {
+    const load = (operand: Operand): Operand => {
       const limbs = f.locals("v128", LIMBS);
-      for (const [limb, local] of limbs.entries())
-        code.push(local.set(negative ? f64x2.neg(operand(limb)) : operand(limb)));
+      for (const [limb, local] of limbs.entries()) code.push(local.set(operand(limb)));
       return (limb) => (limbs[limb] as Local).get;
     };
-    const terms = products.map(({ left, right, negative }) => {
+    const terms = products.map(({ left, right }) => {
       const loaded = load(right);
-      if (left !== right || negative) return { left: load(left, negative), right: loaded, crosses: undefined };
+      if (left !== right) return { left: load(left), right: loaded, crosses: undefined };
       return { left: loaded, right: loaded, crosses: f.locals("v128", 2 * LIMBS) };
     });
     const initial = this.#initial(products.length, reduction);

@@ -7,7 +7,6 @@ export type Operand = (limb: number) => Code;
 export interface Product {
   readonly left: Operand;
   readonly right: Operand;
-  readonly negative?: boolean | undefined;
 }
 
 export interface Addend {

@@ -25,7 +25,7 @@ const MAX_WIDTH = 8;
 export const WORDS_BYTES = 64;
 
 /** @param width lanes of a state, 2 to 8 */
-export function compilePoseidonKernel(width: number): Promise<Program> {
+export function compilePoseidonKernel(width: number): Program {
   if (width < 2 || width > MAX_WIDTH) throw new Error(`the kernel permutes 2 to ${MAX_WIDTH} lanes, not ${width}`);
   return compileKernel(FIELD_MODULUS, (module, field) => definePermute(module, field, width));
 }

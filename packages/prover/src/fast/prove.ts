@@ -29,7 +29,7 @@ export function* sumParts(
   share?: Share,
 ): Generator<PartialSums, void> {
   const kernel = key.curve;
-  const mark = kernel.mark();
+  const mark = kernel.markSecrets();
   let quotient: Uint8Array | undefined;
   try {
     const own = parts.filter((part) => key.bases[part] !== undefined);

@@ -1,10 +1,10 @@
 /** A proving key laid out in the kernels' memories, once for many proofs. */
 
-import { compileCode, Kernel, type Program } from "./kernel.ts";
-import { curveCode, scalarCode } from "./kernels.ts";
+import { Kernel } from "./kernel.ts";
 import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
 import { importFactor } from "./limbs.ts";
 import type { Part } from "./parts.ts";
+import type { Programs } from "./programs.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
 import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
@@ -25,20 +25,13 @@ export interface ProvingKey {
   readonly quotient: Quotient | undefined;
 }
 
-let programs: { readonly curve: Promise<Program>; readonly scalar: Promise<Program> } | undefined;
-
-function compilePrograms(): NonNullable<typeof programs> {
-  programs ??= { curve: curveCode().then(compileCode), scalar: scalarCode().then(compileCode) };
-  return programs;
-}
-
-export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
-  const curve = await Kernel.instantiate(await compilePrograms().curve);
+export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: Programs): Promise<ProvingKey> {
+  const curve = await Kernel.instantiate(programs.curve);
   const bases: { [part in Part]?: Bases } = {};
   for (const part of parts) {
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
   }
-  const quotient = parts.includes("h") ? await prepareQuotient(await compilePrograms().scalar, zkey) : undefined;
+  const quotient = parts.includes("h") ? await prepareQuotient(programs.scalar, zkey) : undefined;
   return { curve, bases, quotient };
 }
 

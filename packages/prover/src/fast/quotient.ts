@@ -25,7 +25,7 @@ export async function prepareQuotient(program: Program, zkey: Zkey): Promise<Quo
 /** The values of (A·B - C)/Z on the coset, up to a constant that H's points already include: 32 bytes each. */
 export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint8Array {
   const size = domain.size * PAIR_BYTES;
-  const mark = kernel.mark();
+  const mark = kernel.markSecrets();
   try {
     const raw = kernel.allocate(witness.byteLength);
     kernel.bytes(raw, witness.byteLength).set(witness);

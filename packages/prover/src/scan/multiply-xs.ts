@@ -12,7 +12,7 @@ const LADDER_BYTES = LADDER_PAIRS * PAIR_BYTES;
 /** Bits of h = (k - 1) / 2 for the largest k, which is below l. */
 const MAX_BITS = 250;
 
-let program: Promise<Program> | undefined;
+let program: Program | undefined;
 
 /** The x of k R for an odd k, from the x of each R, like `multiplyXs` of @sotto/protocol but several times as fast. */
 export class XMultiplier {
@@ -63,8 +63,7 @@ export class XMultiplier {
   static async create(): Promise<XMultiplier | undefined> {
     if (!hasFusedMultiplyAdd()) return undefined;
     program ??= compileLadderKernel(FIELD_MODULUS);
-    const compiled = await program;
-    return new XMultiplier(await Kernel.instantiate(compiled), compiled.constants);
+    return new XMultiplier(await Kernel.instantiate(program), program.constants);
   }
 
   /**

@@ -6,7 +6,7 @@ import { hasFusedMultiplyAdd } from "../fast/support.ts";
 const PAIRS = 64;
 const WORDS = WORDS_BYTES / 8;
 
-const programs = new Map<number, Promise<Program>>();
+const programs = new Map<number, Program>();
 
 /** Poseidon's permutation of many states, like `permuteMany` of @sotto/protocol but several times as fast. */
 export class Permuter {
@@ -45,8 +45,7 @@ export class Permuter {
     if (!hasFusedMultiplyAdd()) return undefined;
     const program = programs.get(width) ?? compilePoseidonKernel(width);
     programs.set(width, program);
-    const compiled = await program;
-    return new Permuter(await Kernel.instantiate(compiled), compiled.constants, width);
+    return new Permuter(await Kernel.instantiate(program), program.constants, width);
   }
 
   /**

@@ -4,6 +4,8 @@
  * four.
  */
 import { proverError } from "../errors.ts";
+import { witnessReaderCode } from "../fast/kernels.ts";
+import { PAGE_BYTES } from "../fast/layout.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { signalHash } from "./hash.ts";
 import { type CircuitInput, flattenInput, invalid } from "./input.ts";
@@ -13,6 +15,7 @@ import { type CircuitInput, flattenInput, invalid } from "./input.ts";
  * significant first.
  */
 interface Generator {
+  readonly memory: WebAssembly.Memory;
   readonly getVersion: () => number;
   readonly getFieldNumLen32: () => number;
   readonly getRawPrime: () => void;
@@ -76,9 +79,12 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
     return { generator, refusal };
   };
 
-  const { generator: probe } = await instantiate();
+  // The first calculation uses this instance.
+  let unused: Awaited<ReturnType<typeof instantiate>> | undefined = await instantiate();
+  const { generator: probe } = unused;
   if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2)
     throw broken("it was not compiled by circom 2");
+  if (!(probe.memory instanceof WebAssembly.Memory)) throw broken("it does not export its memory");
   if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
   probe.getRawPrime();
   if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER) {
@@ -88,21 +94,18 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   return {
     async calculate(input) {
       const values = flattenInput(circuit, input);
-      const { generator, refusal } = await instantiate();
+      const { generator, refusal } = unused ?? (await instantiate());
+      unused = undefined;
       checkSizes(circuit, values, generator);
       try {
-        generator.init(0);
-        for (const [name, elements] of values) {
-          const [msb, lsb] = signalHash(name);
-          elements.forEach((element, index) => {
-            writeElement(generator, element);
-            generator.setInputSignal(msb, lsb, index);
-          });
-        }
+        compute(generator, values);
       } catch {
+        wipe(generator);
         throw refused(circuit, refusal);
       }
-      return readWitness(generator);
+      const witness = readWitness(generator);
+      wipe(generator);
+      return witness;
     },
   };
 }
@@ -129,6 +132,22 @@ function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: G
   const given = [...values.keys()].join(", ");
   const reason = `the circuit takes ${total} field elements, found ${count}: an input is missing (given: ${given})`;
   throw invalid(circuit, "?", reason);
+}
+
+/** Sets the inputs. The last one starts the computation. */
+function compute(generator: Generator, values: Map<string, bigint[]>): void {
+  generator.init(0);
+  for (const [name, elements] of values) {
+    const [msb, lsb] = signalHash(name);
+    elements.forEach((element, index) => {
+      writeElement(generator, element);
+      generator.setInputSignal(msb, lsb, index);
+    });
+  }
+}
+
+function wipe({ memory }: Generator): void {
+  new Uint8Array(memory.buffer).fill(0);
 }
 
 /** The generator's trace names templates and lines, but no values. */
@@ -161,15 +180,14 @@ function writeElement(generator: Generator, element: bigint): void {
   }
 }
 
+let reader: WebAssembly.Module | undefined;
+
 function readWitness(generator: Generator): Witness {
-  const size = generator.getWitnessSize();
-  const witness = new Uint8Array(size * WORDS * 4);
-  const view = new DataView(witness.buffer);
-  for (let index = 0; index < size; index++) {
-    generator.getWitness(index);
-    for (let word = 0; word < WORDS; word++) {
-      view.setUint32((index * WORDS + word) * 4, generator.readSharedRWMemory(word), true);
-    }
-  }
-  return witness;
+  const size = generator.getWitnessSize() * WORDS * 4;
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(size / PAGE_BYTES) });
+  reader ??= new WebAssembly.Module(witnessReaderCode());
+  const imports = { env: { memory }, generator: generator as unknown as WebAssembly.ModuleImports };
+  const { exports } = new WebAssembly.Instance(reader, imports);
+  (exports["read"] as (count: number) => void)(generator.getWitnessSize());
+  return new Uint8Array(memory.buffer, 0, size);
 }
