@@ -14,6 +14,13 @@ export type Point = Uint8Array;
 /** An element of the target group, or a point prepared for the Miller loop. */
 export type Prepared = Uint8Array;
 
+/** 2^position times the point, which is affine, in bytes as for `fromFile`. */
+export interface Term {
+  /** 0 or more. */
+  readonly position: number;
+  readonly point: Uint8Array;
+}
+
 export interface Group {
   readonly zero: Point;
   /** @param bytes affine, as in a .zkey file: coordinates in Montgomery form, zeros for infinity */
@@ -27,7 +34,8 @@ export interface Group {
   /** Affine coordinates. */
   toCoordinates(point: Point): bigint[];
   add(left: Point, right: Point): Point;
-  double(point: Point): Point;
+  /** The sum of 2^position times each point. */
+  addUp(terms: readonly Term[]): Point;
   negate(point: Point): Point;
   /** @param scalar from 0 to 2^256 - 1 */
   multiply(point: Point, scalar: bigint): Point;
@@ -96,10 +104,11 @@ function createCurve(module: WebAssembly.Module): Curve {
   const createGroup = (prefix: "g1m" | "g2m", degree: 1 | 2): Group => {
     const affine = 2 * degree * FIELD_BYTES;
     const jacobian = 3 * degree * FIELD_BYTES;
-    const [add, double, negate, multiply, toAffine, toJacobian] = [
-      ...["add", "double", "neg", "timesScalar", "toAffine", "toJacobian"],
+    const [add, addMixed, double, negate, multiply, toAffine, toJacobian] = [
+      ...["add", "addMixed", "double", "neg", "timesScalar", "toAffine", "toJacobian"],
     ].map((name) => call(`${prefix}_${name}`)) as [
-      ...[WasmFunction, WasmFunction, WasmFunction, WasmFunction, WasmFunction, WasmFunction],
+      ...[WasmFunction, WasmFunction, WasmFunction, WasmFunction],
+      ...[WasmFunction, WasmFunction, WasmFunction],
     ];
     const [fromMontgomery, toMontgomery, zero, inCurve, isZero] = [
       ...["fromMontgomeryAffine", "toMontgomeryAffine", "zero", "inCurveAffine", "isZero"],
@@ -143,8 +152,16 @@ function createCurve(module: WebAssembly.Module): Curve {
         add(put(left, a), put(right, b), result);
         return take(result, jacobian);
       },
-      double(point) {
-        double(put(left, point), result);
+      addUp(terms) {
+        zero(result);
+        // From the highest position down, with doublings in between.
+        const sorted = terms.toSorted((one, other) => other.position - one.position);
+        let position = sorted[0]?.position ?? 0;
+        for (const term of sorted) {
+          for (; position > term.position; position--) double(result, result);
+          addMixed(result, put(left, term.point), result);
+        }
+        for (; position > 0; position--) double(result, result);
         return take(result, jacobian);
       },
       negate(point) {

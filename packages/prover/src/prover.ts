@@ -121,6 +121,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       calculatorOf(circuit, wasm),
       engine.warm?.(zkey),
     ]);
+    if (selfCheck) await engine.prepareVerification?.(key);
     return { zkey, key };
   };
   /** By proving key and free signal. */
@@ -215,8 +216,9 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         // If preparing the key has failed, `prove` tries again and throws.
         const proving = engine.prove(zkey, witness);
         proving.catch(() => undefined);
-        // While this thread checks the key's points, the engine's second thread already works.
+        // While this thread prepares to check the proof, the engine's second thread already works.
         const key = await artifacts.verificationKey(circuit);
+        if (selfCheck) await engine.prepareVerification?.(key);
         const points = await proving;
         const signals = publicSignalsOf(witness, key.nPublic);
         if (selfCheck) {

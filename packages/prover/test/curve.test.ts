@@ -44,6 +44,15 @@ describe("the curve", function () {
         group = groupOf(curve);
         base = group.fromCoordinates(multiple(1n));
       });
+      /** As in a .zkey file; no coordinates mean infinity. */
+      const toFile = (affine: readonly bigint[]): Uint8Array => {
+        const q = bn254.fields.Fp.ORDER;
+        const bytes = affine.flatMap((coordinate) => {
+          const montgomery = (coordinate << 256n) % q;
+          return Array.from({ length: 32 }, (_, index) => Number((montgomery >> BigInt(8 * index)) & 255n));
+        });
+        return affine.length === 0 ? new Uint8Array(32 * multiple(1n).length) : Uint8Array.from(bytes);
+      };
       const coordinates = (point: Point): bigint[] => group.toCoordinates(point);
 
       it("multiplies like the oracle, including by 1 and r - 1", () => {
@@ -58,35 +67,46 @@ describe("the curve", function () {
           assert.deepEqual(coordinates(group.multiply(base, scalar)), multiple(scalar));
       });
 
-      it("adds, doubles and negates points, and adds a point to itself, to its opposite and to infinity", () => {
+      it("adds and negates points, and adds a point to itself, to its opposite and to infinity", () => {
         const three = group.multiply(base, 3n);
         assert.deepEqual(coordinates(group.add(three, base)), multiple(4n));
         assert.deepEqual(coordinates(group.add(three, three)), multiple(6n));
-        assert.deepEqual(coordinates(group.double(three)), multiple(6n));
         assert.deepEqual(coordinates(group.negate(three)), multiple(SCALAR_FIELD_ORDER - 3n));
         assert.deepEqual(coordinates(group.add(three, group.zero)), multiple(3n));
         assert.deepEqual(coordinates(group.add(group.zero, three)), multiple(3n));
         const nothing = group.add(three, group.negate(three));
         assert.deepEqual(coordinates(group.add(nothing, base)), multiple(1n));
-        for (const infinity of [
-          nothing,
-          group.zero,
-          group.multiply(base, 0n),
-          group.multiply(base, SCALAR_FIELD_ORDER),
-        ])
-          assert.deepEqual(coordinates(group.double(infinity)), coordinates(group.zero));
+        for (const infinity of [group.multiply(base, 0n), group.multiply(base, SCALAR_FIELD_ORDER)])
+          assert.deepEqual(coordinates(infinity), coordinates(group.zero));
+      });
+
+      it("adds up points that count 2^position times, also equal, opposite and infinite ones", () => {
+        const term = (position: number, k: bigint) => ({ position, point: toFile(k === 0n ? [] : multiple(k)) });
+        const sum = (...terms: ReturnType<typeof term>[]): bigint[] => coordinates(group.addUp(terms));
+        const zero = coordinates(group.zero);
+        assert.deepEqual(sum(), zero);
+        assert.deepEqual(sum(term(5, 0n)), zero);
+        assert.deepEqual(sum(term(3, 1n)), multiple(8n));
+        assert.deepEqual(sum(term(2, 3n), term(0, 5n), term(1, 0n), term(4, 1n)), multiple(33n));
+        // The second term is equal to the sum so far, and then opposite to it.
+        assert.deepEqual(sum(term(1, 1n), term(0, 2n)), multiple(4n));
+        assert.deepEqual(sum(term(1, 1n), term(0, SCALAR_FIELD_ORDER - 2n)), zero);
+        assert.deepEqual(sum(term(1, 1n), term(0, SCALAR_FIELD_ORDER - 2n), term(0, 3n)), multiple(3n));
+        const many = Array.from({ length: 300 }, (_, index) => ({
+          position: (index * 77) % 260,
+          k: BigInt(index % 9),
+        }));
+        const expected = many.reduce(
+          (all, { position, k }) => (all + (k << BigInt(position))) % SCALAR_FIELD_ORDER,
+          0n,
+        );
+        assert.deepEqual(sum(...many.map(({ position, k }) => term(position, k))), multiple(expected));
       });
 
       it("reads points in the encoding of .zkey files", () => {
         const point = multiple(7n);
-        const q = bn254.fields.Fp.ORDER;
-        const bytes = point.flatMap((coordinate) => {
-          const montgomery = (coordinate << 256n) % q;
-          return Array.from({ length: 32 }, (_, index) => Number((montgomery >> BigInt(8 * index)) & 255n));
-        });
-        assert.deepEqual(coordinates(group.fromFile(Uint8Array.from(bytes))), point);
-        const zeros = new Uint8Array(bytes.length);
-        assert.deepEqual(coordinates(group.add(group.fromFile(zeros), base)), multiple(1n));
+        assert.deepEqual(coordinates(group.fromFile(toFile(point))), point);
+        assert.deepEqual(coordinates(group.add(group.fromFile(toFile([])), base)), multiple(1n));
       });
     });
   }

@@ -1,11 +1,13 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
+import type { Term } from "../src/curve.ts";
 import { assembleCurveKernel } from "../src/fast/curve-kernel.ts";
 import { digitBits, toDigits } from "../src/fast/digits.ts";
 import { compileCode, Kernel } from "../src/fast/kernel.ts";
 import { COORDINATE_BYTES, type Degree, pointBytes } from "../src/fast/layout.ts";
-import { multiply, type Term } from "../src/fast/msm.ts";
+import { multiply } from "../src/fast/msm.ts";
+import { exportPoints, readPoint } from "../src/fast/points.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { randomBelow } from "./support/random.ts";
 
@@ -16,6 +18,15 @@ function toBytes(scalars: readonly bigint[]): Uint8Array {
 }
 
 const newKernel = async (): Promise<Kernel> => Kernel.instantiate(compileCode(assembleCurveKernel(q)));
+
+/** The coordinates of a point as in a proving key's file: Montgomery form with R = 2^256. */
+function fromFile(point: Uint8Array): bigint[] {
+  const inverse = ((q + 1n) / 2n) ** 256n % q;
+  return Array.from({ length: point.length / 32 }, (_, index) => {
+    const bytes = point.subarray(32 * index, 32 * index + 32).toReversed();
+    return (BigInt(`0x${Buffer.from(bytes).toString("hex")}`) * inverse) % q;
+  });
+}
 
 /** All points of a list of `count`. */
 function allOf(kernel: Kernel, count: number): { count: number; indices: number } {
@@ -102,7 +113,8 @@ describe("fast engine: multi-scalar multiplication", function () {
     const { Fp2 } = bn254.fields;
     let sum1 = G1.Point.ZERO;
     let sum2 = G2.Point.ZERO;
-    for (const { position, point: parts } of terms) {
+    for (const { position, point } of terms) {
+      const parts = fromFile(point);
       if (parts.every((part) => part === 0n)) continue;
       const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = parts;
       const weight = (1n << BigInt(position)) % r;
@@ -182,6 +194,21 @@ describe("fast engine: multi-scalar multiplication", function () {
       const none = { points, ...allOf(kernel, 0), digits: toDigits(kernel, new Uint8Array(0)) };
       assert.deepEqual(multiply(kernel, degree, zero), []);
       assert.deepEqual(multiply(kernel, degree, none), []);
+    });
+
+    it(`exports points of G${degree} as a proving key has them, negated if bit 0 of the address is set`, async () => {
+      const kernel = await newKernel();
+      const points = kernel.allocate(3 * pointBytes(degree));
+      for (const [index, k] of [1n, 7n].entries()) writePoint(kernel, degree, points + index * pointBytes(degree), k);
+      const infinity = points + 2 * pointBytes(degree);
+      kernel.bytes(infinity, pointBytes(degree)).fill(0);
+      const addresses = [points, points + 1, points + pointBytes(degree) + 1, infinity, infinity + 1];
+      const bytes = exportPoints(kernel, degree, addresses);
+      const size = bytes.length / addresses.length;
+      for (const [index, address] of addresses.entries()) {
+        const point = fromFile(bytes.subarray(index * size, (index + 1) * size));
+        assert.deepEqual(point, readPoint(kernel, degree, address));
+      }
     });
 
     it(`uses the same memory for each sum in G${degree}`, async () => {

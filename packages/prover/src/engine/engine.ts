@@ -28,6 +28,8 @@ export interface ProvingEngine {
   start?(): void;
   /** Prepares a key in advance, before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
+  /** Computes what verification needs of the key, in advance. */
+  prepareVerification?(key: VerificationKey): Promise<void>;
   /** Computes with the key once and discards the result, so that the runtime has optimized the code before the first proof. */
   rehearse?(zkey: Uint8Array): Promise<void>;
   /**

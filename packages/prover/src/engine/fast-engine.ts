@@ -14,7 +14,7 @@ import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { ProvingEngine } from "./engine.ts";
-import { pairingHolds } from "./pairing-check.ts";
+import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
 import { newClaims, shareOf } from "./share.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
@@ -112,6 +112,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     async sums(file, witness, parts) {
       return (await sumsOf(file, witness, parts))[2];
     },
+    prepareVerification,
     verify: pairingHolds,
   };
 }

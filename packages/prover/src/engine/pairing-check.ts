@@ -22,12 +22,7 @@ export async function pairingHolds(
   { a, b, c }: ProofPoints,
   signals: readonly bigint[],
 ): Promise<boolean> {
-  let preparing = prepared.get(key);
-  if (preparing === undefined) {
-    preparing = prepare(key);
-    prepared.set(key, preparing);
-  }
-  const { curve, alphaBeta, gamma, delta, ic } = await preparing;
+  const { curve, alphaBeta, gamma, delta, ic } = await preparedKey(key);
   const { G1, G2 } = curve;
   const bound = signals.reduce((sum, signal, index) => {
     return G1.add(sum, G1.multiply(ic[index + 1] as Point, signal));
@@ -38,6 +33,20 @@ export async function pairingHolds(
     [curve.prepareG1(G1.negate(G1.fromCoordinates(c))), delta],
   ]);
   return curve.finalExponentiation(product).every((byte, index) => byte === alphaBeta[index]);
+}
+
+/** Computes the part that depends only on the key, if that was not done before. */
+export async function prepareVerification(key: VerificationKey): Promise<void> {
+  await preparedKey(key);
+}
+
+function preparedKey(key: VerificationKey): Promise<PreparedKey> {
+  let preparing = prepared.get(key);
+  if (preparing === undefined) {
+    preparing = prepare(key);
+    prepared.set(key, preparing);
+  }
+  return preparing;
 }
 
 async function prepare(key: VerificationKey): Promise<PreparedKey> {

@@ -6,7 +6,7 @@ import { proverError } from "../errors.ts";
 import { decodeProof, type ProofPoints } from "../proof/decode.ts";
 import { toWtns } from "../witness/wtns.ts";
 import type { ProvingEngine } from "./engine.ts";
-import { pairingHolds } from "./pairing-check.ts";
+import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 
 /** Options of the engine that uses snarkjs. */
 export interface SnarkjsOptions {
@@ -40,6 +40,7 @@ export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): Pr
         throw proverError("ENGINE_FAILED", `snarkjs could not prove: ${reason}.`, { reason }, error);
       }
     },
+    prepareVerification,
     verify: pairingHolds,
   };
 }

@@ -13,10 +13,10 @@ import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts
 import { defineBuckets } from "./bucket-kernel.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { copy, defineNorm, defineSums1, defineSums2, difference, type Parts, type Sums } from "./curve-sums.ts";
-import { defineField, type FieldFunctions, lanesAt, pairAt, scatter } from "./field-functions.ts";
+import { defineField, type FieldFunctions, lanesAt, pack, pairAt, scatter } from "./field-functions.ts";
 import { f64x2, i32, increase, loop, v128, when } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
-import { COORDINATE_BYTES, type Degree, pointBytes, scratchBytes } from "./layout.ts";
+import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES, scratchBytes } from "./layout.ts";
 import { bitsOf, MONTGOMERY_BITS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
@@ -28,6 +28,46 @@ export function assembleCurveKernel(modulus: bigint): KernelCode {
     defineAdd(module, field, functions, defineSums1(module, field, functions), { degree: 1, norm });
     defineAdd(module, field, functions, defineSums2(module, field, functions), { degree: 2, norm });
     defineBuckets(module);
+    defineExport(module, field);
+  });
+}
+
+/**
+ * export(entries, end, degree, to, factor): for each entry, the address of a point whose bit 0 negates it, the parts of its
+ * coordinates times the factor (a pair) and divided by R, 32 bytes each, little-endian.
+ */
+function defineExport(module: ModuleBuilder, field: FieldEmitter): void {
+  const done = field.pool.scratch();
+  // exportElements(from, end, sign, to, factor): the sign is -1 if it is 1, and 1 if it is 0.
+  const elements = module.define("exportElements", ["i32", "i32", "i32", "i32", "i32"], (f) => {
+    const [from, end, sign, to, factor] = f.params as [Local, Local, Local, Local, Local];
+    const factorOfSign = v128.load(i32.shl(sign.get, i32.const(4)), signTable(field));
+    const left: Operand = (limb) => f64x2.mul(v128.loadSplat(from.get, 8 * limb), factorOfSign);
+    return loop(
+      i32.ltU(from.get, end.get),
+      field.multiply(f, i32.const(done), [{ left, right: pairAt(factor.get) }], { bias: 1, steps: [1] }),
+      pack(f, field, done, to.get),
+      increase(from, COORDINATE_BYTES),
+      increase(to, SCALAR_BYTES),
+    );
+  });
+  module.define("export", ["i32", "i32", "i32", "i32", "i32"], (f) => {
+    const [entries, end, degree, to, factor] = f.params as [Local, Local, Local, Local, Local];
+    const [entry, middle] = f.locals("i32", 2) as [Local, Local];
+    const coordinate = i32.mul(degree.get, i32.const(COORDINATE_BYTES));
+    const x = i32.and(entry.get, i32.const(-2));
+    const sign = i32.and(entry.get, i32.const(1));
+    const exported = increase(to, i32.mul(degree.get, i32.const(SCALAR_BYTES)));
+    return loop(
+      i32.ltU(entries.get, end.get),
+      entry.set(i32.load(entries.get)),
+      middle.set(i32.add(x, coordinate)),
+      elements(x, middle.get, i32.const(0), to.get, factor.get),
+      exported,
+      elements(middle.get, i32.add(middle.get, coordinate), sign, to.get, factor.get),
+      exported,
+      increase(entries, ENTRY_BYTES),
+    );
   });
 }
 
@@ -154,8 +194,12 @@ function vector(field: FieldEmitter, value: number): Code {
 
 /** -1.0 in lanes whose address has bit 0 set, 1.0 in the others. */
 function signs(field: FieldEmitter, first: Local, second: Local): Code {
-  // Both vectors hold each value twice, so the second value is 16 bytes after the first.
-  const table = field.pool.bits(bitsOf(1), bitsOf(-1));
+  const table = signTable(field);
   const offset = (local: Local): Code => i32.shl(i32.and(local.get, i32.const(1)), i32.const(4));
   return v128.loadHigh(offset(second), table, v128.loadLow(offset(first), table));
+}
+
+/** The address of 1.0 in both lanes, and 16 bytes after it -1.0. */
+function signTable(field: FieldEmitter): number {
+  return field.pool.bits(bitsOf(1), bitsOf(-1));
 }

@@ -38,6 +38,12 @@ export function toWords(f: FunctionBuilder, field: FieldEmitter, pair: Operand):
   };
 }
 
+/** Lane 0 of a canonical pair as four 64-bit words. */
+export function pack(f: FunctionBuilder, field: FieldEmitter, pair: number, out: Code): Code {
+  const { code, words } = toWords(f, field, pairAt(i32.const(pair)));
+  return [code, words.map((word, index) => v128.storeLane(0, out, 8 * index, word))];
+}
+
 export interface FieldFunctions {
   /** out = a·b/R as doubles; out may be one of the operands. */
   readonly multiply: (out: Code, a: Code, b: Code) => Code;

@@ -2,11 +2,12 @@
  * Multi-scalar multiplication by buckets (Pippenger), with affine points only. Bases are fixed and few (10^4), so the
  * additions dominate the cost: they are grouped into large batches for the kernel.
  */
+import type { Term } from "../curve.ts";
 import { BatchAdder, type Lists } from "./batch-sums.ts";
 import type { Digits } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Degree, ENTRY_BYTES, LIST_BYTES, pointBytes } from "./layout.ts";
-import { type Coordinates, readPoint } from "./points.ts";
+import { exportPoints } from "./points.ts";
 
 export interface Task {
   /** Address of the first point; the others follow. */
@@ -28,12 +29,6 @@ export interface Share {
   claim(): number;
 }
 
-/** 2^position times the point. */
-export interface Term {
-  readonly position: number;
-  readonly point: Coordinates;
-}
-
 /** The buckets of a window: the address of bucket 0, and their number. */
 interface Window {
   readonly position: number;
@@ -52,9 +47,11 @@ export function multiply(kernel: Kernel, degree: Degree, task: Task): Term[] {
   const mark = kernel.mark();
   const adder = new BatchAdder(kernel, degree);
   const terms = weightedSums(kernel, adder, bucketSums(kernel, degree, adder, task));
-  const read = terms.map(({ position, address }) => ({ position, point: readPoint(kernel, degree, address) }));
+  const addresses = terms.map(({ address }) => address);
+  const points = exportPoints(kernel, degree, addresses);
   kernel.release(mark);
-  return read;
+  const size = points.length / terms.length;
+  return terms.map(({ position }, index) => ({ position, point: points.subarray(index * size, (index + 1) * size) }));
 }
 
 function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Window[] {

@@ -1,7 +1,8 @@
 /** Points in a curve kernel's memory: coordinates one after the other; infinity is all zeros. */
 
 import { type Kernel, power } from "./kernel.ts";
-import { COORDINATE_BYTES, type Degree, pointBytes } from "./layout.ts";
+import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
+import { FILE_MONTGOMERY_BITS } from "./zkey.ts";
 
 /** x and y, each of `degree` parts. An address with bit 0 set means the negated point. */
 export type Coordinates = bigint[];
@@ -14,8 +15,17 @@ export function readPoint(kernel: Kernel, degree: Degree, address: number): Coor
     : parts;
 }
 
-export function isInfinity(point: Coordinates): boolean {
-  return point.every((part) => part === 0n);
+/** Points as in a proving key's file, one after the other. */
+export function exportPoints(kernel: Kernel, degree: Degree, addresses: readonly number[]): Uint8Array {
+  const entries = kernel.allocate(addresses.length * ENTRY_BYTES);
+  kernel.words(entries, addresses.length).set(addresses);
+  const size = addresses.length * 2 * degree * SCALAR_BYTES;
+  const to = kernel.allocate(size);
+  // They include the kernel's R, by which the product is divided.
+  const factor = kernel.allocatePair((1n << FILE_MONTGOMERY_BITS) % kernel.modulus);
+  const end = entries + addresses.length * ENTRY_BYTES;
+  kernel.call("export", entries, end, degree, to, factor);
+  return kernel.bytes(to, size).slice();
 }
 
 /**

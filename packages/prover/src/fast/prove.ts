@@ -1,13 +1,11 @@
 /** Groth16's prover (eprint 2016/260, section 3.2) on the kernels. */
-import type { Curve, Point } from "../curve.ts";
+import type { Curve, Point, Term } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { Witness } from "../witness/calculator.ts";
 import { type Digits, toDigits } from "./digits.ts";
-import type { Degree } from "./layout.ts";
-import { multiply, type Share, type Term } from "./msm.ts";
+import { multiply, type Share } from "./msm.ts";
 import type { Part, Sums } from "./parts.ts";
-import { isInfinity } from "./points.ts";
 import type { Bases, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
@@ -52,10 +50,9 @@ export function* sumParts(
   }
 }
 
-export function addUp(curve: Curve, partialSums: PartialSums): Sums {
-  return Object.fromEntries(
-    Object.entries(partialSums).map(([part, terms]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, terms)]),
-  );
+export function addUp({ G1, G2 }: Curve, partialSums: PartialSums): Sums {
+  const entries = Object.entries(partialSums);
+  return Object.fromEntries(entries.map(([part, terms]) => [part, (part === "b2" ? G2 : G1).addUp(terms)]));
 }
 
 /** The sums of several threads: those of a part that they shared are added. */
@@ -94,20 +91,6 @@ export function toProofPoints({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b:
     ],
     c: [cx, cy],
   };
-}
-
-/** Adds up the terms from the highest position down, with doublings in between. */
-function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: readonly Term[]): Point {
-  const group = degree === 1 ? G1 : G2;
-  const sorted = terms.toSorted((left, right) => right.position - left.position);
-  let [sum, position] = [group.zero, sorted[0]?.position ?? 0];
-  for (const term of sorted) {
-    for (; position > term.position; position--) sum = group.double(sum);
-    if (isInfinity(term.point)) continue;
-    sum = group.add(sum, group.fromCoordinates(term.point));
-  }
-  for (; position > 0; position--) sum = group.double(sum);
-  return sum;
 }
 
 /** Uniform below r up to 2^-258: 64 random bytes. */

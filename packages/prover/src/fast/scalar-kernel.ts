@@ -4,9 +4,9 @@
  */
 
 import { assembleKernel } from "./assemble-kernel.ts";
-import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
+import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
-import { defineField, lanesAt, pairAt, toWords } from "./field-functions.ts";
+import { defineField, lanesAt, pack, pairAt } from "./field-functions.ts";
 import { i32, increase, loop, v128 } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
 import { ROW_STEP_BYTES } from "./layout.ts";
@@ -89,12 +89,6 @@ function defineFinish(module: ModuleBuilder, field: FieldEmitter): void {
       increase(out, 32),
     );
   });
-}
-
-/** Lane 0 of a canonical pair as four 64-bit words. */
-function pack(f: FunctionBuilder, field: FieldEmitter, pair: number, out: Code): Code {
-  const { code, words } = toWords(f, field, pairAt(i32.const(pair)));
-  return [code, words.map((word, index) => v128.storeLane(0, out, 8 * index, word))];
 }
 
 function swapped(address: Code): Operand {
