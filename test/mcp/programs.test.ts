@@ -1,6 +1,6 @@
 // The program sotto-mcp as MCP clients start it: over stdio with real proofs, including a kill and a restart, and over
 // HTTP.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -133,6 +133,18 @@ describe("sotto-mcp", function () {
     });
     await limited.client.close();
     await sotto("limits", "--none", "--approve-above", "0");
+  });
+
+  it("pays again with the keys of the first payment after the wallet was closed", async () => {
+    const { client } = await start();
+    expect((await call(client, "fetch_paid", { url: `${server.url}/first` })).text).to.include("sold /first");
+    const other = await eventually(() => openHome().catch(() => undefined));
+    await other.close();
+    const cache = join(home.folder, "artifacts");
+    rmSync(cache, { recursive: true });
+    expect((await call(client, "fetch_paid", { url: `${server.url}/second` })).text).to.include("sold /second");
+    expect(existsSync(cache), "the program downloaded them again").to.equal(false);
+    await client.close();
   });
 
   it("closes the wallet between calls, so that other programs can use it", async () => {

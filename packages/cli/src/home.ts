@@ -4,4 +4,4 @@ export { amountFields, money } from "./format.ts";
 export { type Config, readConfig, type WalletLimits } from "./home/config.ts";
 export { readKeyFile } from "./home/files.ts";
 export { Home } from "./home/home.ts";
-export { type OpenHomeOptions, openHomeWallet } from "./home/open.ts";
+export { type OpenHomeOptions, openHomeProver, openHomeWallet } from "./home/open.ts";

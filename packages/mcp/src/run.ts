@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { Home, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli/home";
+import { Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli/home";
 import { type Wallet, WalletError } from "@sotto/client";
 import { quoted } from "@sotto/protocol";
 import { SharedWallet } from "./agent/wallet-access.ts";
@@ -62,7 +62,9 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   const http = values.http === undefined ? undefined : httpOptions(values, values.http, environment);
   const home = new Home(values.home ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
   const config = readConfig(home);
-  const open = () => openHomeWallet(home, config, { environment, onCacheError: logError });
+  // One for all openings of the wallet: its keys are prepared for the first payment only.
+  const prover = await openHomeProver(home, config, { onCacheError: logError });
+  const open = () => openHomeWallet(home, config, { environment, prover });
   const shared = new SharedWallet(() => whenFree(open), IDLE_MS, logError);
   const { decimals, symbol, chainId, service } = config;
   const create = createServers({
@@ -87,6 +89,7 @@ export async function run(args: readonly string[], { environment, signal }: RunO
     }
   } finally {
     await shared.close();
+    await prover?.close();
   }
 }
 

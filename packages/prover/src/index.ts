@@ -14,6 +14,7 @@ export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engin
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
 export { PROVER_ERRORS } from "./error-definitions.ts";
 export { ProverError, type ProverErrorCode } from "./errors.ts";
+export type { Witness } from "./fast/parts.ts";
 export type { PreparedProof } from "./prepared/prepared-proof.ts";
 export {
   decodeProof,
@@ -34,5 +35,4 @@ export {
   type ProveStage,
 } from "./prover.ts";
 export { createVerifier, type VerificationKeys, type Verifier, type VerifierOptions } from "./verifier.ts";
-export type { Witness } from "./witness/calculator.ts";
 export type { CircuitInput, InputValue } from "./witness/input.ts";

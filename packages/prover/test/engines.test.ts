@@ -315,6 +315,17 @@ describe("engines", function () {
     assert.deepEqual(areUsed(), [false, false]);
   });
 
+  it("have the memory for sums in G1 since the key was prepared", async () => {
+    const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
+    const wasm = readFileSync(join(build, "toy", "toy.wasm"));
+    const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
+    const key = await prepareKey(parseZkey(zkey), ["a", "b1", "c"], await compilePrograms());
+    const { byteLength } = key.curve.memory.buffer;
+    const [first = {}] = [...sumParts(key, witness, ["a", "b1", "c"])];
+    assert.hasAllKeys(first, ["a", "b1", "c"]);
+    assert.equal(key.curve.memory.buffer.byteLength, byteLength);
+  });
+
   it("prove on one thread where workers are forbidden or cannot start", () => {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const run = (Worker: string): unknown => {

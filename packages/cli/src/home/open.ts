@@ -1,5 +1,12 @@
 import { type Chain, connectChain, type Wallet } from "@sotto/client";
-import { type ArtifactPlace, type OpenWalletOptions, openWallet } from "@sotto/client/node";
+import {
+  type ArtifactPlace,
+  type OpenProverOptions,
+  type OpenWalletOptions,
+  openProver,
+  openWallet,
+} from "@sotto/client/node";
+import type { Prover } from "@sotto/prover";
 import type { Environment } from "../frame/output.ts";
 import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
@@ -35,18 +42,30 @@ export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | 
  */
 export async function openHomeWallet(home: Home, config: Config, options: OpenHomeOptions): Promise<Wallet> {
   const { environment, chain = chainOf(config), ...rest } = options;
-  const { artifacts, service } = config;
   return openWallet({
+    ...placeOf(home, config),
     deployment: config,
     seed: readSeed(home, environment),
     nodes: chain,
-    service,
-    folder: home.folder,
     store: home.store,
-    artifacts: artifacts === undefined ? undefined : placeOf(artifacts),
     ...rest,
   });
 }
 
-const placeOf = (artifacts: string): ArtifactPlace =>
-  /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };
+/**
+ * Creates the prover of a folder's wallet, for programs that open the wallet again and again.
+ * @throws the errors of `openProver` of @sotto/client/node
+ */
+export async function openHomeProver(
+  home: Home,
+  config: Config,
+  options: Pick<OpenProverOptions, "onDownload" | "onCacheError"> = {},
+): Promise<Prover | undefined> {
+  return openProver({ ...placeOf(home, config), deployment: config, ...options });
+}
+
+function placeOf({ folder }: Home, { artifacts, service }: Config) {
+  const place: ArtifactPlace | undefined =
+    artifacts === undefined ? undefined : /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { folder: artifacts };
+  return { folder, service, artifacts: place };
+}

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createProver, type LoadOptions, loadArtifacts, type Prover } from "@sotto/prover";
 import { assertNodeVersion } from "../node-version.ts";
-import { Cleanup, isStore, type Opening, type OpenOptions, parseOpenOptions } from "../open/defaults.ts";
+import { Cleanup, isStore, type OpenOptions, parseOpenOptions, type WalletDeployment } from "../open/defaults.ts";
 import { SqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import type { WalletProver } from "../wallet/core.ts";
@@ -37,13 +37,14 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
   // Checked first, because an unsupported Node fails with any options.
   assertNodeVersion();
   const opening = parseOpenOptions(options);
-  const folder = resolve(options.folder ?? join(homedir(), ".sotto"));
+  const folder = folderOf(options.folder);
   const cleanup = new Cleanup();
   try {
     const store = openStore(options.store ?? join(folder, "wallets", `${opening.name}.sqlite`), cleanup);
-    const prover = options.prover ?? (await openProver(options, opening, join(folder, "artifacts"), cleanup));
+    const own = options.prover === undefined ? await openProver({ ...options, service: opening.service }) : undefined;
+    cleanup.add(() => own?.close());
     const { wallet, service } = opening;
-    return await Wallet.open({ ...wallet, store, prover, service, onClose: () => cleanup.run() });
+    return await Wallet.open({ ...wallet, store, prover: options.prover ?? own, service, onClose: () => cleanup.run() });
   } catch (error) {
     // An error of the cleanup must not hide the error that prevented opening the wallet.
     await cleanup.run().catch(() => undefined);
@@ -61,19 +62,41 @@ function openStore(store: Store | string, cleanup: Cleanup): Store {
   return opened;
 }
 
-/** @returns undefined if there is neither a source of the artifacts nor a service */
-async function openProver(
-  { artifacts, onDownload, onCacheError }: OpenWalletOptions,
-  { service, set }: Opening,
-  cache: string,
-  cleanup: Cleanup,
-): Promise<Prover | undefined> {
+/** Where a prover finds the circuits' files, and whom it tells about downloads. */
+export type OpenProverOptions = Pick<
+  OpenWalletOptions,
+  "artifacts" | "service" | "folder" | "onDownload" | "onCacheError"
+> & {
+  readonly deployment: Pick<WalletDeployment, "set">;
+};
+
+/**
+ * Creates the prover that `openWallet` creates by default. A program that opens a wallet again and again creates it once and
+ * passes it each time, so that the keys are prepared once. Nothing is downloaded before the first proof. Close it at the end.
+ * @returns undefined if there is neither a source of the artifacts nor a service
+ * @throws the errors of `loadArtifacts`
+ */
+export async function openProver({
+  artifacts,
+  service,
+  folder,
+  deployment: { set },
+  onDownload,
+  onCacheError,
+}: OpenProverOptions): Promise<Prover | undefined> {
   if (artifacts === undefined && service === undefined) return undefined;
   const closing = new AbortController();
   const place = artifacts ?? { service };
+  const cache = join(folderOf(folder), "artifacts");
   const options = { set, cache, onProgress: onDownload, onCacheError, signal: closing.signal };
   const prover = createProver(await loadArtifacts({ ...place, ...options }));
-  cleanup.add(() => prover.close());
-  cleanup.add(() => closing.abort());
-  return prover;
+  return {
+    ...prover,
+    async close() {
+      closing.abort();
+      await prover.close();
+    },
+  };
 }
+
+const folderOf = (folder: string | undefined): string => resolve(folder ?? join(homedir(), ".sotto"));

@@ -1,7 +1,6 @@
-import type { Part, Sums } from "../fast/parts.ts";
+import type { Part, Sums, Witness } from "../fast/parts.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import type { Witness } from "../witness/calculator.ts";
 
 /**
  * Groth16 over BN254. The caller must have checked files, inputs and encodings. An engine may cache data that it

@@ -6,13 +6,12 @@
 import { type Curve, sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
-import type { Part, Sums } from "../fast/parts.ts";
+import type { Part, Sums, Witness } from "../fast/parts.ts";
 import { compilePrograms } from "../fast/programs.ts";
 import { addUp, assembleProof, mergeSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
-import type { Witness } from "../witness/calculator.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";

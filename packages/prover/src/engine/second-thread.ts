@@ -3,10 +3,9 @@
  * process alive only while it works. There is no equivalent for browsers: pages run the whole prover in a worker.
  */
 
-import type { Part } from "../fast/parts.ts";
+import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import type { Witness } from "../witness/calculator.ts";
 import type { Claims } from "./share.ts";
 
 export type Request =

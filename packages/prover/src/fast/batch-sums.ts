@@ -8,7 +8,7 @@ import { correctSum } from "./points.ts";
  * Number of steps (two additions each) in one call: few enough that their data fits into a core's cache, and enough
  * that the inversion takes only 1% of the time.
  */
-const MAX_STEPS = 2048;
+export const MAX_STEPS = 2048;
 const PAIR_ADDRESS_BYTES = 2 * ENTRY_BYTES;
 
 /** Lists in a kernel's memory (bucket-kernel.ts), one after the other. */

@@ -23,7 +23,7 @@ export function digitBits(count: number): number {
 }
 
 /** The last window has fewer bits than the others, so that the last carry stays in it. */
-function windowsOf(bits: number): number {
+export function windowsOf(bits: number): number {
   return Math.floor(SCALAR_BITS / bits) + 1;
 }
 

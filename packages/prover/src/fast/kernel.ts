@@ -79,6 +79,14 @@ export class Kernel {
     return address;
   }
 
+  /** Touches memory that will be allocated later: the system provides a page when it is first touched, which takes time. */
+  touch(bytes: number): void {
+    const mark = this.mark();
+    const address = this.allocate(bytes);
+    this.bytes(address, bytes).fill(0);
+    this.release(mark);
+  }
+
   mark(): number {
     return this.#free;
   }

@@ -3,10 +3,10 @@
  * additions dominate the cost: they are grouped into large batches for the kernel.
  */
 import type { Term } from "../curve.ts";
-import { BatchAdder, type Lists } from "./batch-sums.ts";
-import type { Digits } from "./digits.ts";
+import { BatchAdder, type Lists, MAX_STEPS } from "./batch-sums.ts";
+import { type Digits, digitBits, windowsOf } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
-import { type Degree, ENTRY_BYTES, LIST_BYTES, pointBytes } from "./layout.ts";
+import { type Degree, ENTRY_BYTES, LIST_BYTES, pointBytes, scratchBytes } from "./layout.ts";
 import { exportPoints } from "./points.ts";
 
 export interface Task {
@@ -52,6 +52,16 @@ export function multiply(kernel: Kernel, degree: Degree, task: Task): Term[] {
   kernel.release(mark);
   const size = points.length / terms.length;
   return terms.map(({ position }, index) => ({ position, point: points.subarray(index * size, (index + 1) * size) }));
+}
+
+/** About the memory that the digits of so many scalars and a sum in G1 take, or half of one in G2, bytes. */
+export function sumBytes(scalars: number): number {
+  const bits = digitBits(scalars);
+  const windows = windowsOf(bits);
+  const entries = Math.max(GROUP_DIGITS, scalars);
+  // The buckets, as many of smaller weights, and the first round of a group's additions.
+  const points = windows * 2 ** bits + entries / 2;
+  return points * pointBytes(1) + MAX_STEPS * scratchBytes(1) + (entries + windows * scalars) * ENTRY_BYTES;
 }
 
 function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Window[] {

@@ -2,10 +2,9 @@
 import type { Curve, Point, Term } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-import type { Witness } from "../witness/calculator.ts";
 import { type Digits, toDigits } from "./digits.ts";
 import { multiply, type Share } from "./msm.ts";
-import type { Part, Sums } from "./parts.ts";
+import type { Part, Sums, Witness } from "./parts.ts";
 import type { Bases, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";

@@ -3,6 +3,7 @@
 import { Kernel } from "./kernel.ts";
 import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
 import { importFactor } from "./limbs.ts";
+import { sumBytes } from "./msm.ts";
 import type { Part } from "./parts.ts";
 import type { Programs } from "./programs.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
@@ -31,6 +32,8 @@ export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: P
   for (const part of parts) {
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
   }
+  // Touched now, while a program may wait for something else, and not when the witness is there.
+  curve.touch(sumBytes(zkey.variables));
   const quotient = parts.includes("h") ? await prepareQuotient(programs.scalar, zkey) : undefined;
   return { curve, bases, quotient };
 }

@@ -1,11 +1,11 @@
 /** From the witness to the scalars of H. */
-import type { Witness } from "../witness/calculator.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { Domain } from "./domain.ts";
 import { Kernel, type Program } from "./kernel.ts";
 import { SCALAR_BYTES, TABLE_BYTES } from "./layout.ts";
 import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
 import { loadMatrices, type Matrices } from "./matrices.ts";
+import type { Witness } from "./parts.ts";
 import type { Zkey } from "./zkey.ts";
 
 /** The data for a circuit's quotient, in its own scalar kernel. */

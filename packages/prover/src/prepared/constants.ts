@@ -2,9 +2,9 @@
 import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { proverError } from "../errors.ts";
+import type { Witness } from "../fast/parts.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import type { Witness } from "../witness/calculator.ts";
 import { ELEMENT_BYTES, type FreeSignal, plusOne } from "./free-signal.ts";
 import { Table } from "./table.ts";
 

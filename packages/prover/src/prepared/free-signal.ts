@@ -3,8 +3,8 @@
  * are free. This module finds its wires by comparing two witnesses.
  */
 import { proverError } from "../errors.ts";
+import type { Witness } from "../fast/parts.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-import type { Witness } from "../witness/calculator.ts";
 
 export const ELEMENT_BYTES = 32;
 

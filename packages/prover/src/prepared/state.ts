@@ -6,12 +6,11 @@
 import type { Point, Prepared } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
-import type { Sums } from "../fast/parts.ts";
+import type { Sums, Witness } from "../fast/parts.ts";
 import { randomScalar, toProofPoints } from "../fast/prove.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import type { Witness } from "../witness/calculator.ts";
 import { type FreeConstants, isPairingOne } from "./constants.ts";
 import { plusOne } from "./free-signal.ts";
 import { Table } from "./table.ts";

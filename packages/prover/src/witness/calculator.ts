@@ -6,6 +6,7 @@
 import { proverError } from "../errors.ts";
 import { witnessReaderCode } from "../fast/kernels.ts";
 import { PAGE_BYTES } from "../fast/layout.ts";
+import type { Witness } from "../fast/parts.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { signalHash } from "./hash.ts";
 import { type CircuitInput, flattenInput, invalid } from "./input.ts";
@@ -32,9 +33,6 @@ interface Generator {
 
 /** 32-bit words of a field element. */
 const WORDS = 8;
-
-/** A witness: element i (0 is the constant one, then the public signals) in bytes 32i to 32i + 32, little-endian. */
-export type Witness = Uint8Array;
 
 export interface WitnessCalculator {
   /** @throws SottoError INPUT_INVALID, WITNESS_REFUSED */

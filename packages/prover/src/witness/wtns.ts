@@ -1,6 +1,7 @@
 /** snarkjs's .wtns container around a witness. */
+
+import type { Witness } from "../fast/parts.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-import type { Witness } from "./calculator.ts";
 
 const ELEMENT_BYTES = 32;
 
