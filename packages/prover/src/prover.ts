@@ -205,11 +205,12 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         .bytes(circuit, "wasm")
         .then((wasm) => calculatorOf(circuit, wasm))
         .then((calculator) => (isOver ? new Uint8Array(0) : calculator.calculate(input)));
-      // Thrown below, unless reading fails first.
       computing.catch(() => undefined);
       try {
-        // A download that is aborted here continues for other callers.
-        const { zkey } = await unlessAborted(read(circuit), signal);
+        const reading = read(circuit);
+        // A refused input is reported while the key may still be read. A download that is aborted here continues for other
+        // callers.
+        const { zkey } = await unlessAborted(Promise.race([reading, computing.then(() => reading)]), signal);
         begin("witness");
         const witness = await computing;
         begin("proof");

@@ -169,6 +169,19 @@ describe("proving and verifying", function () {
     assert.isFalse(await verifier.verify("toy", (await unchecked.prove("toy", TOY_INPUT)).proof, TOY_SIGNALS));
   });
 
+  it("reports a refused input while the proving key is still read", async () => {
+    const never: Artifacts = {
+      ...artifacts,
+      bytes: (circuit, kind) => artifacts.bytes(circuit, kind),
+      verificationKey: (circuit) => artifacts.verificationKey(circuit),
+      clear: () => artifacts.clear(),
+      provingKey: () => new Promise(() => undefined),
+    };
+    const prover = createProver(never);
+    await expectRejected("INPUT_INVALID", () => prover.prove("toy", { ...TOY_INPUT, secret: -1n }));
+    await expectRejected("WITNESS_REFUSED", () => prover.prove("toy", { ...TOY_INPUT, product: 211n }));
+  });
+
   it("computes the witness while the proving key is read, but not after an abort, and wipes it", async () => {
     const arrival = () => {
       let arrive = (): void => undefined;
