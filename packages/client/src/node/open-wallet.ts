@@ -44,7 +44,13 @@ export async function openWallet(options: OpenWalletOptions): Promise<Wallet> {
     const own = options.prover === undefined ? await openProver({ ...options, service: opening.service }) : undefined;
     cleanup.add(() => own?.close());
     const { wallet, service } = opening;
-    return await Wallet.open({ ...wallet, store, prover: options.prover ?? own, service, onClose: () => cleanup.run() });
+    return await Wallet.open({
+      ...wallet,
+      store,
+      prover: options.prover ?? own,
+      service,
+      onClose: () => cleanup.run(),
+    });
   } catch (error) {
     // An error of the cleanup must not hide the error that prevented opening the wallet.
     await cleanup.run().catch(() => undefined);
@@ -62,13 +68,12 @@ function openStore(store: Store | string, cleanup: Cleanup): Store {
   return opened;
 }
 
-/** Where a prover finds the circuits' files, and whom it tells about downloads. */
-export type OpenProverOptions = Pick<
-  OpenWalletOptions,
-  "artifacts" | "service" | "folder" | "onDownload" | "onCacheError"
-> & {
+/** Options for creating a prover: where the circuits' files are, and whom it tells about downloads. */
+export interface OpenProverOptions
+  extends Pick<OpenWalletOptions, "artifacts" | "service" | "folder" | "onDownload" | "onCacheError"> {
+  /** The pool's manifest, of which only the name of its set of keys is used. */
   readonly deployment: Pick<WalletDeployment, "set">;
-};
+}
 
 /**
  * Creates the prover that `openWallet` creates by default. A program that opens a wallet again and again creates it once and

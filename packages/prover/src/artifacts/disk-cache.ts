@@ -7,8 +7,6 @@ import {
   fileSystem,
   isLink,
   isMissing,
-  type Memory,
-  memoryOf,
   readWhole,
   type SyncFileSystem,
   syncFileSystem,
@@ -44,11 +42,11 @@ class DiskCache implements ArtifactCache {
   }
 
   read(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(this.#path(name), maxBytes, memoryOf(name.endsWith(".zkey") ? "zkey" : "wasm"));
+    return this.#read(this.#path(name), maxBytes);
   }
 
   readPart(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(this.#part(name), maxBytes, "own");
+    return this.#read(this.#part(name), maxBytes);
   }
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
@@ -92,11 +90,11 @@ class DiskCache implements ArtifactCache {
     return `${this.#path(name)}.part`;
   }
 
-  async #read(path: string, maxBytes: number, memory: Memory): Promise<Uint8Array | undefined> {
+  async #read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     try {
       const found = this.#sync.statSync(path);
       if (!found.isFile() || found.size > maxBytes) return undefined;
-      return readWhole(this.#sync, path, found.size, memory);
+      return readWhole(this.#sync, path, found.size);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

@@ -1,5 +1,3 @@
-import type { ArtifactKind } from "./lock.ts";
-
 /** The part of Node's file system that is used here, declared so that this package compiles without Node's types. */
 export interface FileSystem {
   mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>;
@@ -50,32 +48,23 @@ const BUFFER_BYTES = 1 << 17;
 /**
  * Reads a file at once, in a third of the time that asynchronous calls need. The proof takes the thread much longer. It reads
  * through a small buffer: in virtual machines, a page of new memory that the system fills takes longer than one that the
- * program fills.
+ * program fills. A proving key is read into a SharedArrayBuffer, because the second thread needs it too.
  * @param size of the file, bytes; if it has become shorter since, so is the result
- * @param memory where to put the file
  */
-export function readWhole(fs: SyncFileSystem, path: string, size: number, memory: Memory): Uint8Array {
+export function readWhole(fs: SyncFileSystem, path: string, size: number): Uint8Array {
   const file = fs.openSync(path, "r");
   try {
-    const bytes = new Uint8Array(memory === "shared" ? new SharedArrayBuffer(size) : new ArrayBuffer(size));
-    const buffer = new Uint8Array(BUFFER_BYTES);
+    const bytes = new Uint8Array(path.endsWith(".zkey") ? new SharedArrayBuffer(size) : new ArrayBuffer(size));
+    const buffer = new Uint8Array(Math.min(BUFFER_BYTES, size));
     let length = 0;
     for (let read = -1; read !== 0 && length < size; length += read) {
-      read = fs.readSync(file, buffer, 0, Math.min(BUFFER_BYTES, size - length), length);
+      read = fs.readSync(file, buffer, 0, Math.min(buffer.length, size - length), length);
       bytes.set(buffer.subarray(0, read), length);
     }
     return bytes.subarray(0, length);
   } finally {
     fs.closeSync(file);
   }
-}
-
-/** A SharedArrayBuffer, which worker threads get without a copy but WebCrypto refuses, or an ArrayBuffer. */
-export type Memory = "shared" | "own";
-
-/** The memory for a file: the second thread needs the proving key too. */
-export function memoryOf(kind: ArtifactKind): Memory {
-  return kind === "zkey" ? "shared" : "own";
 }
 
 /** The system's code of an error, such as ENOENT. */

@@ -4,7 +4,7 @@ import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { type Downloaded, download, missing, tooLarge } from "./download.ts";
 import type { ArtifactKind } from "./lock.ts";
-import { codeOf, isMissing, memoryOf, readWhole, syncFileSystem } from "./node-files.ts";
+import { codeOf, isMissing, readWhole, syncFileSystem } from "./node-files.ts";
 import { sha256 } from "./sha256.ts";
 import { readServedFiles, type ServedFiles } from "./sizes.ts";
 
@@ -71,7 +71,7 @@ export function folderSource(folder: string): ArtifactSource {
       try {
         const { size } = fs.statSync(file);
         if (size > asked.maxBytes) throw tooLarge(file, asked.maxBytes, size);
-        const bytes = readWhole(fs, file, size, memoryOf(asked.kind));
+        const bytes = readWhole(fs, file, size);
         return { bytes, sha256: await sha256(bytes) };
       } catch (error) {
         if (error instanceof SottoError) throw error;

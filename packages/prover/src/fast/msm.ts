@@ -58,7 +58,7 @@ export function multiply(kernel: Kernel, degree: Degree, task: Task): Term[] {
 export function sumBytes(scalars: number): number {
   const bits = digitBits(scalars);
   const windows = windowsOf(bits);
-  const entries = Math.max(GROUP_DIGITS, scalars);
+  const entries = Math.min(Math.max(GROUP_DIGITS, scalars), windows * scalars);
   // The buckets, as many of smaller weights, and the first round of a group's additions.
   const points = windows * 2 ** bits + entries / 2;
   return points * pointBytes(1) + MAX_STEPS * scratchBytes(1) + (entries + windows * scalars) * ENTRY_BYTES;
