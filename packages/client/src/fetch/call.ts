@@ -9,7 +9,7 @@ export interface Call {
   /** Without fragment. */
   readonly url: URL;
   readonly signal: AbortSignal | undefined;
-  /** Hash of method, URL and body: equal requests have the same fingerprint. */
+  /** Hash of method, URL and body: equal requests have the same fingerprint. Of a form, its entries are hashed. */
   readonly fingerprint: string;
   /** Whether the request already has a proof or a prepaid token. */
   readonly carriesPayment: boolean;
@@ -48,7 +48,7 @@ export async function captureCall(
   const { method, credentials, cache, integrity, keepalive, redirect, referrerPolicy } = request;
   const { duplex: _, body: __, ...given } = init as RequestInit & { duplex?: string };
   const common = { ...given, method, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
-  const text = `${method} ${url.href} ${body === undefined ? "" : hashText(body)}`;
+  const text = `${method} ${url.href} ${body === undefined ? "" : await bodyHash(body, request.headers)}`;
   return {
     method,
     url,
@@ -68,6 +68,26 @@ export async function captureCall(
       });
     },
   };
+}
+
+/**
+ * Equal for equal bodies. The platform draws a new boundary each time it serializes a form, so the bytes of a form differ
+ * from those of the same form sent again; its entries do not.
+ */
+async function bodyHash(body: Uint8Array<ArrayBuffer>, headers: Headers): Promise<string> {
+  const type = headers.get("content-type") ?? "";
+  if (!/^multipart\/form-data\s*;/i.test(type)) return hashText(body);
+  const form = await new Response(body, { headers: { "content-type": type } }).formData().catch(() => undefined);
+  // Not a form in spite of its type: the caller made these bytes, and makes the same ones again.
+  if (form === undefined) return hashText(body);
+  const entries: string[][] = [];
+  for (const [name, value] of form)
+    entries.push(
+      typeof value === "string"
+        ? [name, value]
+        : [name, value.name, value.type, hashText(new Uint8Array(await value.arrayBuffer()))],
+    );
+  return hashText(JSON.stringify(entries));
 }
 
 async function bodyOf(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
