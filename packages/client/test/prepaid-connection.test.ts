@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createRaw } from "node:net";
 import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { checkPrepaidOptions } from "../src/fetch/prepaid-options.ts";
@@ -53,6 +53,23 @@ describe("a connection for prepaid packs", () => {
     expect((await send(`${url}/empty`)).status).to.equal(204);
     const moved = await send(`${url}/moved`, { redirect: "follow" });
     expect([moved.status, moved.headers.get("location")]).to.deep.equal([302, "/"]);
+  });
+
+  it("fails like fetch if the server answers with a status outside 200 to 599", async () => {
+    const lines = ["000 Zero", "101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x", "600 Odd", "999 Odd"];
+    const raw = createRaw((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.once("data", (data) => {
+        const index = Number(/ \/(\d)/.exec(data.toString())![1]);
+        socket.end(`HTTP/1.1 ${lines[index] ?? "599 Last"}\r\ncontent-length: 0\r\n\r\n`);
+      });
+    });
+    await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
+    const at = `http://127.0.0.1:${(raw.address() as AddressInfo).port}`;
+    for (const index of lines.keys())
+      expect(await anyRejection(send(`${at}/${index}`)), lines[index]!).to.be.instanceOf(TypeError);
+    expect((await send(`${at}/9`)).status, "the control").to.equal(599);
+    await new Promise((resolve) => raw.close(resolve));
   });
 
   it("fails like fetch if nothing listens, and ends with the signal", async () => {

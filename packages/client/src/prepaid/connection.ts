@@ -46,9 +46,22 @@ function sendOnce({ request }: Requests, url: URL, init: RequestInit): Promise<R
       url,
       // `agent: false` makes a connection for this request alone.
       { method, headers: { accept: "*/*", "user-agent": "node", ...headers }, agent: false, signal },
-      (answer) => resolve(toResponse(answer)),
+      (answer) => {
+        // An exception in this callback would end the process.
+        try {
+          resolve(toResponse(answer));
+        } catch (cause) {
+          answer.destroy();
+          reject(new TypeError("fetch failed", { cause }));
+        }
+      },
     );
     sent.once("error", (cause) => reject(signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause })));
+    // Node reports an answer with status 101 as this event, and leaves the connection to its listener.
+    sent.once("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new TypeError("fetch failed", { cause: new Error("the server switched protocols, status 101") }));
+    });
     sent.end(bytes);
   });
 }
@@ -62,6 +75,7 @@ function toBytes(body: BodyInit): Uint8Array {
 /** Statuses whose responses have no body. */
 const EMPTY = [204, 205, 304];
 
+/** @throws RangeError if the server answered with a status that a Response cannot have, such as 999 */
 function toResponse(answer: IncomingMessage): Response {
   const headers = new Headers();
   const { rawHeaders, statusCode: status = 0 } = answer;

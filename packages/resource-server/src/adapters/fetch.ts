@@ -48,8 +48,8 @@ export function additions(response: Response, headers: Readonly<Record<string, s
 }
 
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
-  // A Response of status 0 or 101 cannot be constructed.
-  if (response.status < 200) return response;
+  // A Response of status 0 or 101 cannot be constructed, nor one of 600 and more, which a foreign server can answer.
+  if (response.status < 200 || response.status > 599) return response;
   // The headers of a Response from fetch() are immutable.
   const changed = new Response(response.body, response);
   for (const [name, value] of additions(response, headers)) changed.headers.set(name, value);
