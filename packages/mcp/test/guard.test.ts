@@ -22,6 +22,9 @@ describe("the network guard", () => {
       "::ffff:127.0.0.1",
       "::ffff:a00:1",
       "64:ff9b::a00:1",
+      "64:ff9b::",
+      "64:FF9B:0::169.254.169.254",
+      "64:ff9b:1::101:101",
       "2002:7f00:1::",
       "fc00::1",
       "fe80::1",
@@ -29,7 +32,14 @@ describe("the network guard", () => {
       "not an address",
     ])
       expect(isPrivateAddress(address), address).to.equal(true);
-    for (const address of ["1.1.1.1", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1"])
+    for (const address of [
+      "1.1.1.1",
+      "100.63.255.255",
+      "172.32.0.1",
+      "2606:4700::1111",
+      "::ffff:1.1.1.1",
+      "64:ff9b::101:101",
+    ])
       expect(isPrivateAddress(address), address).to.equal(false);
   });
 

@@ -22,7 +22,6 @@ const PRIVATE: readonly (readonly [address: string, prefix: number, family: "ipv
   ["203.0.113.0", 24, "ipv4"],
   ["224.0.0.0", 3, "ipv4"],
   ["::", 96, "ipv6"],
-  ["64:ff9b::", 96, "ipv6"],
   ["64:ff9b:1::", 48, "ipv6"],
   ["100::", 64, "ipv6"],
   ["2001::", 23, "ipv6"],
@@ -37,9 +36,13 @@ const PRIVATE: readonly (readonly [address: string, prefix: number, family: "ipv
 ];
 
 const blocked = new BlockList();
-for (const [address, prefix, family] of PRIVATE) blocked.addSubnet(address, prefix, family);
+for (const [address, prefix, family] of PRIVATE) {
+  blocked.addSubnet(address, prefix, family);
+  // Networks without IPv4 reach IPv4 hosts by NAT64, at addresses that end with the host's own (RFC 6052).
+  if (family === "ipv4") blocked.addSubnet(`64:ff9b::${address}`, 96 + prefix, "ipv6");
+}
 
-/** Whether an IP address is not on the public internet. IPv4 addresses mapped into IPv6 count as IPv4. */
+/** Whether an IP address is not on the public internet. IPv4 addresses mapped into IPv6, or translated by NAT64, count as IPv4. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   return family === 0 || blocked.check(address, family === 4 ? "ipv4" : "ipv6");

@@ -25,9 +25,15 @@ const PRIVATE_IPV4 = [
   ...["192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"],
   ...["224.0.0.0/4", "240.0.0.0/4"],
 ];
-/** The public part of IPv6. */
-const PUBLIC_IPV6 = "2000::/3";
-const RESERVED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+/** The public part of IPv6, and NAT64's addresses of IPv4 hosts, which end with the host's own (RFC 6052). */
+const PUBLIC_IPV6 = ["2000::/3", "64:ff9b::/96"];
+const RESERVED_IPV6 = [
+  ...["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
+  ...PRIVATE_IPV4.map((network) => {
+    const [address, bits] = network.split("/");
+    return `64:ff9b::${address}/${96 + Number(bits)}`;
+  }),
+];
 
 function networks(list: readonly string[], family: "ipv4" | "ipv6"): BlockList {
   const found = new BlockList();
@@ -39,7 +45,7 @@ function networks(list: readonly string[], family: "ipv4" | "ipv6"): BlockList {
 }
 
 const privateIpv4 = networks(PRIVATE_IPV4, "ipv4");
-const publicIpv6 = networks([PUBLIC_IPV6], "ipv6");
+const publicIpv6 = networks(PUBLIC_IPV6, "ipv6");
 const reservedIpv6 = networks(RESERVED_IPV6, "ipv6");
 
 export function isPublicAddress(address: string): boolean {

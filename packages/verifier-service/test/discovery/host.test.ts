@@ -86,10 +86,19 @@ describe("asking a host", () => {
         "198.18.0.1",
       ],
       ...["224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "fe80::1", "fc00::1"],
-      ...["ff02::1", "2001:db8::1", "2002:7f00:1::", "64:ff9b::7f00:1", "2001::1", "localhost", ""],
+      ...[
+        "ff02::1",
+        "2001:db8::1",
+        "2002:7f00:1::",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::808:808",
+        "2001::1",
+        "localhost",
+        "",
+      ],
     ];
     for (const address of no) expect(isPublicAddress(address), address).to.equal(false);
-    for (const address of ["8.8.8.8", "172.32.0.1", "2606:4700::1111"])
+    for (const address of ["8.8.8.8", "172.32.0.1", "2606:4700::1111", "64:ff9b::808:808", "64:ff9b:0::8.8.8.8"])
       expect(isPublicAddress(address), address).to.equal(true);
   });
 
