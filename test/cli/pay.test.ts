@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
@@ -63,6 +63,26 @@ describe("sotto: paying", function () {
       state: "settled",
       transaction: answer.payment!.transaction,
     });
+  });
+
+  it("sends the bytes of a file or of standard input as they are", async () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x0d, 0x0a, 0xc3]);
+    const file = payer.path("bytes");
+    writeFileSync(file, bytes);
+    const received: Buffer[] = [];
+    const { url, close } = await listen(async (request, response) => {
+      const body: Buffer[] = [];
+      for await (const chunk of request) body.push(chunk as Buffer);
+      received.push(Buffer.concat(body));
+      response.end();
+    });
+    try {
+      for (const [data, input] of [[`@${file}`], ["@-", bytes], ["text"]] as const)
+        expect((await payer.run(["request", url, "-d", data, "--max", "1"], input ? { input } : {})).code).to.equal(0);
+    } finally {
+      await close();
+    }
+    expect(received).to.deep.equal([bytes, bytes, Buffer.from("text")]);
   });
 
   it("pays nothing for a free resource, and writes to a file with mode 0600", async () => {

@@ -26,7 +26,7 @@ export interface Ended {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   /** Called with each piece of output, including standard error. */
   readonly watch?: (text: string) => void;
   /** The signal that the program sends itself as soon as its output matches. */

@@ -9,7 +9,7 @@ import { toUrl } from "../frame/arguments.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { printable, toJson } from "../frame/output.ts";
 import { type Config, readConfig } from "../home/config.ts";
-import { readInput, readText } from "../home/files.ts";
+import { readBytes, readInputBytes } from "../home/files.ts";
 import { PAYING, type Paid, paidFields, parseLimits, payingFetch } from "../paying.ts";
 import { type Session, withWallet } from "../session.ts";
 
@@ -68,9 +68,13 @@ export const request: Command = {
   },
 };
 
-async function readBody({ streams }: Context, data: string | undefined): Promise<string | undefined> {
+/** Bytes of a file or of standard input, as they are: decoding them as text would change every byte that is not UTF-8. */
+async function readBody(
+  { streams }: Context,
+  data: string | undefined,
+): Promise<string | Buffer<ArrayBuffer> | undefined> {
   if (data === undefined || !data.startsWith("@")) return data;
-  return data === "@-" ? readInput(streams.stdin) : readText(data.slice(1));
+  return data === "@-" ? readInputBytes(streams.stdin) : readBytes(data.slice(1));
 }
 
 async function perform(context: Context, address: string, init: RequestInit): Promise<undefined> {

@@ -22,12 +22,17 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */
 export function readText(path: string, maxBytes = MAX_FILE_BYTES): string {
+  return readBytes(path, maxBytes).toString("utf8");
+}
+
+/** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */
+export function readBytes(path: string, maxBytes = MAX_FILE_BYTES): Buffer<ArrayBuffer> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
     if (fstatSync(descriptor).size > maxBytes)
       throw new CliError("FILE_UNREADABLE", `${path} is larger than ${maxBytes} bytes`);
-    return readFileSync(descriptor, "utf8");
+    return readFileSync(descriptor);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw new CliError("FILE_UNREADABLE", `cannot read ${path}: ${codeOf(cause)}`, {}, { cause });
@@ -36,8 +41,13 @@ export function readText(path: string, maxBytes = MAX_FILE_BYTES): string {
   }
 }
 
-/** Reads standard input to its end. @throws CliError FILE_UNREADABLE if it is too large */
+/** Reads standard input to its end, as text. @throws CliError FILE_UNREADABLE if it is too large */
 export async function readInput(stdin: Input, maxBytes = MAX_FILE_BYTES): Promise<string> {
+  return (await readInputBytes(stdin, maxBytes)).toString("utf8");
+}
+
+/** Reads standard input to its end. @throws CliError FILE_UNREADABLE if it is too large */
+export async function readInputBytes(stdin: Input, maxBytes = MAX_FILE_BYTES): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin) {
@@ -46,7 +56,7 @@ export async function readInput(stdin: Input, maxBytes = MAX_FILE_BYTES): Promis
     if (size > maxBytes) throw new CliError("FILE_UNREADABLE", `standard input is larger than ${maxBytes} bytes`);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /**
