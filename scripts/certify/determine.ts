@@ -84,8 +84,16 @@ export class Determined {
   /** Where the argument stopped, in the order of the constraints. */
   get blocked(): Blocked[] {
     return [...this.#blocked.values()]
-      .filter(({ wire }) => this.#known[wire] === 0)
+      .filter((blocked) => this.#isBlocked(blocked))
       .sort((a, b) => a.constraint - b.constraint);
+  }
+
+  /**
+   * Whether the wire of an entry is still the only open one of its constraint. An entry from a trial of #giveResults
+   * stays after #unmark has opened another wire.
+   */
+  #isBlocked({ constraint, wire }: Blocked): boolean {
+    return this.#open[constraint] === 1 && this.#known[wire] === 0;
   }
 
   #mark(root: number): void {
@@ -198,14 +206,15 @@ export class Determined {
     for (const wire of wires) this.#mark(wire);
   }
 
-  /** F G = 0 and F Y = L determine a wire of G and L: if F is 0, then L is; otherwise G is. */
+  /**
+   * F G = 0 and F Y = L determine a wire of G and L: if F is 0, then L is; otherwise G is. The wire is the only open one of
+   * F G, so both assignments have the same F.
+   */
   #tryBlocked(): boolean {
     let changed = false;
-    for (const { constraint, wire } of this.#blocked.values()) {
-      if (this.#known[wire] === 1) {
-        this.#blocked.delete(constraint);
-        continue;
-      }
+    for (const blocked of this.#blocked.values()) {
+      if (!this.#isBlocked(blocked)) continue;
+      const { constraint, wire } = blocked;
       const other = this.#caseOther(constraint, wire);
       if (other === undefined) continue;
       this.steps.push({ rule: "case", zero: constraint, other, wire });

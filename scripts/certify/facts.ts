@@ -60,9 +60,14 @@ export class Facts {
     return this.#nonzero.get(lineOf(form));
   }
 
-  scan(): void {
+  /** Finds the facts that need one constraint each. They hold over any prime field. */
+  scanConstraints(): void {
     const { constraints } = this.#system.system;
     for (let i = 0; i < constraints; i++) this.#scanConstraint(i);
+  }
+
+  scan(): void {
+    this.scanConstraints();
     this.#scanWindows(undefined);
     this.#scanCurves();
     this.#scanBabyChecks();

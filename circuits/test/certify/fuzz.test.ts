@@ -1,0 +1,201 @@
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { Random } from "../model/random.ts";
+import { SMALL, smallFieldRules } from "./small-field.ts";
+import { type Side, systemOf } from "./system.ts";
+
+type Constraint = readonly [Side, Side, Side];
+
+/** Wires 1 to `given` are private inputs, the next `results` are public inputs, and the others are signals. */
+interface Circuit {
+  readonly given: number;
+  readonly results: number;
+  readonly wires: number;
+  readonly constraints: readonly Constraint[];
+}
+
+/** Wires besides the constant 1, at most: 3,125 assignments. */
+const MAX_WIRES = 5;
+const SYSTEMS = fuzzSize(6_000, 300_000);
+const rules = await smallFieldRules();
+
+const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, i) => first + i);
+
+/** What the first checker says about a circuit over the small field. */
+function check({ given, results, wires, constraints }: Circuit) {
+  const normalized = new rules.Normalized(systemOf(wires, given + results, constraints));
+  const facts = new rules.Facts(normalized);
+  facts.scanConstraints();
+  const determined = new rules.Determined(normalized, facts, range(1, given), range(1 + given, results));
+  return {
+    normalized,
+    facts,
+    determined,
+    given: [...range(1, given), ...determined.givenPublic],
+    known: range(1, wires - 1).filter((wire) => determined.isDetermined(wire)),
+  };
+}
+
+const evaluate = (side: readonly (readonly [wire: number, coefficient: number])[], values: Uint8Array): number =>
+  side.reduce((sum, [wire, coefficient]) => sum + coefficient * (values[wire] as number), 0);
+
+/** All assignments over the small field that satisfy the constraints, by brute force. */
+function solutions({ wires, constraints }: Circuit): Uint8Array[] {
+  const sides = constraints.map((constraint) =>
+    constraint.map((side) => Object.entries(side).map(([wire, value]) => [Number(wire), Number(value)] as const)),
+  );
+  const found: Uint8Array[] = [];
+  const values = new Uint8Array(wires);
+  values[0] = 1;
+  for (let number = 0; number < SMALL ** (wires - 1); number++) {
+    for (let wire = 1, rest = number; wire < wires; wire++, rest = Math.floor(rest / SMALL))
+      values[wire] = rest % SMALL;
+    const holds = sides.every(
+      ([a, b, c]) => (evaluate(a!, values) * evaluate(b!, values) - evaluate(c!, values)) % SMALL === 0,
+    );
+    if (holds) found.push(values.slice());
+  }
+  return found;
+}
+
+/** The wires of `claimed` that have two values although the wires of `given` have the same. */
+function free(all: readonly Uint8Array[], given: readonly number[], claimed: readonly number[]): number[] {
+  const first = new Map<string, Uint8Array>();
+  const wrong = new Set<number>();
+  for (const values of all) {
+    const key = given.map((wire) => values[wire]).join();
+    const other = first.get(key);
+    if (other === undefined) first.set(key, values);
+    else for (const wire of claimed) if (values[wire] !== other[wire]) wrong.add(wire);
+  }
+  return [...wrong];
+}
+
+/** A random circuit: patterns that the rules look for, with random wires and coefficients, and constraints of no pattern. */
+function randomCircuit(random: Random): Circuit {
+  const below = (limit: number) => Number(random.below(BigInt(limit)));
+  const unit = () => BigInt(1 + below(SMALL - 1));
+  const [results, signals] = [1 + below(3), 1 + below(2)];
+  const given = below(MAX_WIRES + 1 - results - signals);
+  const inputs = given + results;
+  const wires = 1 + inputs + signals;
+  const any = () => 1 + below(wires - 1);
+  const input = () => 1 + below(inputs);
+  const signal = () => 1 + inputs + below(signals);
+  const form = (terms: number, wire = any): Side => ({
+    ...(below(3) === 0 ? { 0: unit() } : {}),
+    ...Object.fromEntries(range(0, terms).map(() => [wire(), unit()])),
+  });
+  const some = () => form(1 + below(2));
+  const bit = (wire: number): Constraint => [{ [wire]: 1n }, { [wire]: 1n, 0: BigInt(SMALL - 1) }, {}];
+  const square = (root: number, of = any()): Constraint => [{ [root]: 1n }, { [root]: unit() }, { [of]: unit() }];
+  const patterns: (() => Constraint[])[] = [
+    () => [[{}, {}, form(2 + below(2))]],
+    () => [[some(), some(), below(3) === 0 ? {} : some()]],
+    () => [[some(), some(), { 0: unit() }]],
+    () => [square(any())],
+    // F G = 0 and F Y = H, where G and H contain a wire, which may also be a square root.
+    () => {
+      const [wire, condition] = [signal(), input()];
+      const factor = { [condition]: 1n };
+      const pair: Constraint[] = [
+        [factor, { ...form(1, input), [wire]: unit() }, {}],
+        [factor, { [any()]: unit() }, { ...form(1, input), [wire]: unit() }],
+      ];
+      return below(2) === 0 ? pair : [...pair, square(wire, below(2) === 0 ? condition : any())];
+    },
+    // Two bits whose sums differ, or do not.
+    () => {
+      const [low, high] = [signal(), signal()];
+      return [bit(low), bit(high), [{}, {}, { [input()]: unit(), [low]: 1n, [high]: unit() }]];
+    },
+    // Two flags, at most one of which is set, or not.
+    () => {
+      const [place, one, two] = [input(), signal(), signal()];
+      const flag = (wire: number): Constraint => [{ [wire]: 1n }, { [place]: 1n, 0: unit() }, {}];
+      return [flag(one), flag(two), [{}, {}, { [input()]: unit(), [one]: unit(), [two]: unit() }]];
+    },
+    // Two equations in two wires.
+    () => {
+      const [first, second] = [signal(), signal()];
+      return range(0, 2).map((): Constraint => [{}, {}, { ...form(1, input), [first]: unit(), [second]: unit() }]);
+    },
+  ];
+  const chosen = range(0, 1 + below(3)).flatMap(() => (patterns[below(patterns.length)] as () => Constraint[])());
+  return { given, results, wires, constraints: chosen };
+}
+
+/** p1 (w - a) = 0, p1 Y = w - p2 and w w = p1, for the inputs a, Y and the public p1, p2. */
+const TWO_WITNESSES: Circuit = {
+  given: 2,
+  results: 2,
+  wires: 6,
+  constraints: [
+    [{ 3: 1n }, { 5: 1n, 1: 4n }, {}],
+    [{ 3: 1n }, { 2: 1n }, { 5: 1n, 4: 4n }],
+    [{ 5: 1n }, { 5: 1n }, { 3: 1n }],
+  ],
+};
+
+/** p1 p3 = w - p2, p1 (w - p3) = 0 and w w = p3, for the public p1, p2, p3. */
+const TWO_WITNESSES_PUBLIC: Circuit = {
+  given: 0,
+  results: 3,
+  wires: 5,
+  constraints: [
+    [{ 1: 1n }, { 3: 1n }, { 4: 1n, 2: 4n }],
+    [{ 1: 1n }, { 4: 1n, 3: 4n }, {}],
+    [{ 4: 1n }, { 4: 1n }, { 3: 1n }],
+  ],
+};
+
+describe("rules of the certificate over a field of 5, against all assignments", function () {
+  slow(this, "each of some thousand systems is solved by brute force");
+
+  it("claim no wire that has two values in random systems", () => {
+    const random = new Random(27);
+    const used = new Map<string, number>();
+    for (let i = 0; i < SYSTEMS; i++) {
+      const circuit = randomCircuit(random);
+      const { normalized, facts, determined, given, known } = check(circuit);
+      const all = solutions(circuit);
+      const shown = () =>
+        `system ${i}: ${JSON.stringify(circuit, (_, value) => (typeof value === "bigint" ? Number(value) : value))}`;
+      expect(free(all, given, known), shown()).to.deep.equal([]);
+      for (const wire of facts.booleans)
+        expect(
+          all.every((values) => (values[wire] as number) < 2),
+          shown(),
+        ).to.equal(true);
+      if (normalized.contradictions.length > 0) expect(all, shown()).to.deep.equal([]);
+      for (const { rule } of determined.steps) used.set(rule, (used.get(rule) ?? 0) + 1);
+    }
+    // Systems on which no rule worked would show nothing.
+    for (const rule of ["linear", "bits", "one_hot", "case", "system"])
+      expect(used.get(rule), rule).to.be.above(SYSTEMS / 500);
+  });
+
+  // A trial of a public input must leave nothing behind: the first constraint determines w only if p1 is known.
+  for (const { name, circuit, missing } of [
+    { name: "inputs a and Y, public p1 and p2", circuit: TWO_WITNESSES, missing: 3 },
+    { name: "public p1, p2 and p3", circuit: TWO_WITNESSES_PUBLIC, missing: 3 },
+  ])
+    it(`give every public input of a circuit that has two witnesses for fewer: ${name}`, () => {
+      const { given, known } = check(circuit);
+      const inputs = range(1, circuit.wires - 2);
+      expect(given).to.deep.equal(inputs);
+      expect(known).to.deep.equal([...inputs, circuit.wires - 1]);
+      const fewer = inputs.filter((wire) => wire !== missing);
+      expect(free(solutions(circuit), fewer, known)).to.deep.equal([missing, circuit.wires - 1]);
+    });
+
+  it("call a public input a result if the others determine it (control)", () => {
+    const [zero, quotient] = TWO_WITNESSES.constraints as [Constraint, Constraint];
+    const circuit = { ...TWO_WITNESSES, constraints: [zero, quotient, [{}, {}, { 1: 1n, 2: 1n, 3: 4n }] as const] };
+    const { given, known } = check(circuit);
+    expect(given).to.deep.equal([1, 2, 4]);
+    expect(known).to.deep.equal([1, 2, 3, 4, 5]);
+    expect(free(solutions(circuit), given, known)).to.deep.equal([]);
+  });
+});

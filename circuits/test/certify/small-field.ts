@@ -1,0 +1,40 @@
+import { registerHooks } from "node:module";
+import { P } from "../kit/field.ts";
+
+/** The prime of the small field: every assignment of a few wires can be tried. */
+export const SMALL = 5;
+
+const SUFFIX = `?field=${SMALL}`;
+/** Constants of Baby Jubjub, which is a curve over the large field only. */
+const LARGE_ONLY = "/curve.ts";
+
+/**
+ * The first checker's rules over the field of 5. The modules are those of scripts/certify, loaded a second time with
+ * another prime in field.ts.
+ */
+export async function smallFieldRules() {
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      const inherits = context.parentURL?.endsWith(SUFFIX) === true && !found.url.endsWith(LARGE_ONLY);
+      return inherits ? { ...found, url: found.url + SUFFIX } : found;
+    },
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.endsWith(`/field.ts${SUFFIX}`)) return loaded;
+      const source = String(loaded.source);
+      if (!source.includes(`${P}n`)) throw new Error("field.ts does not contain the prime");
+      return { ...loaded, source: source.replace(`${P}n`, `${SMALL}n`) };
+    },
+  });
+  const load = <Module>(name: string): Promise<Module> =>
+    import(new URL(`../../../scripts/certify/${name}.ts${SUFFIX}`, import.meta.url).href);
+  try {
+    const { Normalized } = await load<typeof import("../../../scripts/certify/normalize.ts")>("normalize");
+    const { Facts } = await load<typeof import("../../../scripts/certify/facts.ts")>("facts");
+    const { Determined } = await load<typeof import("../../../scripts/certify/determine.ts")>("determine");
+    return { Normalized, Facts, Determined };
+  } finally {
+    hooks.deregister();
+  }
+}
