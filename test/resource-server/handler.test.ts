@@ -1,5 +1,6 @@
 // A fetch handler behind a paywall.
 
+import { type AddressInfo, createServer } from "node:net";
 import type { Payment } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { slow } from "@sotto/test-kit/slow";
@@ -33,6 +34,44 @@ describe("a paywall around a handler", function () {
     const failure = await handler(new Request("http://anywhere/")).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(RangeError);
     expect(paywall.outcomes).to.deep.equal([500]);
+  });
+
+  it("sends a status that no Response can have as a 502, with the paywall's headers", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.once("data", (data) => {
+        const status = / \/(\d+)/.exec(data.toString())![1];
+        socket.end(`HTTP/1.1 ${status} Odd\r\nx-odd: yes\r\ncontent-length: 4\r\n\r\nbody`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const handler = withPayment(
+        (request) => fetch(`http://127.0.0.1:${port}${new URL(request.url).pathname}`),
+        paywall,
+      );
+      for (const [status, sent] of [
+        [600, 502],
+        [999, 502],
+        [599, 599],
+        [404, 404],
+      ] as const) {
+        const { headers, ...response } = await handler(new Request(`http://anywhere/${status}`)).then(
+          async (answer) => ({
+            status: answer.status,
+            headers: answer.headers,
+            body: await answer.text(),
+          }),
+        );
+        expect(response).to.deep.equal({ status: sent, body: "body" });
+        expect([headers.get("vary"), headers.get("x-odd")]).to.deep.equal(["X-Payment-Proof", "yes"]);
+      }
+      // The payment is released as after any failure, and reported once.
+      expect(paywall.outcomes).to.deep.equal([600, 999, 599, 404]);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   it("handles an immutable response", async () => {

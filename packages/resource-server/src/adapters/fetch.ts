@@ -48,10 +48,13 @@ export function additions(response: Response, headers: Readonly<Record<string, s
 }
 
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
-  // A Response of status 0 or 101 cannot be constructed, nor one of 600 and more, which a foreign server can answer.
-  if (response.status < 200 || response.status > 599) return response;
+  // A Response of status 0 or 101 cannot be constructed.
+  if (response.status < 200) return response;
+  const { body, status, statusText, headers: given } = response;
+  // Nor one of 600 or more, which fetch() can return: another server's invalid answer is a 502, and like it a failure.
+  const sent = status > 599 ? { status: 502, headers: given } : { status, statusText, headers: given };
   // The headers of a Response from fetch() are immutable.
-  const changed = new Response(response.body, response);
+  const changed = new Response(body, sent);
   for (const [name, value] of additions(response, headers)) changed.headers.set(name, value);
   return changed;
 }
