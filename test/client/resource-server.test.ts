@@ -56,6 +56,35 @@ describe("paying fetch against a real resource server", function () {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
+  it("pays once for the same form, with and without a key, if a proxy refused the proof at first", async () => {
+    const wallet = await payerWith(world, [60_000n, 60_000n, 60_000n]);
+    let refusing = false;
+    const throughProxy: typeof fetch = async (input, init) =>
+      refusing && new Headers(init?.headers).has("x-payment-proof")
+        ? new Response("too many requests", { status: 429 })
+        : fetch(input, init);
+    const pay = wrapFetch(throughProxy, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
+    // A new object each time, which is serialized with a new boundary.
+    const post = (text: string, sotto: PayingInit["sotto"] = {}) => {
+      const body = new FormData();
+      body.append("text", text);
+      body.append("file", new Blob(["bytes"], { type: "text/plain" }), "a.txt");
+      return pay(`${url}/form`, { method: "POST", body, sotto });
+    };
+    const before = await received();
+    for (const sotto of [{}, { key: "form 1" }]) {
+      const paid = await received();
+      refusing = true;
+      expect((await post("same", sotto)).status).to.equal(429);
+      refusing = false;
+      expect((await post("same", sotto)).status).to.equal(200);
+      expect(await received()).to.equal(paid + PRICE);
+    }
+    // The control: another form is another purchase.
+    expect((await post("other")).status).to.equal(200);
+    expect(await received()).to.equal(before + 3n * PRICE);
+  });
+
   it("splits one note for parallel requests if configured", async () => {
     const wallet = await payerWith(world, [400_000n]);
     const split = { notes: 4, amount: 20_000n };

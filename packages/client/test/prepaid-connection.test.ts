@@ -66,10 +66,13 @@ describe("a connection for prepaid packs", () => {
     });
     await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
     const at = `http://127.0.0.1:${(raw.address() as AddressInfo).port}`;
-    for (const index of lines.keys())
-      expect(await anyRejection(send(`${at}/${index}`)), lines[index]!).to.be.instanceOf(TypeError);
-    expect((await send(`${at}/9`)).status, "the control").to.equal(599);
-    await new Promise((resolve) => raw.close(resolve));
+    try {
+      for (const index of lines.keys())
+        expect(await anyRejection(send(`${at}/${index}`)), lines[index]!).to.be.instanceOf(TypeError);
+      expect((await send(`${at}/9`)).status, "the control").to.equal(599);
+    } finally {
+      raw.close();
+    }
   });
 
   it("fails like fetch if nothing listens, and ends with the signal", async () => {
