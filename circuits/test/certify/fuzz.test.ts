@@ -72,7 +72,7 @@ function free(all: readonly Uint8Array[], given: readonly number[], claimed: rea
   return [...wrong];
 }
 
-/** A random circuit: patterns that the rules look for, with random wires and coefficients, and constraints of no pattern. */
+/** A random circuit: some constraints match what a rule looks for, others match nothing. Wires and coefficients are random. */
 function randomCircuit(random: Random): Circuit {
   const below = (limit: number) => Number(random.below(BigInt(limit)));
   const unit = () => BigInt(1 + below(SMALL - 1));

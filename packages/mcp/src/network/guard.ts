@@ -42,7 +42,7 @@ for (const [address, prefix, family] of PRIVATE) {
   if (family === "ipv4") blocked.addSubnet(`64:ff9b::${address}`, 96 + prefix, "ipv6");
 }
 
-/** Whether an IP address is not on the public internet. IPv4 addresses mapped into IPv6, or translated by NAT64, count as IPv4. */
+/** Whether an IP address is not on the public internet. IPv6 addresses that contain an IPv4 address count as that address. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   return family === 0 || blocked.check(address, family === 4 ? "ipv4" : "ipv6");
