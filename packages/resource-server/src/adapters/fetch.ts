@@ -50,11 +50,10 @@ export function additions(response: Response, headers: Readonly<Record<string, s
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
   // A Response of status 0 or 101 cannot be constructed.
   if (response.status < 200) return response;
-  const { body, status, statusText, headers: given } = response;
   // Nor one of 600 or more, which fetch() can return: another server's invalid answer is a 502, and like it a failure.
-  const sent = status > 599 ? { status: 502, headers: given } : { status, statusText, headers: given };
-  // The headers of a Response from fetch() are immutable.
-  const changed = new Response(body, sent);
+  // The headers of a Response from fetch() are immutable; those of Hono's Response, made from such a one, are too.
+  const init = response.status > 599 ? { status: 502, headers: new Headers(response.headers) } : response;
+  const changed = new Response(response.body, init);
   for (const [name, value] of additions(response, headers)) changed.headers.set(name, value);
   return changed;
 }
