@@ -89,8 +89,8 @@ export class Determined {
   }
 
   /**
-   * Whether the wire of an entry is still the only open one of its constraint. #unmark opens wires again after a trial
-   * of #giveResults, but keeps the entries that the trial added.
+   * Whether the wire of an entry is still the only open one of its constraint. An entry from a trial of #giveResults
+   * stays after #unmark has opened another wire.
    */
   #isBlocked({ constraint, wire }: Blocked): boolean {
     return this.#open[constraint] === 1 && this.#known[wire] === 0;

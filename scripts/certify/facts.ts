@@ -60,7 +60,7 @@ export class Facts {
     return this.#nonzero.get(lineOf(form));
   }
 
-  /** Finds the facts that follow from a single constraint. They hold over any prime field. */
+  /** Finds the facts that need one constraint each. They hold over any prime field. */
   scanConstraints(): void {
     const { constraints } = this.#system.system;
     for (let i = 0; i < constraints; i++) this.#scanConstraint(i);

@@ -2,25 +2,12 @@ import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Random } from "../model/random.ts";
-import { SMALL, smallFieldRules } from "./small-field.ts";
-import { type Side, systemOf } from "./system.ts";
+import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
+import { smallFieldRules } from "./small-field.ts";
+import { systemOf } from "./system.ts";
 
-type Constraint = readonly [Side, Side, Side];
-
-/** Wires 1 to `given` are private inputs, the next `results` are public inputs, and the others are signals. */
-interface Circuit {
-  readonly given: number;
-  readonly results: number;
-  readonly wires: number;
-  readonly constraints: readonly Constraint[];
-}
-
-/** Wires besides the constant 1, at most: 3,125 assignments. */
-const MAX_WIRES = 5;
 const SYSTEMS = fuzzSize(6_000, 300_000);
 const rules = await smallFieldRules();
-
-const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, i) => first + i);
 
 /** What the first checker says about a circuit over the small field. */
 function check({ given, results, wires, constraints }: Circuit) {
@@ -70,60 +57,6 @@ function free(all: readonly Uint8Array[], given: readonly number[], claimed: rea
     else for (const wire of claimed) if (values[wire] !== other[wire]) wrong.add(wire);
   }
   return [...wrong];
-}
-
-/** A random circuit: some constraints match what a rule looks for, others match nothing. Wires and coefficients are random. */
-function randomCircuit(random: Random): Circuit {
-  const below = (limit: number) => Number(random.below(BigInt(limit)));
-  const unit = () => BigInt(1 + below(SMALL - 1));
-  const [results, signals] = [1 + below(3), 1 + below(2)];
-  const given = below(MAX_WIRES + 1 - results - signals);
-  const inputs = given + results;
-  const wires = 1 + inputs + signals;
-  const any = () => 1 + below(wires - 1);
-  const input = () => 1 + below(inputs);
-  const signal = () => 1 + inputs + below(signals);
-  const form = (terms: number, wire = any): Side => ({
-    ...(below(3) === 0 ? { 0: unit() } : {}),
-    ...Object.fromEntries(range(0, terms).map(() => [wire(), unit()])),
-  });
-  const some = () => form(1 + below(2));
-  const bit = (wire: number): Constraint => [{ [wire]: 1n }, { [wire]: 1n, 0: BigInt(SMALL - 1) }, {}];
-  const square = (root: number, of = any()): Constraint => [{ [root]: 1n }, { [root]: unit() }, { [of]: unit() }];
-  const patterns: (() => Constraint[])[] = [
-    () => [[{}, {}, form(2 + below(2))]],
-    () => [[some(), some(), below(3) === 0 ? {} : some()]],
-    () => [[some(), some(), { 0: unit() }]],
-    () => [square(any())],
-    // F G = 0 and F Y = H, where G and H contain a wire, which may also be a square root.
-    () => {
-      const [wire, condition] = [signal(), input()];
-      const factor = { [condition]: 1n };
-      const pair: Constraint[] = [
-        [factor, { ...form(1, input), [wire]: unit() }, {}],
-        [factor, { [any()]: unit() }, { ...form(1, input), [wire]: unit() }],
-      ];
-      return below(2) === 0 ? pair : [...pair, square(wire, below(2) === 0 ? condition : any())];
-    },
-    // Two bits whose sums differ, or do not.
-    () => {
-      const [low, high] = [signal(), signal()];
-      return [bit(low), bit(high), [{}, {}, { [input()]: unit(), [low]: 1n, [high]: unit() }]];
-    },
-    // Two flags, at most one of which is set, or not.
-    () => {
-      const [place, one, two] = [input(), signal(), signal()];
-      const flag = (wire: number): Constraint => [{ [wire]: 1n }, { [place]: 1n, 0: unit() }, {}];
-      return [flag(one), flag(two), [{}, {}, { [input()]: unit(), [one]: unit(), [two]: unit() }]];
-    },
-    // Two equations in two wires.
-    () => {
-      const [first, second] = [signal(), signal()];
-      return range(0, 2).map((): Constraint => [{}, {}, { ...form(1, input), [first]: unit(), [second]: unit() }]);
-    },
-  ];
-  const chosen = range(0, 1 + below(3)).flatMap(() => (patterns[below(patterns.length)] as () => Constraint[])());
-  return { given, results, wires, constraints: chosen };
 }
 
 /** p1 (w - a) = 0, p1 Y = w - p2 and w w = p1, for the inputs a, Y and the public p1, p2. */

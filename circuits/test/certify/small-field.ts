@@ -1,8 +1,6 @@
 import { registerHooks } from "node:module";
 import { P } from "../kit/field.ts";
-
-/** The prime of the small field: every assignment of a few wires can be tried. */
-export const SMALL = 5;
+import { SMALL } from "./random-circuit.ts";
 
 const SUFFIX = `?field=${SMALL}`;
 /** Constants of Baby Jubjub, which is a curve over the large field only. */
