@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { replay, replayBridge } from "../../circuits/test/certify/replay.ts";
+import { parseR1cs } from "../../circuits/test/kit/r1cs.ts";
 import { readSources } from "../../circuits/test/kit/sources.ts";
 import { readTags } from "../../circuits/test/kit/tags.ts";
 import { readCircuitTable } from "../circuits/circuits-json.ts";
@@ -43,6 +45,16 @@ export interface Certificate {
   lemmas: Record<string, number>;
   /** Constraints that determine nothing but refuse assignments. */
   asserting: Record<string, number>;
+}
+
+/** What a certificate is made from. */
+export interface CircuitFiles {
+  readonly name: string;
+  /** The .r1cs file that the theorem is about. */
+  readonly shipped: Buffer;
+  /** The same circuit without simplification. */
+  readonly plain: { readonly r1cs: Buffer; readonly sym: string };
+  readonly places: Places;
 }
 
 export interface Result {
@@ -106,23 +118,46 @@ const count = <Key extends string>(keys: Iterable<Key>): Record<string, number> 
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
+/** Reasons why the second checker, which shares no code with the first one, does not follow a proof. */
+export function recheck(proof: Proof, shippedFile: Buffer, plainFile: Buffer): string[] {
+  const [shipped, plain] = [parseR1cs(shippedFile, "the shipped file"), parseR1cs(plainFile, "the source's file")];
+  const claimed = new Set(proof.plain.terms);
+  for (const wire of proof.bridge.map) claimed.add(wire);
+  for (const wire of [...proof.free, ...proof.unused]) claimed.delete(wire);
+  try {
+    const left = replay(plain, proof).filter((wire) => claimed.has(wire)).length;
+    const missing = replayBridge(shipped, plain).length;
+    return [
+      ...(left === 0 ? [] : [`the second checker leaves ${left} wires undetermined that the first one determines`]),
+      ...(missing === 0
+        ? []
+        : [`the second checker does not derive ${missing} constraints of the source from the shipped file`]),
+    ];
+  } catch (error) {
+    return [`the second checker refuses the proof: ${(error as Error).message}`];
+  }
+}
+
 /**
- * Proves what can be proven about a shipped r1cs.
+ * Proves what can be proven about a shipped r1cs. Both checkers must agree before anything is said about it.
  * @param results names of public signals that must come out determined
  */
-export function certifyFiles(
-  name: string,
-  shippedFile: Buffer,
-  plain: { r1cs: Buffer; sym: string },
-  places: Places,
-  results: readonly string[] = [],
-): Result {
+export function certifyFiles(files: CircuitFiles, results: readonly string[] = []): Result {
+  const result = proveFiles(files, results);
+  const { proof } = result;
+  // Nothing is claimed about a circuit that has problems.
+  if (proof.problems.length === 0) proof.problems.push(...recheck(proof, files.shipped, files.plain.r1cs));
+  return result;
+}
+
+/** The first checker's part of `certifyFiles`. */
+export function proveFiles({ name, shipped, plain, places }: CircuitFiles, results: readonly string[]): Result {
   const names = readNames(plain.sym);
   // Wire i of a circuit compiled with --O0 has the label i.
   const withheld = [...names]
     .filter(([, signal]) => results.includes(signal.replace(/^main\./, "")))
     .map(([wire]) => wire);
-  const proof = prove(shippedFile, plain.r1cs, withheld);
+  const proof = prove(shipped, plain.r1cs, withheld);
   const explanation = new Explanation(proof, names, places);
   const nameOf = placeNames();
   const publics = Array.from({ length: proof.plain.publicInputs }, (_, i) => 1 + proof.plain.outputs + i);
@@ -133,7 +168,7 @@ export function certifyFiles(
     proof.problems.push(`${short(wire)} was determined by the other inputs, and is in no constraint now`);
   const certificate: Certificate = {
     circuit: name,
-    r1cs: sha256(shippedFile),
+    r1cs: sha256(shipped),
     constraints: proof.shipped.constraints,
     wires: proof.shipped.wires,
     given: publics.filter((wire) => isGiven.has(wire)).map(short),
@@ -157,24 +192,28 @@ export function committedResults(name: CircuitName): string[] {
   return existsSync(path) ? ((JSON.parse(readFileSync(path, "utf8")) as Partial<Certificate>).results ?? []) : [];
 }
 
-/**
- * Certifies one of the project's circuits as it is built.
- * @param results public signals that must come out determined @throws CommandError R1CS_MISSING, CIRCOM_FAILED
- */
-export async function certifyCircuit(name: CircuitName, results = committedResults(name)): Promise<Result> {
+/** The files of one of the project's circuits as it is built. @throws CommandError R1CS_MISSING, CIRCOM_FAILED */
+export async function circuitFiles(name: CircuitName): Promise<CircuitFiles> {
   const { r1cs } = artifactPaths(name);
   if (!existsSync(r1cs))
     throw new CommandError("R1CS_MISSING", `${relative(root, r1cs)} is missing: run npm run circuits:build`);
   const source = join(circuitsFolder, `${name}.circom`);
   const libraries = [circomLibraryFolder()];
   const plain = await compilePlain(source, join(buildFolder, "certify"), libraries);
-  const result = certifyFiles(
+  return {
     name,
-    readFileSync(r1cs),
-    { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
-    placesOf(source, libraries),
-    results,
-  );
+    shipped: readFileSync(r1cs),
+    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
+    places: placesOf(source, libraries),
+  };
+}
+
+/**
+ * Certifies one of the project's circuits as it is built.
+ * @param results public signals that must come out determined @throws CommandError R1CS_MISSING, CIRCOM_FAILED
+ */
+export async function certifyCircuit(name: CircuitName, results = committedResults(name)): Promise<Result> {
+  const result = certifyFiles(await circuitFiles(name), results);
   checkInputs(name, result);
   return result;
 }

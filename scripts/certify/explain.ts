@@ -120,8 +120,13 @@ export class Explanation {
         fix: "constrain the factor's signals so that a lemma applies (range, curve equation, sign), or constrain the signal itself",
       };
     }
-    if (uses.length === 0)
-      return { why: "no constraint contains it", fix: hint ? "use <== instead of <--, or add a ===" : "constrain it" };
+    if (uses.length === 0) {
+      // Constraints between it and one other signal are gone from the normalized system.
+      const why = this.#proof.plain.terms.includes(wire)
+        ? "its constraints only compare it with a signal that is free"
+        : "no constraint contains it";
+      return { why, fix: hint ? "use <== instead of <--, or add a ===" : "constrain it" };
+    }
     const open = uses.filter((use) =>
       constraintWires(this.#proof.plain, use).some((other) => other !== wire && !determined.isDetermined(other)),
     );

@@ -56,6 +56,9 @@ async function report(path: string, folders: readonly string[]): Promise<void> {
     const result = await certifyPath(source, libraries, scratch);
     console.log(`${path}: ${verdict(result)}`);
     for (const line of problemLines(result)) console.log(line);
+    // "certified" means that the inputs determine every wire. Some public inputs may themselves follow from the others.
+    if (result.certificate.results.length > 0)
+      console.log(`  public inputs that the others determine: ${result.certificate.results.join(", ")}`);
     if (result.certificate.unused.length > 0)
       console.log(`  inputs in no constraint: ${result.certificate.unused.join(", ")}`);
     if (verdict(result) !== "certified") process.exitCode = 1;
@@ -70,8 +73,12 @@ export async function certifyPath(source: string, libraries: readonly string[], 
   await circom(source, [...libraries.flatMap((folder) => ["-l", folder]), "-o", scratch, "--O2", "--r1cs"]);
   const shipped = readFileSync(join(scratch, `${name}.r1cs`));
   const plain = await compilePlain(source, join(scratch, "plain"), libraries);
-  const files = { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") };
-  return certifyFiles(name, shipped, files, placesOf(source, libraries));
+  return certifyFiles({
+    name,
+    shipped,
+    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
+    places: placesOf(source, libraries),
+  });
 }
 
 function readArguments() {

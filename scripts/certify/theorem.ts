@@ -72,7 +72,8 @@ export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly
   for (let wire = 0; wire <= plain.outputs + plain.publicInputs; wire++)
     if (bridged.map[wire] !== wire && problems.length === 0)
       problems.push(`public signal ${wire} is another one in the source`);
-  const unused = unusedInputs(normalized, inputs);
+  const outputs = Array.from({ length: plain.outputs }, (_, i) => 1 + i);
+  const unused = unusedInputs(normalized, inputs, outputs);
   // An input that circom eliminated is a linear expression in the shipped wires.
   const chosen = new Set(bridged.chosen);
   if (inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
@@ -93,13 +94,14 @@ export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly
 
 export const isProven = ({ free, problems }: Proof): boolean => free.length === 0 && problems.length === 0;
 
-/** Inputs in no constraint, apart from those that only rename them. */
-function unusedInputs(normalized: Normalized, inputs: readonly number[]): number[] {
+/** Inputs in no constraint, apart from those that only rename them. An output that renames an input depends on it. */
+function unusedInputs(normalized: Normalized, inputs: readonly number[], outputs: readonly number[]): number[] {
+  const renamed = new Set(outputs.map((wire) => normalized.root(wire)));
   const sharing = new Map<number, number>();
   for (const wire of inputs) sharing.set(normalized.root(wire), (sharing.get(normalized.root(wire)) ?? 0) + 1);
   return inputs.filter((wire) => {
     const root = normalized.root(wire);
-    return root !== 0 && normalized.uses(root).length === 0 && sharing.get(root) === 1;
+    return root !== 0 && normalized.uses(root).length === 0 && sharing.get(root) === 1 && !renamed.has(root);
   });
 }
 

@@ -4,7 +4,8 @@ import { certifyFiles, problemLines } from "../../../scripts/certify/certify.ts"
 import { Places } from "../../../scripts/certify/locate.ts";
 import { prove } from "../../../scripts/certify/theorem.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { compile } from "../kit/compile.ts";
+import { type BuildFiles, compile } from "../kit/compile.ts";
+import { squareRoot } from "../kit/field.ts";
 import { sources } from "../kit/gadget.ts";
 
 // Circuits with known kinds of mistakes, written anew, and the same circuits
@@ -94,6 +95,13 @@ const wide = (checked: boolean) => `${HEAD}
 include "circomlib/circuits/bitify.circom";
 component main = Num2Bits(${checked ? 253 : 254});`;
 
+/** The certificate of a circuit that is shipped without simplification. */
+function certifyPlain(name: string, files: BuildFiles, results?: readonly string[]) {
+  const r1cs = readFileSync(files.r1cs);
+  const plain = { r1cs, sym: readFileSync(files.sym, "utf8") };
+  return certifyFiles({ name, shipped: r1cs, plain, places: new Places([], String) }, results);
+}
+
 /** How many wires are free. */
 async function freeWires(text: string): Promise<number> {
   const build = await compile(sources, text, "plain", "constraints");
@@ -125,9 +133,7 @@ component main {public [result]} = Square();`;
 
   const certify = async (checked: boolean) => {
     const { files } = await compile(sources, square(checked), "plain", "constraints");
-    const r1cs = readFileSync(files.r1cs);
-    const plain = { r1cs, sym: readFileSync(files.sym, "utf8") };
-    return certifyFiles("square", r1cs, plain, new Places([], String), ["result"]);
+    return certifyPlain("square", files, ["result"]);
   };
 
   it("must follow from the other inputs", async () => {
@@ -140,5 +146,37 @@ component main {public [result]} = Square();`;
       "result was determined by the other inputs, and is in no constraint now",
     ]);
     expect(result.certificate).to.deep.include({ results: [], unused: ["result"] });
+  });
+});
+
+describe("certificates: inputs in no constraint", () => {
+  const main = `${HEAD}
+template Renamed() {
+    signal input a;
+    signal input b;
+    signal input c;
+    signal output outA;
+    signal output outB;
+    outA <== 2 * a + 1;
+    signal x <== b;
+    outB <== x;
+    signal y <== c;
+}
+component main = Renamed();`;
+
+  it("are those on which no output depends, also if an output only renames an input", async () => {
+    const { files } = await compile(sources, main, "plain", "constraints");
+    const result = certifyPlain("renamed", files);
+    expect(problemLines(result)).to.deep.equal([]);
+    expect(result.certificate.unused).to.deep.equal(["c"]);
+  });
+});
+
+describe("circomlib's BabyDbl", () => {
+  it("is determined for all inputs: its denominators 1 + d x^2 y^2 and 1 - d x^2 y^2 have no root", () => {
+    const d = 168696n;
+    expect(squareRoot(d)).to.equal(undefined);
+    expect(squareRoot(-d)).to.equal(undefined);
+    expect(squareRoot(168700n), "a is a square (control)").not.to.equal(undefined);
   });
 });

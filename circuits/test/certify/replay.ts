@@ -1,7 +1,7 @@
 // A second checker of certificates. It shares no code with scripts/certify: it reads the r1cs with the tests' own reader,
 // takes the list of steps as data, and checks each step at random points or with plain sums of terms. Curve points come
 // from @noble/curves. It throws an Error that names the first step it cannot follow.
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import type { Proof } from "../../../scripts/certify/theorem.ts";
 import { inverse, mod, P } from "../kit/field.ts";
 import { type R1cs, sidesOf } from "../kit/r1cs.ts";
@@ -36,7 +36,19 @@ interface PointFact {
 const A = 168698n;
 const [EDWARDS_A, EDWARDS_D] = [168700n, 168696n];
 const CONSTANT = 0;
-const random = () => mod(BigInt(`0x${randomBytes(48).toString("hex")}`));
+/** Bytes of a random element: its distance from uniform is below 2^-128. */
+const ELEMENT_BYTES = 48;
+const pool = Buffer.alloc(1024 * ELEMENT_BYTES);
+let taken = pool.length;
+function random(): bigint {
+  if (taken === pool.length) {
+    randomFillSync(pool);
+    taken = 0;
+  }
+  const bytes = pool.subarray(taken, taken + ELEMENT_BYTES);
+  taken += ELEMENT_BYTES;
+  return mod(BigInt(`0x${bytes.toString("hex")}`));
+}
 const ONE: Form = { constant: 1n, wires: [], coefficients: [] };
 const wireForm = (wire: number): Form => ({ constant: 0n, wires: [wire], coefficients: [1n] });
 
@@ -678,25 +690,26 @@ class Replay {
       case "linear": {
         const sides = this.#expand(step.by);
         const { wire } = step;
+        const linear = this.#linear(sides);
+        if (linear !== undefined) {
+          // Terms of two sides may cancel, so only their sum counts.
+          need(linear.has(wire) && onlyUnknown(linear, wire), "another unknown wire");
+          known.add(wire);
+          return;
+        }
         need(
           sides.every((side) => onlyUnknown(side, wire)),
           "another unknown wire",
         );
         const [a, b, c] = sides.map((side) => side.get(wire) ?? 0n) as [bigint, bigint, bigint];
         need(a === 0n || b === 0n, "quadratic in the wire");
-        const values = this.#points.values.map((at) => {
-          const value = (terms: Terms) =>
-            [...terms].reduce((total, [key, k]) => total + k * (key === CONSTANT ? 1n : (at[key] as bigint)), 0n);
-          return mod(a * value(sides[1]) + b * value(sides[0]) - c);
-        });
-        if (step.nonzero < 0) {
-          const linear = this.#linear(sides);
-          need(
-            values.every((value) => value !== 0n && value === values[0]),
-            "the factor is not a nonzero constant",
-          );
-          need(linear === undefined ? a === 0n && b === 0n : linear.has(wire), "the factor is not a constant");
-        } else {
+        if (step.nonzero < 0) need(a === 0n && b === 0n && c !== 0n, "the factor is not a nonzero constant");
+        else {
+          const values = this.#points.values.map((at) => {
+            const value = (terms: Terms) =>
+              [...terms].reduce((total, [key, k]) => total + k * (key === CONSTANT ? 1n : (at[key] as bigint)), 0n);
+            return mod(a * value(sides[1]) + b * value(sides[0]) - c);
+          });
           const forms = this.#nonzero.get(step.nonzero) ?? [];
           need(
             forms.some((form) => Points.proportional(values, this.#points.at(form))),
@@ -848,7 +861,26 @@ interface Row {
   rest: [bigint, bigint];
 }
 
-const sidesOfAll = (r1cs: R1cs): Sides[] => Array.from({ length: r1cs.constraints }, (_, i) => sidesOf(r1cs, i));
+const expanded = new WeakMap<R1cs, Sides[]>();
+
+/** A, B and C of all constraints. Equal coefficients are one object, because a large circuit has a million terms. */
+function sidesOfAll(r1cs: R1cs): Sides[] {
+  const coefficients = new Map<bigint, bigint>();
+  const all =
+    expanded.get(r1cs) ??
+    Array.from({ length: r1cs.constraints }, (_, i) => {
+      const sides = sidesOf(r1cs, i);
+      for (const side of sides)
+        for (const term of side) {
+          const known = coefficients.get(term[1]);
+          if (known === undefined) coefficients.set(term[1], term[1]);
+          else term[1] = known;
+        }
+      return sides;
+    });
+  expanded.set(r1cs, all);
+  return all;
+}
 const isOpen = (values: Values, side: Side) => side.some(([wire]) => values[wire] === undefined);
 const evaluate = (values: Values, side: Side) =>
   mod(
@@ -908,25 +940,36 @@ function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallbac
   }
 }
 
+/** The only wire of a constraint without a value; undefined if there is none, or more than one. */
+function onlyOpen(values: Values, sides: Sides): number | undefined {
+  let open: number | undefined;
+  for (const side of sides)
+    for (const [wire] of side) {
+      if (values[wire] !== undefined || wire === open) continue;
+      if (open !== undefined) return undefined;
+      open = wire;
+    }
+  return open;
+}
+
 /** Extends values at two points to all wires, through constraints that are linear in the wires that are left. */
 function spread(sides: readonly Sides[], wires: number, all: readonly [Values, Values], fallback: () => bigint): void {
   const [values] = all;
+  let left = sides;
   for (;;) {
     // One pass in each direction finds most wires that a single constraint gives.
     for (let found = true; found; ) {
       found = false;
-      for (const direction of [1, -1])
-        for (let i = direction > 0 ? 0 : sides.length - 1; i >= 0 && i < sides.length; i += direction) {
-          const constraint = sides[i] as Sides;
-          if (!constraint.some((side) => isOpen(values, side))) continue;
-          const row = rowOf(constraint, all);
-          if (row?.terms.size !== 1) continue;
+      left = left.toReversed().filter((constraint) => {
+        const row = onlyOpen(values, constraint) === undefined ? undefined : rowOf(constraint, all);
+        if (row?.terms.size === 1) {
           solveRows([row], all, fallback);
           found = true;
         }
+        return constraint.some((side) => isOpen(values, side));
+      });
     }
-    const rows = sides
-      .filter((constraint) => constraint.some((side) => isOpen(values, side)))
+    const rows = left
       .map((constraint) => rowOf(constraint, all))
       .filter((row) => row !== undefined && row.terms.size > 0) as Row[];
     if (rows.length === 0) break;
@@ -937,7 +980,8 @@ function spread(sides: readonly Sides[], wires: number, all: readonly [Values, V
 
 /**
  * Whether every solution of the shipped system extends to one of the plain system: values at two random points, extended
- * through the constraints. Returns the constraints for which this is not shown.
+ * through the constraints. Returns the constraints for which this is not shown. Throws an Error if the wires do not
+ * correspond.
  */
 export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
   const [ourSides, theirSides] = [sidesOfAll(shipped), sidesOfAll(plain)];
@@ -951,32 +995,49 @@ export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
   for (const values of ours) for (let wire = 1; wire < shipped.wires; wire++) values[wire] ??= random();
   const theirs = empty(plain.wires);
   const byLabel = new Map([...plain.wireLabels].map((label, wire) => [label, wire]));
-  for (const [wire, label] of shipped.wireLabels.entries())
-    for (const i of [0, 1] as const) theirs[i][byLabel.get(label) as number] = ours[i][wire];
+  for (const [wire, label] of shipped.wireLabels.entries()) {
+    const target = byLabel.get(label);
+    need(
+      target !== undefined && (wire === 0 || theirs[0][target] === undefined),
+      `wire ${wire} is no signal of its own`,
+    );
+    for (const i of [0, 1] as const) theirs[i][target] = ours[i][wire];
+  }
   spread(theirSides, plain.wires, theirs, () => 0n);
-  const residuals = (sides: Sides, all: readonly [Values, Values]) =>
+  const residuals = (all: readonly [Values, Values]) => (sides: Sides) =>
     all.map((values) => {
       const [a, b, c] = sides.map((side) => evaluate(values, side)) as [bigint, bigint, bigint];
       return mod(a * b - c);
     }) as [bigint, bigint];
-  const ratio = ([first, second]: readonly [bigint, bigint]) => mod(first * inverse(second));
-  const known = new Set<bigint>();
-  for (const sides of ourSides) {
-    const pair = residuals(sides, ours);
-    if (!pair.includes(0n)) known.add(ratio(pair));
-  }
-  return theirSides.flatMap((sides, i) => {
-    const pair = residuals(sides, theirs);
-    if (pair.every((value) => value === 0n)) return [];
-    return pair.includes(0n) || !known.has(ratio(pair)) ? [i] : [];
+  const known = new Set(ratios(ourSides.map(residuals(ours))));
+  known.delete(undefined);
+  const pairs = theirSides.map(residuals(theirs));
+  return ratios(pairs).flatMap((ratio, i) => {
+    const isZero = (pairs[i] as [bigint, bigint]).every((value) => value === 0n);
+    return isZero || (ratio !== undefined && known.has(ratio)) ? [] : [i];
   });
+}
+
+/** first / second of each pair, with one inversion for all of them; undefined if one of the two is 0. */
+function ratios(pairs: readonly (readonly [bigint, bigint])[]): (bigint | undefined)[] {
+  const usable = [...pairs.keys()].filter((i) => !(pairs[i] as readonly [bigint, bigint]).includes(0n));
+  const products = [1n];
+  for (const i of usable) products.push(mod((products.at(-1) as bigint) * (pairs[i] as readonly [bigint, bigint])[1]));
+  const found: (bigint | undefined)[] = new Array(pairs.length).fill(undefined);
+  let inverted = inverse(products.at(-1) as bigint);
+  for (const [place, i] of [...usable.entries()].reverse()) {
+    const [first, second] = pairs[i] as readonly [bigint, bigint];
+    found[i] = mod(first * mod(inverted * (products[place] as bigint)));
+    inverted = mod(inverted * second);
+  }
+  return found;
 }
 
 /**
  * Replays a proof about the plain system and returns the wires it leaves undetermined. Throws an Error at the first step
  * that does not follow.
  */
-export function replay(plain: R1cs, proof: Proof): number[] {
+export function replay(plain: R1cs, proof: Pick<Proof, "normalized" | "facts" | "determined">): number[] {
   const checker = new Replay(plain, proof.normalized.substitutions, proof.facts.steps);
   const privates = Array.from(
     { length: plain.privateInputs },

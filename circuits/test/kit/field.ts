@@ -14,10 +14,14 @@ export function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** Throws RangeError at 0, which has no inverse. */
+/** Throws RangeError at 0, which has no inverse. Extended Euclid: in each step, a = k value modulo P and b = m value. */
 export function inverse(value: bigint): bigint {
-  if (mod(value) === 0n) throw new RangeError("0 has no inverse");
-  return power(value, P - 2n);
+  let [a, k, b, m] = [mod(value), 1n, P, 0n];
+  if (a === 0n) throw new RangeError("0 has no inverse");
+  // Most coefficients are 1 or -1, each its own inverse.
+  if (a === 1n || a === P - 1n) return a;
+  for (; a !== 1n; [a, k, b, m] = [b % a, m - (b / a) * k, a, k]);
+  return mod(k);
 }
 
 export const divide = (a: bigint, b: bigint): bigint => mod(a * inverse(b));

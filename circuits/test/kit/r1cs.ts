@@ -37,11 +37,14 @@ function sections(file: Buffer): Map<number, Buffer> {
   return found;
 }
 
-export function readR1cs(path: string): R1cs {
-  const parts = sections(readFileSync(path));
+export const readR1cs = (path: string): R1cs => parseR1cs(readFileSync(path), path);
+
+/** @param name what an error calls the file */
+export function parseR1cs(file: Buffer, name: string): R1cs {
+  const parts = sections(file);
   const [header, body, map] = [parts.get(1), parts.get(2), parts.get(3)];
-  if (!header || !body || !map) throw new Error(`${path} lacks a section`);
-  if (header.readUInt32LE(0) !== FIELD_BYTES || readField(header, 4) !== P) throw new Error(`${path}: another field`);
+  if (!header || !body || !map) throw new Error(`${name} lacks a section`);
+  if (header.readUInt32LE(0) !== FIELD_BYTES || readField(header, 4) !== P) throw new Error(`${name}: another field`);
   const count = (index: number) => header.readUInt32LE(36 + 4 * index);
   const constraints = header.readUInt32LE(36 + 24);
   const offsets = new Uint32Array(constraints + 1);
