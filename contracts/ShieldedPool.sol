@@ -11,6 +11,7 @@ import {IShieldedPool} from "./interfaces/IShieldedPool.sol";
 import {INoteAppendVerifier, IPaymentVerifier, IWithdrawalVerifier} from "./interfaces/IVerifier.sol";
 import {BatchVerifier} from "./libraries/BatchVerifier.sol";
 import {FIELD_MODULUS} from "./libraries/Bn254.sol";
+import {Bn254Guard} from "./libraries/Bn254Guard.sol";
 import {ChosenPayments} from "./libraries/ChosenPayments.sol";
 import {CircuitConstants as Circuit} from "./libraries/CircuitConstants.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
@@ -21,7 +22,7 @@ import {WithdrawalStatement} from "./libraries/WithdrawalStatement.sol";
 /// @notice IShieldedPool describes each function, event and error. The contract has no owner, no admin and no upgrade:
 /// it stays as it was deployed.
 /// @dev This file holds deposits, payments and withdrawals; NoteTree.sol holds the tree and the queue in front of it.
-contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
+contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
     /// @dev Poseidon3(1, 2, 3). The constructor compares it with the hasher's result, because nobody could spend notes

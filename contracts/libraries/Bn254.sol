@@ -9,7 +9,8 @@ uint256 constant BASE_MODULUS = 218882428718392752222464057452572750886963111572
 
 /// @title The BN254 precompiles
 /// @notice No function reverts. Each returns whether its precompile succeeded: it fails for a coordinate that is not
-/// canonical and for a point off the curve or outside the subgroup.
+/// canonical and for a point off the curve or outside the subgroup. On a chain without the precompiles a call succeeds and
+/// returns nothing: Bn254Guard keeps contracts off such a chain, and pairingIsOne is false there.
 library Bn254 {
     /// @dev A running sum of points. It starts at (0, 0), the point at infinity.
     struct Sum {
@@ -68,7 +69,7 @@ library Bn254 {
     function pairingIsOne(uint256[] memory pairs) internal view returns (bool result) {
         assembly ("memory-safe") {
             let ok := staticcall(gas(), 0x08, add(pairs, 0x20), mul(mload(pairs), 0x20), 0x00, 0x20)
-            result := and(ok, eq(mload(0x00), 1))
+            result := and(and(ok, eq(returndatasize(), 0x20)), eq(mload(0x00), 1))
         }
     }
 }

@@ -3,11 +3,12 @@
 pragma solidity 0.8.37;
 
 import {INoteAppendVerifier} from "../interfaces/IVerifier.sol";
+import {Bn254Guard} from "../libraries/Bn254Guard.sol";
 import {DevelopmentKeysGuard} from "../libraries/DevelopmentKeysGuard.sol";
 
 /// @title Groth16 verifier of the note_append circuit
 /// @notice Key set: development.
-contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
+contract NoteAppendVerifier is INoteAppendVerifier, Bn254Guard, DevelopmentKeysGuard {
     /// @dev Order of the groups: every public signal is below it.
     uint256 private constant R = 21888242871839275222246405745257275088548364400416034343698204186575808495617;
 
@@ -49,19 +50,19 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
     /// @inheritdoc INoteAppendVerifier
     /// @dev Checks e(A, B) . e(alpha, -beta) . e(IC(signals), -gamma) . e(C, -delta) = 1. The signs are in the
     /// constants, so that the proof's words go to the precompile as they came: it refuses a coordinate that is not
-    /// canonical, a point off its curve and a B outside the subgroup.
+    /// canonical, a point off its curve and a B outside the subgroup. A call to an address without code succeeds and
+    /// returns nothing, so only one returned word that is 1 counts.
     ///
     /// The pairing's input, four pairs of six words, starts at 0x00. It overwrites the memory that Solidity reserves,
     /// which is safe because the assembly ends the call. The sum over the signals stays at 0x180. Until gamma and delta
     /// are written, 0x1c0 contains the product to add, and 0x200 the point and the signal to multiply.
     function verifyNoteAppend(uint256[8] calldata proof, uint256[3] calldata signals) external view returns (bool) {
         assembly {
-            let ok := 1
             mstore(0x180, IC0_X)
             mstore(0x1a0, IC0_Y)
-            let signal
-            signal := calldataload(signals)
-            ok := and(ok, lt(signal, R))
+
+            let signal := calldataload(signals)
+            let ok := lt(signal, R)
             mstore(0x200, IC1_X)
             mstore(0x220, IC1_Y)
             mstore(0x240, signal)
@@ -110,7 +111,7 @@ contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
             mstore(0x2e0, MINUS_DELTA_Y0)
 
             ok := and(ok, staticcall(gas(), 0x08, 0x00, 0x300, 0x00, 0x20))
-            mstore(0x00, and(ok, mload(0x00)))
+            mstore(0x00, and(and(ok, eq(returndatasize(), 0x20)), eq(mload(0x00), 1)))
             return(0x00, 0x20)
         }
     }

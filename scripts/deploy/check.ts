@@ -6,6 +6,7 @@ import hre from "hardhat";
 import { CommandError } from "../lib/command.ts";
 import { hasSameBlockNumbers } from "./block-numbers.ts";
 import { contractNames, isCompiled } from "./bytecode.ts";
+import { missingPrecompiles } from "./precompiles.ts";
 import { poolArguments } from "./verification.ts";
 
 const POOL = [
@@ -77,6 +78,8 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
       ? "the same in contracts"
       : "different in contracts",
   );
+  const missing = await missingPrecompiles((...request) => provider.send(...request));
+  compare("missing BN254 precompiles", "none", missing.length === 0 ? "none" : missing.join(", "));
   const names = contractNames(manifest.set);
   const codes = new Map<string, string>();
   for (const name of DEPLOYMENT_CONTRACTS) {

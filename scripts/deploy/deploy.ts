@@ -19,7 +19,7 @@ import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
 import { deployResumably } from "./lost-transactions.ts";
 import { journalOf } from "./manifest-paths.ts";
-import { assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
+import { assertPrecompiles, assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
 
 export interface DeployOptions {
   /** Name of the deployment, its journal and its manifest. */
@@ -59,6 +59,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
   await assertSameBlockNumbers(connection);
+  await assertPrecompiles(connection);
   const warning = given === undefined ? undefined : await checkToken(connection, given);
   if (warning !== undefined) report?.(warning);
   report?.(`deploying on chain ${chainId} from ${account}, which has ${balance} ETH`);

@@ -6,6 +6,7 @@ import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
 import { hasSameBlockNumbers } from "./block-numbers.ts";
+import { missingPrecompiles } from "./precompiles.ts";
 
 /** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
 const SETTING_ERRORS = [7, 28, 30, 50_000];
@@ -60,6 +61,16 @@ export async function assertSameBlockNumbers({ provider }: NetworkConnection): P
   throw new CommandError(
     "CHAIN_UNSUITABLE",
     "contracts on this chain see different block numbers than its nodes report, so notes could not be appended to a pool here",
+  );
+}
+
+/** The verifiers' constructors check this too, but only after gas was spent. @throws CommandError CHAIN_UNSUITABLE */
+export async function assertPrecompiles({ provider }: NetworkConnection): Promise<void> {
+  const missing = await missingPrecompiles((method, params) => provider.request({ method, params }));
+  if (missing.length === 0) return;
+  throw new CommandError(
+    "CHAIN_UNSUITABLE",
+    `this chain has no BN254 precompile at address ${missing.join(", ")} (EIP-196, EIP-197), so contracts here cannot check proofs`,
   );
 }
 

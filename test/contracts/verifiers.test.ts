@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { artifacts } from "hardhat";
 import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { type Connection, connect } from "./support/deploy.ts";
+import { type Connection, connect, poolArguments } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
@@ -43,6 +44,108 @@ function pointOutsideSubgroup(): bigint[] {
     }
   }
 }
+
+/** An address without code, as that of a precompile on a chain that lacks it. */
+const EMPTY = 0x99;
+
+/** Contract code that calls another address instead of a precompile: PUSH1 address, GAS, STATICCALL. */
+function calling(code: string, precompile: number, address: number): string {
+  const call = (to: number) => `60${to.toString(16).padStart(2, "0")}5afa`;
+  expect(code).to.contain(call(precompile));
+  return code.replaceAll(call(precompile), call(address));
+}
+
+/** Code that returns a word `times` times: PUSH1 value, PUSH0, MSTORE, PUSH1 value, PUSH1 32, MSTORE, PUSH1 length, PUSH0, RETURN. */
+const returning = (value: number, times: number): string => {
+  const byte = (number: number) => number.toString(16).padStart(2, "0");
+  return `0x60${byte(value)}5f5260${byte(value)}60205260${byte(32 * times)}5ff3`;
+};
+
+describe("contracts on a chain without the BN254 precompiles", function () {
+  slow(this, "a chain and proofs");
+  let connection: Connection;
+  const artifactOf = (name: string) => artifacts.readArtifact(name);
+
+  before(async () => {
+    connection = await connect();
+  });
+
+  /** Puts code at an address and returns the address. */
+  async function place(code: string, address: string): Promise<string> {
+    await connection.provider.request({ method: "hardhat_setCode", params: [address, code] });
+    return address;
+  }
+
+  for (const [circuit, template] of VERIFIERS) {
+    const name = `${template}Verifier` as "PaymentVerifier";
+    const method = `verify${template}` as "verifyPayment";
+
+    it(`${name} rejects every proof, also one whose first word is odd`, async () => {
+      const { deployedBytecode } = await artifactOf(name);
+      const key = JSON.parse(readFileSync(artifactPaths(circuit).vkey, "utf8")) as VerificationKey;
+      const signals = Array.from({ length: key.nPublic }, (_, index) => BigInt(index + 1));
+      const proof = proveWithTrapdoor(circuit, signals).proof.map(BigInt);
+      const verify = async (code: string, words: readonly bigint[]) => {
+        const contract = await connection.ethers.getContractAt(name, await place(code, `0x${"77".repeat(20)}`));
+        return contract[method](words as never, signals as never);
+      };
+      const forged = proof.map((_, index) => BigInt(index + 1));
+      const without = calling(deployedBytecode, 8, EMPTY);
+      for (const words of [proof, forged, forged.with(0, 1n), forged.with(0, 2n ** 256n - 1n)])
+        expect(await verify(without, words)).to.equal(false);
+      // Another contract in its place counts only if it returns one word that is 1.
+      const other = calling(deployedBytecode, 8, 0x98);
+      for (const [value, times, accepted] of [
+        [1, 1, true],
+        [2, 1, false],
+        [3, 1, false],
+        [1, 2, false],
+        [1, 0, false],
+      ] as const) {
+        await place(returning(value, times), `0x${"98".padStart(40, "0")}`);
+        expect(await verify(other, proof), `${times} times ${value}`).to.equal(accepted);
+      }
+      expect(await verify(deployedBytecode, proof), "with the precompile (control)").to.equal(true);
+      expect(await verify(deployedBytecode, forged)).to.equal(false);
+    });
+  }
+
+  it("the pool's pairing check does not take an earlier word for the result", async () => {
+    const { deployedBytecode } = await artifactOf("PairingCaller");
+    const check = async (code: string, pairs: readonly bigint[]) => {
+      const contract = await connection.ethers.getContractAt(
+        "PairingCaller",
+        await place(code, `0x${"66".repeat(20)}`),
+      );
+      return contract.pairingIsOne([...pairs]);
+    };
+    expect(await check(calling(deployedBytecode, 8, EMPTY), [])).to.equal(false);
+    expect(await check(deployedBytecode, []), "the empty product, with the precompile (control)").to.equal(true);
+    expect(await check(deployedBytecode, [1n, 3n, 0n, 0n, 0n, 0n]), "a point off the curve").to.equal(false);
+  });
+
+  for (const name of ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "ShieldedPool"])
+    it(`${name} is not deployed without one of them, or with another contract in its place`, async () => {
+      const { bytecode, abi } = await artifactOf(name);
+      const token = await (await connection.ethers.deployContract("TestUSDC")).getAddress();
+      const deploy = async (code: string) => {
+        const settings = name === "ShieldedPool" ? [...(await poolArguments(connection, token))] : [];
+        return (await connection.ethers.getContractFactory(abi, code)).deploy(...settings);
+      };
+      const factory = await connection.ethers.getContractFactory(abi, bytecode);
+      for (const precompile of [6, 7, 8]) {
+        const missing = deploy(calling(bytecode, precompile, EMPTY));
+        await expect(missing).to.be.revertedWithCustomError(factory, "Bn254PrecompileMissing").withArgs(precompile);
+        const address = `0x${"97".padStart(40, "0")}`;
+        for (const answer of [returning(0, 1), returning(1, 1), returning(1, 2)]) {
+          await place(answer, address);
+          const replaced = deploy(calling(bytecode, precompile, 0x97));
+          await expect(replaced).to.be.revertedWithCustomError(factory, "Bn254PrecompileMissing").withArgs(precompile);
+        }
+      }
+      expect(await (await deploy(bytecode)).getAddress(), "with all of them (control)").to.match(/^0x/);
+    });
+});
 
 for (const [circuit, template] of VERIFIERS) {
   const name = `${template}Verifier` as "PaymentVerifier";

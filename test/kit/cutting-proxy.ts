@@ -3,6 +3,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
+/** An address without code. */
+const EMPTY = 0x99;
+/** The recipient of a call in a JSON-RPC request. */
+const recipient = (address: number): string => `"to":"0x${address.toString(16).padStart(40, "0")}"`;
+
 export class CuttingProxy {
   /** Transactions to forward before the proxy breaks; the node receives the last one, but its response is lost. */
   left = Number.POSITIVE_INFINITY;
@@ -11,6 +16,8 @@ export class CuttingProxy {
   hold: (() => void) | undefined;
   /** The block number to report as the newest one instead of the node's. */
   blockNumber: string | undefined;
+  /** The precompile that calls do not find: they reach an address without code, as on a chain without it. */
+  withoutPrecompile: number | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -18,7 +25,9 @@ export class CuttingProxy {
     this.#server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString("utf8");
+      const asked = Buffer.concat(chunks).toString("utf8");
+      const hidden = this.withoutPrecompile;
+      const body = hidden === undefined ? asked : asked.replaceAll(recipient(hidden), recipient(EMPTY));
       if (this.left < 0) return void response.socket?.destroy();
       if (this.hold !== undefined && this.sent > 0) return void this.hold();
       const transactions = body.split('"eth_sendRawTransaction"').length - 1;

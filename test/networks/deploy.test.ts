@@ -66,6 +66,11 @@ describe("deploying to a network", function () {
     proxy.blockNumber = "0x12345678";
     expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE");
     proxy.blockNumber = undefined;
+    for (const precompile of [6, 7, 8]) {
+      proxy.withoutPrecompile = precompile;
+      expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE", `precompile at address ${precompile} `);
+    }
+    proxy.withoutPrecompile = undefined;
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
   });
 
@@ -151,6 +156,12 @@ describe("deploying to a network", function () {
     const result = await check(file);
     expectRefused(result, "DEPLOYMENT_DIFFERS", what);
     expect(result.stdout).to.match(new RegExp(`^DIFFERS ${what}`, "m"));
+    for (const precompile of [6, 7, 8]) {
+      proxy.withoutPrecompile = precompile;
+      const elsewhere = await run("deploy/check-main.ts", ["--file", join(folder, `${network}.json`), "--rpc", url]);
+      expectRefused(elsewhere, "DEPLOYMENT_DIFFERS", `missing BN254 precompiles: expected none, found ${precompile}`);
+    }
+    proxy.withoutPrecompile = undefined;
     const missing = `0x${"99".repeat(20)}`;
     const absent = { ...contracts, pool: { ...contracts.pool, address: missing } };
     writeFileSync(file, JSON.stringify({ ...manifest, pool: missing, contracts: absent }));

@@ -48,16 +48,16 @@ describe("artifact sets", function () {
     const source = await renderVerifier("payment", "ceremony/autumn-2026", artifactPaths("payment").zkey);
     expect(source).to.include("Key set: ceremony/autumn-2026.").and.include("circuits/ceremonies/autumn-2026.json");
     expect(source).to.include('from "../../../interfaces/IVerifier.sol"');
-    expect(source).to.include("contract Autumn2026PaymentVerifier is IPaymentVerifier {");
+    expect(source).to.include("contract Autumn2026PaymentVerifier is IPaymentVerifier, Bn254Guard {");
     expect(await renderVerifier("elgamal_range", "ceremony/autumn-2026", artifactPaths("elgamal_range").zkey)).to.equal(
       undefined,
     );
     const development = await renderVerifier("payment", "development", artifactPaths("payment").zkey);
-    expect(development).to.include("is IPaymentVerifier, DevelopmentKeysGuard {");
+    expect(development).to.include("is IPaymentVerifier, Bn254Guard, DevelopmentKeysGuard {");
     // The secrets of a rehearsal's keys are public too.
     const rehearsal = await renderVerifier("payment", "rehearsal/practice", artifactPaths("payment").zkey);
     expect(rehearsal).to.include(
-      "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, DevelopmentKeysGuard {",
+      "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, Bn254Guard, DevelopmentKeysGuard {",
     );
   });
 });

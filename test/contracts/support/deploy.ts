@@ -42,11 +42,15 @@ async function deployLibraries(connection: Connection): Promise<readonly [string
   return addresses as unknown as readonly [string, string, string, string];
 }
 
+/** The arguments of a pool's constructor, whose parts are deployed for it. */
+export async function poolArguments(connection: Connection, token: string) {
+  return [token, ...(await deployLibraries(connection)), SMALLEST_DEPOSIT] as const;
+}
+
 export async function deployPool(connection: Connection, options: DeployOptions = {}): Promise<Deployed> {
   const { ethers } = connection;
   const token = await ethers.deployContract("TestUSDC");
-  const libraries = await deployLibraries(connection);
-  const args = [options.token ?? (await token.getAddress()), ...libraries, SMALLEST_DEPOSIT] as const;
+  const args = await poolArguments(connection, options.token ?? (await token.getAddress()));
   const pool =
     options.ringSize === undefined
       ? await ethers.deployContract("ShieldedPool", [...args])

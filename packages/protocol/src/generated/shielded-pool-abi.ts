@@ -5,6 +5,7 @@ export const shieldedPoolAbi = [
   {"inputs":[{"name":"token_","type":"address"},{"name":"paymentVerifier_","type":"address"},{"name":"withdrawalVerifier_","type":"address"},{"name":"noteAppendVerifier_","type":"address"},{"name":"noteHasher_","type":"address"},{"name":"smallestDeposit_","type":"uint64"}],"stateMutability":"nonpayable","type":"constructor"},
   {"inputs":[{"name":"amount","type":"uint256"},{"name":"smallestDeposit","type":"uint256"}],"name":"AmountTooSmall","type":"error"},
   {"inputs":[{"name":"due","type":"uint256"},{"name":"end","type":"uint256"}],"name":"AppendTooShort","type":"error"},
+  {"inputs":[{"name":"precompile","type":"uint256"}],"name":"Bn254PrecompileMissing","type":"error"},
   {"inputs":[{"name":"index","type":"uint256"},{"name":"expected","type":"uint256"},{"name":"actual","type":"uint256"}],"name":"ContextMismatch","type":"error"},
   {"inputs":[{"name":"fee","type":"uint256"},{"name":"amount","type":"uint256"}],"name":"FeeAboveAmount","type":"error"},
   {"inputs":[],"name":"InvalidAppendProof","type":"error"},

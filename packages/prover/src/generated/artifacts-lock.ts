@@ -8,7 +8,7 @@ export const ARTIFACTS_LOCK = {
       wasm: "70e3f8ab92969b9bc4a09837e04084130b3c7d6f31a30c25bbcb9a6ddc8166ec",
       zkey: "ca04e13a356a05dfe0cae9a0bcc471733143951499fc751cb2988279f68c669e",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
-      verifier: "c16baf0a8fe19347647a37c1061c17166b7df1cc91207e994705cbd5af6cd802",
+      verifier: "e4e42f0aea6938f3b9f970112fbce4de93caddaa62a9371690120eade470c206",
     },
     elgamal_range: {
       r1cs: "14baeddfb14546df6c936ce03ec9411b5728dd490972d0910cc7b80ec5f50fdb",
@@ -21,14 +21,14 @@ export const ARTIFACTS_LOCK = {
       wasm: "60e5d55d10fc77ff869c611506aaa824d0ad4f52df70b0b19f5d8fbfb5beabf2",
       zkey: "9b0bf8cc23b70a34b6f0048d6c9a324c570a12967eb62833c1b56a795fa014ae",
       vkey: "84c51f63078b8bc8976071939df2f987ed84f532d52b998bbb797807203f1a65",
-      verifier: "605ac272e9c2acfe8cf799145c3cac7ae4808c86edcc11abcf277186ab8b9aad",
+      verifier: "937ed224a032ac3d20fa0b0c4fca92f249c7a6478a5ec76338c5295227ef4798",
     },
     note_append: {
       r1cs: "76882e8b2044111b6f549dede6ff265fbe48b9cdd7521cc43e745e3585500cd6",
       wasm: "5cf5de4280f0b29de49f955a3f76dda803662cab157e667a396f4f250b77b952",
       zkey: "50b5957e83426ed5b9cb2ab40ee0b071ec90d8f516cbb44718af831bb6d6b3c7",
       vkey: "4007f05f398bbafabd100fc3b898193550a5cc26a8c147c86bec5d6c1096b918",
-      verifier: "38500fcae3af6690c50fc1c0e37b2ec74a2c04e421b0a298f0d0d2a7ad5ba989",
+      verifier: "d26a3a6100d2770663d1fc262816067a65588031ab5d2b7b22c56fd23f6f53e3",
     },
   },
 } as const;
