@@ -37,6 +37,8 @@ export interface Group {
   /** The sum of 2^position times each point. */
   addUp(terms: readonly Term[]): Point;
   negate(point: Point): Point;
+  /** Whether the point is infinity. */
+  isZero(point: Point): boolean;
   /** @param scalar from 0 to 2^256 - 1 */
   multiply(point: Point, scalar: bigint): Point;
 }
@@ -163,6 +165,9 @@ function createCurve(module: WebAssembly.Module): Curve {
         }
         for (; position > 0; position--) double(result, result);
         return take(result, jacobian);
+      },
+      isZero(point) {
+        return isZero(put(left, point)) === 1;
       },
       negate(point) {
         negate(put(left, point), result);

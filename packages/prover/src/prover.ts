@@ -1,4 +1,4 @@
-import type { Artifacts } from "./artifacts/load.ts";
+import { type Artifacts, provingKeyOf } from "./artifacts/load.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
 import { defaultEngine } from "./engine/fast-engine.ts";
 import { proverError, throwIfAborted, unlessAborted } from "./errors.ts";
@@ -105,7 +105,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
         calculatorOf(circuit, wasm).catch(ignore);
         return wasm;
       }),
-      artifacts.provingKey(circuit).then((zkey) => {
+      provingKeyOf(artifacts, circuit).then((zkey) => {
         engine.warm?.(zkey).catch(ignore);
         return zkey;
       }),

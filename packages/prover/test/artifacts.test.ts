@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
+import { provingKeyOf } from "../src/artifacts/load.ts";
 import {
   ARTIFACT_SETS,
   type Artifacts,
@@ -54,14 +55,27 @@ describe("artifacts", function () {
     }
   });
 
-  it("give the proving key in memory of both threads, too", async () => {
+  it("give the prover the proving key in memory of both threads, and callers only a copy", async () => {
     const artifacts = await loadArtifacts({ folder: build, lock });
-    const [key, bytes] = [await artifacts.provingKey("toy"), await artifacts.bytes("toy", "zkey")];
+    const [key, bytes] = [await provingKeyOf(artifacts, "toy"), await artifacts.bytes("toy", "zkey")];
     assert.ok(key.buffer instanceof SharedArrayBuffer);
+    assert.ok(bytes.buffer instanceof ArrayBuffer);
     assert.deepEqual(Buffer.from(key), Buffer.from(bytes));
-    assert.strictEqual(await artifacts.provingKey("toy"), key);
+    assert.strictEqual(await provingKeyOf(artifacts, "toy"), key);
     assert.strictEqual(await artifacts.bytes("toy", "zkey"), bytes);
-    await expectRejected("CIRCUIT_UNKNOWN", () => artifacts.provingKey("unknown"));
+    await expectRejected("CIRCUIT_UNKNOWN", () => provingKeyOf(artifacts, "unknown"));
+    // No member of what programs get leads to the shared array.
+    const names = [artifacts, Object.getPrototypeOf(artifacts)].flatMap((from) => Object.getOwnPropertyNames(from));
+    assert.sameMembers(names, ["set", "lock", "circuits", "constructor", "bytes", "verificationKey", "clear"]);
+    bytes.fill(0);
+    assert.strictEqual(Buffer.from(key.subarray(0, 4)).toString(), "zkey");
+    const own: Artifacts = {
+      ...artifacts,
+      bytes: async () => bytes,
+      verificationKey: artifacts.verificationKey,
+      clear: () => undefined,
+    };
+    assert.strictEqual(await provingKeyOf(own, "toy"), bytes);
   });
 
   it("are read from the folder of their set if it is not the development set", async () => {

@@ -18,6 +18,7 @@ import { assert } from "chai";
 import "fake-indexeddb/auto";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { diskCache } from "../src/artifacts/disk-cache.ts";
+import { provingKeyOf } from "../src/artifacts/load.ts";
 import {
   type ArtifactCache,
   type ArtifactProgress,
@@ -86,7 +87,7 @@ describe("artifacts from a service", () => {
       await server.close();
       const again = await load({ cache });
       assert.isTrue((await keyOf(again)).equals(KEY));
-      assert.isTrue(Buffer.from(await again.provingKey("toy")).equals(KEY));
+      assert.isTrue(Buffer.from(await provingKeyOf(again, "toy")).equals(KEY));
       assert.deepEqual(server.ranges, [""]);
     });
 

@@ -5,6 +5,7 @@ import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
 import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import { toProofPoints } from "../src/fast/prove.ts";
+import { parseZkey } from "../src/fast/zkey.ts";
 import {
   type Artifacts,
   createProver,
@@ -268,6 +269,43 @@ describe("prepared proofs", function () {
         createProver({ artifacts, engine: broken }).prepare("payment", input, "resourceUrl"),
       );
     }
+  });
+
+  it("are refused if a point of the state is infinity, for which no pairing is defined", async () => {
+    const { G1, G2 } = curve;
+    const [zkey, wasm] = await Promise.all([artifacts.bytes("payment", "zkey"), artifacts.bytes("payment", "wasm")]);
+    const witness = await (await createWitnessCalculator("payment", wasm)).calculate({ ...input, resourceUrl: 0n });
+    let h = G1.zero;
+    /** Sums that cancel what is added to them, except for the blinding. */
+    const cancelling: Required<Pick<ProvingEngine, "sums">> = {
+      async sums(_key, _witness, parts) {
+        const sums = await engine.sums(zkey, witness, [...parts]);
+        const isFirst = parts.length > 1;
+        h = isFirst ? (sums.h as Point) : h;
+        if (!isFirst) return { h: G1.add(h, constants.unitQuotient) };
+        const [a, b1] = [constants.alpha1, constants.beta1].map(G1.negate) as [Point, Point];
+        return { ...sums, a, b1, b2: G2.negate(constants.beta2) };
+      },
+    };
+    const make = (changes: Partial<FreeConstants>) =>
+      prepareState(cancelling, zkey, { ...constants, ...changes }, witness);
+    for (const changes of [{ delta1: G1.zero }, { delta2: G2.zero }, { u: G1.zero, v1: G1.zero }])
+      await expectRejected("ENGINE_FAILED", () => make(changes));
+    const blinded = await make({});
+    for (const point of [blinded.a, blinded.b1, blinded.slope]) assert.isFalse(G1.isZero(point));
+    assert.isFalse(G2.isZero(blinded.b));
+  });
+
+  it("are refused if the key has no base for the signal", async () => {
+    const zkey = new Uint8Array(await artifacts.bytes("payment", "zkey"));
+    const key = await artifacts.verificationKey("payment");
+    const { signal } = constants;
+    const parts = parseZkey(zkey);
+    const inC = curve.G1.fromFile(parts.c.subarray(64 * (signal.square - parts.publicSignals - 1)).subarray(0, 64));
+    // Both pairs of the check then contain infinity.
+    parts.a.subarray(64 * signal.wire, 64 * (signal.wire + 1)).fill(0);
+    const sums = async () => ({ h: curve.G1.negate(inC) });
+    await expectRejected("SIGNAL_NOT_FREE", () => freeConstants("payment", { sums }, zkey, key, signal));
   });
 
   it("stop between stages when the caller aborts", async () => {

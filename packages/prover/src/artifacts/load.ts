@@ -51,11 +51,6 @@ export interface Artifacts {
   readonly circuits: readonly string[];
   /** The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
-  /**
-   * The circuit's proving key: the same as `bytes(circuit, "zkey")`, but under Node the array may be in a SharedArrayBuffer,
-   * which WebCrypto refuses. A prover with two threads needs no copy of it.
-   */
-  provingKey(circuit: string): Promise<Uint8Array>;
   /** The circuit's verification key, read and checked once. */
   verificationKey(circuit: string): Promise<VerificationKey>;
   /** Empties the cache. */
@@ -94,6 +89,10 @@ class LockedArtifacts implements Artifacts {
   readonly #maxBytes: Readonly<Record<ArtifactKind, number>>;
   readonly #files = new Map<string, Promise<Uint8Array>>();
   readonly #provingKeys = new Map<string, Promise<Uint8Array>>();
+
+  static provingKeyOf(artifacts: Artifacts, circuit: string): Promise<Uint8Array> {
+    return #provingKeys in artifacts ? artifacts.#provingKey(circuit) : artifacts.bytes(circuit, "zkey");
+  }
   readonly #verificationKeys = new Map<string, Promise<VerificationKey>>();
 
   constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
@@ -106,12 +105,12 @@ class LockedArtifacts implements Artifacts {
 
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
     return remember(this.#files, `${circuit}.${kind}`, async () => {
-      const bytes = await (kind === "zkey" ? this.provingKey(circuit) : this.#load(circuit, kind));
+      const bytes = await (kind === "zkey" ? this.#provingKey(circuit) : this.#load(circuit, kind));
       return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
     });
   }
 
-  provingKey(circuit: string): Promise<Uint8Array> {
+  #provingKey(circuit: string): Promise<Uint8Array> {
     return remember(this.#provingKeys, circuit, () => this.#load(circuit, "zkey"));
   }
 
@@ -149,6 +148,13 @@ class LockedArtifacts implements Artifacts {
     return bytes;
   }
 }
+
+/**
+ * A circuit's proving key: the same as `bytes(circuit, "zkey")`, but under Node the array may be in a SharedArrayBuffer, so that
+ * a prover with two threads needs no copy. It stays in this package: others could write to it from another thread after its
+ * hash was checked, and WebCrypto refuses such memory.
+ */
+export const provingKeyOf = LockedArtifacts.provingKeyOf;
 
 /** Failures are not cached, so that the next call retries. */
 function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

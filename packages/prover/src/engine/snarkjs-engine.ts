@@ -3,6 +3,7 @@
  * The first proof imports snarkjs, so that programs that prove with the fast engine never load it.
  */
 import { proverError } from "../errors.ts";
+import { parseZkey } from "../fast/zkey.ts";
 import { decodeProof, type ProofPoints } from "../proof/decode.ts";
 import { toWtns } from "../witness/wtns.ts";
 import type { ProvingEngine } from "./engine.ts";
@@ -28,6 +29,8 @@ export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): Pr
   return {
     name: "snarkjs",
     async prove(zkey, witness) {
+      // snarkjs itself accepts a key that does not blind.
+      parseZkey(zkey);
       const run = async (): Promise<ProofPoints> => {
         const { groth16 } = await import("snarkjs");
         const { proof } = await groth16.prove(zkey, toWtns(witness), undefined, { singleThread });

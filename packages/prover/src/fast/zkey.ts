@@ -27,7 +27,8 @@ export interface Zkey {
 }
 
 /**
- * Parses a proving key. Does not check its points, because the caller has checked the file's hash.
+ * Parses a proving key. It checks that delta, which blinds the proofs, is not infinity: with such a key, each proof would
+ * reveal sums over its witness. It does not check the points otherwise, because the caller has checked the file's hash.
  *
  * @throws SottoError PROVING_KEY_INVALID
  */
@@ -52,6 +53,10 @@ export function parseZkey(file: Uint8Array): Zkey {
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
   if (!isPower || publicSignals >= variables) throw invalidKey("its header is inconsistent");
+  // Skips the 128 bytes of gamma2, which only verification needs.
+  const [delta1, delta2] = [take(2, 468, 64), take(2, 532, 128)];
+  if ([delta1, delta2].some((point) => point.every((byte) => byte === 0)))
+    throw invalidKey("its delta is infinity, so proofs would not be blinded");
   return {
     variables,
     publicSignals,
@@ -59,9 +64,8 @@ export function parseZkey(file: Uint8Array): Zkey {
     alpha1: take(2, 84, 64),
     beta1: take(2, 148, 64),
     beta2: take(2, 212, 128),
-    // Skips the 128 bytes of gamma2, which only verification needs.
-    delta1: take(2, 468, 64),
-    delta2: take(2, 532, 128),
+    delta1,
+    delta2,
     coefficients: take(4, 4, number(4, 0) * COEFFICIENT_BYTES),
     a: take(5, 0, 64 * variables),
     b1: take(6, 0, 64 * variables),

@@ -71,7 +71,9 @@ export async function freeConstants(
     gamma: curve.prepareG2(G2.fromCoordinates(key.vk_gamma_2.slice(0, 2).flat().map(BigInt))),
     signal: G1.fromCoordinates((key.IC[signal.wire] as readonly string[]).slice(0, 2).map(BigInt)),
   };
-  if (!isPairingOne(curve, [u, pairing.v], [G1.negate(square), pairing.delta])) {
+  // The pairings are not defined for infinity; a signal that occurs in its square has neither base there.
+  const isMissing = [u, v1, square].some(G1.isZero) || G2.isZero(v);
+  if (isMissing || !isPairingOne(curve, [u, pairing.v], [G1.negate(square), pairing.delta])) {
     const message = `Proofs of circuit ${circuit} cannot be prepared: the key's points do not fit a signal that occurs only in its square.`;
     throw proverError("SIGNAL_NOT_FREE", message, { circuit });
   }

@@ -3,9 +3,10 @@
  * equations and says why they are valid. Anyone who has a state can finish it for any value. So it stays in this thread's
  * memory, and is wiped after one use.
  */
-import type { Point, Prepared } from "../curve.ts";
+import type { Group, Point, Prepared } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
+import { proverError } from "../errors.ts";
 import type { Sums, Witness } from "../fast/parts.ts";
 import { randomScalar, toProofPoints } from "../fast/prove.ts";
 import type { ProofPoints } from "../proof/decode.ts";
@@ -39,6 +40,8 @@ export const freshBlinding = (): Blinding => ({ r: randomScalar(), s: randomScal
 /**
  * @param witness of a true statement in which the signal is 0
  * @param pause called between the two long computations
+ * @throws SottoError ENGINE_FAILED if a point of the state would be infinity, for which the pairings of `stateHolds` are not
+ *   defined. Each contains a random blinding, so this is a fault of the engine.
  */
 export async function prepareState(
   engine: Required<Pick<ProvingEngine, "sums">>,
@@ -60,8 +63,8 @@ export async function prepareState(
     const b = sum(G2, sums.b2, beta2, G2.multiply(delta2, s));
     const b1 = sum(G1, sums.b1, beta1, G1.multiply(delta1, s));
     const c = sum(G1, sums.c, sums.h, G1.multiply(a, s), G1.multiply(b1, r), G1.multiply(delta1, rs));
-    const bilinear = sum(G1, nextQuotient, G1.negate(sums.h), G1.negate(unitQuotient));
-    const slope = sum(G1, bilinear, G1.multiply(u, s), G1.multiply(v1, r));
+    const bilinear = [nextQuotient, G1.negate(sums.h), G1.negate(unitQuotient)] as const;
+    const slope = sum(G1, ...bilinear, G1.multiply(u, s), G1.multiply(v1, r));
     const [ofA, ofB1, ofSlope] = [a, b1, slope].map((point) => new Table(G1, point, TABLE_BITS));
     return { a, b, b1, c, slope, tables: { a: ofA as Table, b1: ofB1 as Table, slope: ofSlope as Table } };
   } finally {
@@ -123,6 +126,11 @@ export function wipeState({ curve }: FreeConstants, { a, b, b1, c, slope, tables
   curve.wipe();
 }
 
-function sum({ add }: { add(left: Point, right: Point): Point }, first: Point, ...others: readonly Point[]): Point {
-  return others.reduce((total, point) => add(total, point), first);
+function sum({ add, isZero }: Group, first: Point, ...others: readonly Point[]): Point {
+  const total = others.reduce((left, right) => add(left, right), first);
+  if (isZero(total)) {
+    const reason = "a sum of a prepared proof is infinity";
+    throw proverError("ENGINE_FAILED", `The proof engine failed: ${reason}.`, { reason });
+  }
+  return total;
 }
