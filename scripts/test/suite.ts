@@ -1,6 +1,7 @@
 // `node suite.ts COMMAND...` in the folder of a package, as its script `test` (or `test:2` ...): runs a suite whose
-// reporter writes `.test/<script>.jsonl`, writes its output to `.test/<script>.log`, and prints failures immediately. The
-// exit code is 0 only if the report is complete and has no failure, because turbo caches every task that exits with 0.
+// reporter writes `.test/<script>.jsonl`, writes its output to `.test/<script>.log`, and prints failures immediately. A
+// suite that hangs is killed, and fails. The exit code is 0 only if the report is complete and has no failure, because
+// turbo caches every task that exits with 0.
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -13,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { SLOW_MS } from "@sotto/test-kit/slow";
 import { cleanEnvironment } from "../launcher/process.mjs";
 import { takeLane } from "./lanes.ts";
 import { eventLines } from "./output.ts";
@@ -22,6 +24,17 @@ import { compiledFolder, deploymentFile, openScratch } from "./scratch.ts";
 const POLL_MS = 500;
 const TAIL_LINES = 60;
 const root = join(import.meta.dirname, "..", "..");
+
+/** How long a suite may take for one thing, ms. */
+export interface Limits {
+  /** To its next event. Mocha's own limits end no test that blocks the event loop. */
+  readonly silentMs: number;
+  /** To the end of its process, after the last test. */
+  readonly exitMs: number;
+}
+
+/** A slow hook and a slow test can come before an event. */
+const LIMITS: Limits = { silentMs: 2 * SLOW_MS + 60_000, exitMs: 120_000 };
 
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
@@ -49,8 +62,35 @@ function problem(status: string | number, passed: number, failed: number, ended:
   return undefined;
 }
 
+/** Kills the child if it takes longer than a limit; `lastEvent` is when it wrote its last event, on performance's clock. */
+function killIfHung(child: ChildProcess, limits: Limits, lastEvent: () => { at: number; isEnd: boolean }) {
+  let reason: string | undefined;
+  const timer = setInterval(() => {
+    const { at, isEnd } = lastEvent();
+    const limit = isEnd ? limits.exitMs : limits.silentMs;
+    if (reason !== undefined || performance.now() - at <= limit) return;
+    const seconds = `${limit / 1000} s`;
+    reason = isEnd
+      ? `killed: it had not exited ${seconds} after its last test, so something is still open`
+      : `killed: no test or hook ended for ${seconds}`;
+    child.kill("SIGKILL");
+  }, POLL_MS);
+  return {
+    /** @returns why the child was killed; undefined if it was not */
+    stop(): string | undefined {
+      clearInterval(timer);
+      return reason;
+    },
+  };
+}
+
 /** @returns whether the whole suite passed */
-export async function runSuite(folder: string, script: string, command: readonly string[]): Promise<boolean> {
+export async function runSuite(
+  folder: string,
+  script: string,
+  command: readonly string[],
+  limits = LIMITS,
+): Promise<boolean> {
   const base = join(folder, reportBase(script));
   const [file, log] = [`${base}.jsonl`, `${base}.log`];
   const name = `${relative(root, folder)}${script.replace(/^test:?/, " ").trimEnd()}`;
@@ -62,7 +102,9 @@ export async function runSuite(folder: string, script: string, command: readonly
   const start = performance.now();
   const output = openSync(log, "w");
   const scratch = openScratch();
+  let last = { at: performance.now(), isEnd: false };
   const print = (event: TestEvent) => {
+    last = { at: performance.now(), isEnd: event.event === "end" };
     const lines = eventLines(name, event);
     if (lines !== undefined) console.log(lines);
   };
@@ -83,11 +125,13 @@ export async function runSuite(folder: string, script: string, command: readonly
   });
   const release = endWith(child);
   const stop = follow(file, print);
+  const watch = killIfHung(child, limits, () => last);
   const status = await new Promise<string | number>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   release();
+  const killed = watch.stop();
   scratch.remove();
   closeSync(output);
   stop();
@@ -96,7 +140,7 @@ export async function runSuite(folder: string, script: string, command: readonly
     print(event);
   };
   const { passed, failed, ended } = parseReport(textOf(file));
-  const broken = problem(status, passed.length, failed.length, ended);
+  const broken = killed ?? problem(status, passed.length, failed.length, ended);
   if (broken !== undefined) {
     const tail = textOf(log).trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
     // A line truncated by a crash is not an event.

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
@@ -249,7 +249,7 @@ describe("a PostgreSQL that restarts", () => {
   before(async () => {
     server = await startPostgres();
   });
-  after(() => server.stop());
+  after(() => server?.stop());
 
   it("reconnects and reports the loss", async () => {
     const losses: Error[] = [];
@@ -267,5 +267,44 @@ describe("a PostgreSQL that restarts", () => {
     await database.ping();
     expect(await database.db.selectFrom("counters").selectAll().execute()).to.deep.equal([]);
     await database.close();
+  });
+});
+
+describe("the tests' PostgreSQL", () => {
+  const { TMPDIR } = process.env;
+  let folder: string;
+  beforeEach(() => {
+    // Every user may enter /tmp, and TMPDIR may be elsewhere.
+    folder = mkdtempSync("/tmp/sotto-database-");
+  });
+  afterEach(() => {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+    rmSync(folder, { recursive: true });
+  });
+
+  it("starts although no other user may enter TMPDIR, and leaves nothing there", async () => {
+    process.env["TMPDIR"] = folder;
+    const server = await startPostgres();
+    const database = await openDatabase({
+      url: await server.database(),
+      name: "test",
+      migrations: {},
+      onError: () => {},
+    });
+    await database.ping();
+    await database.close();
+    await server.stop();
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it("says at once why it does not start", async () => {
+    // Sockets have shorter paths.
+    process.env["TMPDIR"] = join(folder, "long".repeat(40));
+    mkdirSync(process.env["TMPDIR"]);
+    for (const path of [folder, process.env["TMPDIR"]]) chmodSync(path, 0o755);
+    const error = await refusal(startPostgres());
+    expect(error.message).to.match(/^PostgreSQL did not start:\n(?:.|\n)*Unix-domain socket path .* is too long/);
+    expect(readdirSync(process.env["TMPDIR"])).to.deep.equal([]);
   });
 });

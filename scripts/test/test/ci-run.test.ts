@@ -10,6 +10,7 @@ import { expect } from "chai";
 const checkout = join(import.meta.dirname, "..", "..", "..");
 const script = join(checkout, ".ci", "run");
 const HIDES_TMP = "fresh machine: /tmp is an empty folder, in a mount namespace of its own";
+const IN_HOME = "fresh machine: the checkout is in HOME, which no other user may enter";
 
 describe(".ci/run", function () {
   slow(this, "processes start and end");
@@ -40,17 +41,22 @@ describe(".ci/run", function () {
 
   it("gives the command an empty home, an empty temporary folder and caches of its own, in the checkout", () => {
     const { status, stderr, said, answer } = run(
-      `pwd; echo "$HOME"; echo "$npm_config_cache"; echo "\${XDG_CACHE_HOME-none}"; ls -A "$HOME"; ls -A "$TMPDIR"`,
+      `pwd; cat .ci/run | head -n 1; echo "$HOME"; echo "$npm_config_cache"; echo "\${XDG_CACHE_HOME-none}"; ls -A "$HOME"; ls -A "$TMPDIR"`,
     );
     expect([status, stderr]).to.deep.equal([0, ""]);
-    const [root, home = "", cache = "", xdg, ...found] = answer;
-    expect([root, xdg]).to.deep.equal([checkout, "none"]);
-    // A checkout below /tmp remains there, although the rest of /tmp is hidden.
-    const [, top, own] = checkout.split("/");
-    expect(found).to.deep.equal(top === "tmp" && said.includes(HIDES_TMP) ? [own] : []);
+    const [root, text, home = "", cache = "", xdg, ...found] = answer;
+    const isInHome = said.includes(IN_HOME);
+    expect([root, text, xdg]).to.deep.equal([isInHome ? join(home, "sotto") : checkout, "#!/usr/bin/env bash", "none"]);
+    expect(found).to.deep.equal(isInHome ? ["sotto"] : []);
     expect(home).to.match(/\/sotto-ci\.\w+\/home$/);
     expect(cache).to.equal(join(home, "..", "npm"));
     expect(said[0]).to.equal("fresh machine: HOME, the npm cache and the pnpm store are empty folders of this run");
+  });
+
+  it("puts the checkout where no other user may enter whenever it hides /tmp", () => {
+    const { said, answer } = run('stat -c %a "$HOME"; git rev-parse --is-inside-work-tree');
+    expect(said.includes(IN_HOME)).to.equal(said.includes(HIDES_TMP));
+    expect(answer).to.deep.equal(["700", "true"]);
   });
 
   it("reports that it hides the machine's /tmp if and only if it does", () => {

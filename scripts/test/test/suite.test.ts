@@ -7,6 +7,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { readOutcome } from "../outcome.ts";
 import { readReport } from "../report.ts";
+import { runSuite } from "../suite.ts";
 import type { Task } from "../tasks.ts";
 
 const program = join(import.meta.dirname, "..", "suite.ts");
@@ -30,7 +31,7 @@ describe("a suite of the test run", function () {
     expect(stderr).to.equal("");
     return { status, printed: stdout.split("\n") };
   };
-  const runSuite = (text: string) => {
+  const run = (text: string) => {
     writeFileSync(join(folder, "some.test.mjs"), text);
     return runCommand("mocha", "--config", config, "some.test.mjs");
   };
@@ -41,7 +42,7 @@ describe("a suite of the test run", function () {
   };
 
   it("reports passed and failed tests, with reasons, in files named after its script", () => {
-    const { status } = runSuite(`
+    const { status } = run(`
       describe("group", () => {
         it("passes", () => {});
         describe("inner", () => it("passes too", () => {}));
@@ -58,7 +59,7 @@ describe("a suite of the test run", function () {
   });
 
   it("exits with 0 if all tests pass, and prints only the totals", () => {
-    const { status, printed } = runSuite(`describe("group", () => it("passes", () => {}));`);
+    const { status, printed } = run(`describe("group", () => it("passes", () => {}));`);
     expect(status).to.equal(0);
     expect(printed).to.have.lengthOf(3);
     expect(printed[0]).to.match(/^ {2}ok {3}\S+ 2: group: 1 passed \(/);
@@ -67,30 +68,30 @@ describe("a suite of the test run", function () {
 
   it("shows the values of a failed comparison, including large numbers", () => {
     const error = `Object.assign(new Error("differs"), { expected: 2n ** 64n, actual: { a: 1n } })`;
-    runSuite(`it("compares", () => { throw ${error}; });`);
+    run(`it("compares", () => { throw ${error}; });`);
     expect(report().failures[0]).to.contain('expected "18446744073709551616n"').and.contain('actual   {"a":"1n"}');
   });
 
   it("fails on a skipped test", () => {
-    expect(runSuite(`it.${off}("is off", () => {}); it("passes", () => {});`).status).to.equal(1);
+    expect(run(`it.${off}("is off", () => {}); it("passes", () => {});`).status).to.equal(1);
     expect(report().passed).to.equal(1);
     expect(report().failures[0]).to.contain("Pending test forbidden");
   });
 
   it("fails on a test marked to run alone", () => {
-    expect(runSuite(`it.${only}("is alone", () => {}); it("passes", () => {});`).status).to.equal(1);
+    expect(run(`it.${only}("is alone", () => {}); it("passes", () => {});`).status).to.equal(1);
     expect(report().failures).to.have.lengthOf(1);
   });
 
   it("fails on a failing hook", () => {
-    runSuite(`describe("g", () => { before(() => { throw new Error("no"); }); it("x", () => {}); });`);
+    run(`describe("g", () => { before(() => { throw new Error("no"); }); it("x", () => {}); });`);
     expect(report()).to.include({ passed: 0 });
     expect(report().failures).to.have.lengthOf(1);
   });
 
   it("fails on a crash, and reports the tests passed until then and the end of the output", () => {
     const crash = 'console.log("last words"); process.exit(0);';
-    const { status, printed } = runSuite(`
+    const { status, printed } = run(`
       it("passes", () => {});
       it("fails", () => { throw new Error("before that"); });
       it("crashes", () => { ${crash} });
@@ -105,11 +106,11 @@ describe("a suite of the test run", function () {
   });
 
   it("fails on a suite that cannot be loaded, is missing, or has no tests", () => {
-    expect(runSuite("this is no JavaScript").status).to.equal(1);
+    expect(run("this is no JavaScript").status).to.equal(1);
     expect(report()).to.include({ passed: 0 });
     expect(runCommand("sotto-has-no-such-command").status).to.equal(1);
     expect(report().failures).to.have.lengthOf(1);
-    expect(runSuite("").status).to.equal(1);
+    expect(run("").status).to.equal(1);
     expect(report().failures).to.have.lengthOf(1);
   });
 
@@ -118,6 +119,28 @@ describe("a suite of the test run", function () {
     const { status } = runCommand("sh", "-c", `mocha --config "${config}" some.test.mjs && exit 3`);
     expect(status).to.equal(1);
     expect(report().failures[0]).to.contain("exit 3");
+  });
+
+  describe("that hangs", () => {
+    const limits = { silentMs: 8_000, exitMs: 1_000 };
+    const failuresOf = async (text: string): Promise<string[]> => {
+      writeFileSync(join(folder, "some.test.mjs"), text);
+      const command = ["mocha", "--config", config, "some.test.mjs"];
+      expect(await runSuite(folder, "test:2", command, limits)).to.equal(false);
+      return report().failures.map((failure) => failure.split("\n")[0]!);
+    };
+
+    it("is killed if a test blocks its process, and says so", async () => {
+      expect(await failuresOf(`it("passes", () => {}); it("blocks", () => { for (;;); });`)).to.deep.equal([
+        "killed: no test or hook ended for 8 s",
+      ]);
+      expect(report().passed).to.equal(1);
+    });
+
+    it("is killed if its process remains after its last test, and says so", async () => {
+      const failures = await failuresOf(`it("passes", () => void setInterval(() => {}, 1_000));`);
+      expect(failures).to.deep.equal(["killed: it had not exited 1 s after its last test, so something is still open"]);
+    });
   });
 
   it("kills its child process when it is killed", async function () {
@@ -149,14 +172,14 @@ describe("a suite of the test run", function () {
     const outcome = (summary: Parameters<typeof readOutcome>[2]) => readOutcome(folder, task, summary);
 
     it("counts a cached suite with its stored result", () => {
-      runSuite(`it("passes", () => {}); it("passes too", () => {});`);
+      run(`it("passes", () => {}); it("passes too", () => {});`);
       expect(outcome(ran(0))).to.include({ passed: 2, cached: false });
       expect(outcome(fromCache)).to.include({ passed: 2, cached: true });
       expect(outcome(fromCache).failures).to.deep.equal([]);
     });
 
     it("fails a suite that turbo did not run, even if a report exists", () => {
-      runSuite(`it("passes", () => {});`);
+      run(`it("passes", () => {});`);
       for (const summary of [
         undefined,
         { tasks: [] },
@@ -167,7 +190,7 @@ describe("a suite of the test run", function () {
 
     it("fails a suite whose report is missing or truncated, or lacks lines", () => {
       expect(outcome(fromCache).failures[0]).to.match(/^it left no report/);
-      runSuite(`it("passes", () => {}); it("passes too", () => {});`);
+      run(`it("passes", () => {}); it("passes too", () => {});`);
       const lines = readFileSync(path("test-2.jsonl"), "utf8").trimEnd().split("\n");
       const put = (kept: string[]) => writeFileSync(path("test-2.jsonl"), kept.map((line) => `${line}\n`).join(""));
       put(lines.slice(0, -1));
@@ -177,7 +200,7 @@ describe("a suite of the test run", function () {
     });
 
     it("fails a suite that passed and then exited with an error", () => {
-      runSuite(`it("passes", () => {});`);
+      run(`it("passes", () => {});`);
       expect(outcome(ran(3)).failures[0]).to.contain("exit 3");
     });
 

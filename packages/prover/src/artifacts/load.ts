@@ -89,11 +89,11 @@ class LockedArtifacts implements Artifacts {
   readonly #maxBytes: Readonly<Record<ArtifactKind, number>>;
   readonly #files = new Map<string, Promise<Uint8Array>>();
   readonly #provingKeys = new Map<string, Promise<Uint8Array>>();
+  readonly #verificationKeys = new Map<string, Promise<VerificationKey>>();
 
   static provingKeyOf(artifacts: Artifacts, circuit: string): Promise<Uint8Array> {
     return #provingKeys in artifacts ? artifacts.#provingKey(circuit) : artifacts.bytes(circuit, "zkey");
   }
-  readonly #verificationKeys = new Map<string, Promise<VerificationKey>>();
 
   constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
     this.set = lock.set;
