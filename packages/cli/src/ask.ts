@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { trimPasted } from "@sotto/protocol";
 import type { Arguments } from "./frame/arguments.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Output, Streams } from "./frame/output.ts";
@@ -27,7 +28,7 @@ export async function askLine(context: Terminal, question: string, instead: stri
   const { stdin: input, stderr: output } = context.streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
   const reader = createInterface({ input, output, terminal: true });
   try {
-    return (await reader.question(question, { signal: context.signal })).trim();
+    return trimPasted(await reader.question(question, { signal: context.signal }));
   } finally {
     reader.close();
   }

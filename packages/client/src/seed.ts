@@ -1,6 +1,13 @@
 import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { type Deployment, deriveKeys, ProtocolError, SEED_TYPED_DATA, seedFromSignature } from "@sotto/protocol";
+import {
+  type Deployment,
+  deriveKeys,
+  ProtocolError,
+  SEED_TYPED_DATA,
+  seedFromSignature,
+  trimPasted,
+} from "@sotto/protocol";
 import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
@@ -23,13 +30,18 @@ export function wordsFromSeed(seed: Uint8Array): string {
 }
 
 /**
- * The seed of 24 BIP-39 words. Case and white space do not matter.
+ * The seed of 24 BIP-39 words. Case, white space and invisible characters around words do not matter.
  * @throws WalletError INVALID_WORDS: not 24 words, a word that is not on the list (its position is named, not the word
  * itself, so that no log shows part of a secret), or a wrong checksum.
  */
 export function seedFromWords(words: string): Uint8Array {
   if (typeof words !== "string") throw new WalletError("INVALID_WORDS", `expected ${WORDS} words in a string`);
-  const list = words.normalize("NFKD").trim().toLowerCase().split(/\s+/u);
+  const list = words
+    .normalize("NFKD")
+    .toLowerCase()
+    .split(/\s+/u)
+    .map(trimPasted)
+    .filter((word) => word !== "");
   if (list.length !== WORDS) throw new WalletError("INVALID_WORDS", `expected ${WORDS} words, got ${list.length}`);
   const unknown = list.findIndex((word) => !wordlist.includes(word));
   if (unknown >= 0) throw new WalletError("INVALID_WORDS", `word ${unknown + 1} is not on the BIP-39 English list`);

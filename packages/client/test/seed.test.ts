@@ -33,6 +33,14 @@ describe("seed words", () => {
     expect(seedFromWords(untidy)).to.deep.equal(seedFromWords(words));
   });
 
+  it("are parsed with invisible characters around words", () => {
+    const words = createSeedWords();
+    const pasted = `\ufeff\u202a${words.replaceAll(" ", "\u200b\u00a0")}\u202c\u200e`;
+    expect(seedFromWords(pasted)).to.deep.equal(seedFromWords(words));
+    const inside = `${words.slice(0, 2)}\u200b${words.slice(2)}`;
+    expect(thrown(() => seedFromWords(inside)).message).to.contain("word 1");
+  });
+
   it("are rejected with the reason, without repeating the words", () => {
     // A fixed phrase, because 1 in 256 wrong phrases has a valid checksum and opens another wallet.
     const words = wordsFromSeed(new Uint8Array(32).map((_, i) => 7 * i + 1)).split(" ");

@@ -51,6 +51,17 @@ describe("the network guard", () => {
         .with.property("code", "TARGET_NOT_ALLOWED");
   });
 
+  it("ignores invisible characters around a URL, and names one within it", () => {
+    const url = "https://data.example/report";
+    for (const text of [`\u202a${url}\u202c`, `\ufeff${url}\u200b`, ` ${url}\u00a0\n`])
+      expect(parseTarget(text).href).to.equal(url);
+    for (const text of [`${url}\u200bs`, "https://data\u00ad.example/", "https://data.example/a\nb", `\u202e${url}`])
+      expect(() => parseTarget(text), JSON.stringify(text))
+        .to.throw(/the URL contains U\+/)
+        .with.property("code", "TARGET_NOT_ALLOWED");
+    expect(parseTarget(`${url}/%E2%80%8B`).pathname).to.equal("/report/%E2%80%8B");
+  });
+
   it("refuses names of private addresses", async () => {
     const error = await rejection(publicFetch()("http://localhost:8080/"));
     expect(error.code).to.equal("TARGET_NOT_ALLOWED");

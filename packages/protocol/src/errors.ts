@@ -1,4 +1,5 @@
 import type { PROTOCOL_ERRORS } from "./error-definitions.ts";
+import { invisibleCharacter } from "./pasted.ts";
 import { createErrorClass, type ErrorDetails, SottoError } from "./sotto-error.ts";
 
 export { type ErrorDetails, SottoError } from "./sotto-error.ts";
@@ -27,12 +28,18 @@ export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T):
   }
 }
 
-/** Describes a value in an error message by its type and size; never includes the value itself, which may be secret. */
+/**
+ * Describes a value in an error message by its type and size, and names an invisible character in a text; never includes
+ * the value itself, which may be secret.
+ */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (value instanceof Uint8Array) return `${value.length} bytes`;
-  if (typeof value === "string") return `a string of ${value.length} characters`;
+  if (typeof value === "string") {
+    const invisible = invisibleCharacter(value);
+    return `a string of ${value.length} characters${invisible === undefined ? "" : `, among them ${invisible}`}`;
+  }
   if (value === undefined) return "nothing";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -7,6 +7,7 @@ import {
   parseDecimalAmount,
   parseDeployment,
   SottoError,
+  trimPasted,
 } from "@sotto/protocol";
 import { WebError } from "./errors.ts";
 import { DECIMALS } from "./lib/amount.ts";
@@ -138,7 +139,7 @@ export async function loadConfig(): Promise<HostConfig | undefined> {
 
 /** Stores a configuration that the user entered. @throws WebError HOST_CONFIG_INVALID */
 export function enterConfig(text: { service: string; node: string; manifest: string }): HostConfig {
-  const json = { deployment: parseJson(text.manifest), nodes: [text.node], service: text.service };
+  const json = { deployment: parseJson(trimPasted(text.manifest)), nodes: [text.node], service: text.service };
   const config = parseConfig(json);
   localStorage.setItem(STORED, JSON.stringify(json));
   return config;

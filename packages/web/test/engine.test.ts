@@ -1,12 +1,16 @@
 // Parts of the wallet's worker that need no browser.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buildInstructions } from "@sotto/protocol";
+import { buildInstructions, deriveKeys } from "@sotto/protocol";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { instructions, options } from "../../protocol/test/support/instructions.ts";
-import { assertResource, fetchForMerchant, instructionsOf } from "../src/engine/instructions.ts";
+import { assertResource, fetchForMerchant, instructionsOf, urlOf } from "../src/engine/instructions.ts";
 import { parseSealed, seal } from "../src/engine/vault.ts";
+import { parseViewingKey } from "../src/engine/viewing-key.ts";
+import { readAmount } from "../src/lib/amount.ts";
+
+const POOL = `0x${"5a".repeat(20)}`;
 
 describe("the wallet's worker", () => {
   describe("paying a merchant", () => {
@@ -51,6 +55,26 @@ describe("the wallet's worker", () => {
       const headers = { "X-Payment-Proof": "{}" };
       expect((await fetchForMerchant(wallet)(url, { headers })).status).to.equal(402);
     });
+  });
+
+  it("ignores invisible characters around what the user pastes, and names one within it", () => {
+    const url = "https://news.example/report";
+    for (const typed of [url, `\u202a${url}\u202c`, `\ufeff ${url}\u200b\n`]) expect(urlOf(typed).href).to.equal(url);
+    for (const typed of [`${url}\u200bs`, "https://news\u00ad.example/", `\u202e${url}`])
+      expect(expectCode("NOT_PAYABLE", () => urlOf(typed)).message).to.match(/contains U\+/);
+
+    expect(readAmount("\u202a1.25\u202c")).to.equal(1_250_000n);
+    expectCode("INVALID_AMOUNT", () => readAmount("1\u200b25"));
+
+    const keys = deriveKeys(new Uint8Array(32).fill(7), { chainId: 1n, pool: POOL });
+    const fields = { shieldedAddress: keys.shieldedAddress(), chainId: "1", pool: POOL };
+    const viewingKey = `0x${keys.viewingKey.toString(16).padStart(64, "0")}`;
+    const text = JSON.stringify({ type: "sotto-viewing-key", version: 1, viewingKey, ...fields });
+    const parsed = { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
+    for (const pasted of [text, `\ufeff${text}\u200b\n`])
+      expect(parseViewingKey(pasted, { chainId: 1, pool: POOL })).to.deep.equal(parsed);
+    const broken = text.replace(viewingKey, `${viewingKey}\u200b`);
+    expectCode("VIEWING_KEY_INVALID", () => parseViewingKey(broken, { chainId: 1, pool: POOL }));
   });
 
   it("reports a vault or backup with malformed texts as damaged", async () => {

@@ -3,7 +3,14 @@ import { resolve } from "node:path";
 import { ChainError, type ChainErrorCode, readDecimals, readPool } from "@sotto/chain";
 import { shieldedAddressOf } from "@sotto/client";
 import { LOCAL_NODE, LOCAL_SERVICE } from "@sotto/client/node";
-import { type Address, defaultFinality, LOCAL_CHAIN_IDS, parseDeployment, SottoError } from "@sotto/protocol";
+import {
+  type Address,
+  defaultFinality,
+  LOCAL_CHAIN_IDS,
+  parseDeployment,
+  SottoError,
+  trimPasted,
+} from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../command.ts";
@@ -179,7 +186,7 @@ function readDeployment(given: string | undefined, known: Config | undefined): K
   const path = given ?? LOCAL_DEPLOYMENT;
   let json: unknown;
   try {
-    json = JSON.parse(readText(path, 65_536));
+    json = JSON.parse(trimPasted(readText(path, 65_536)));
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw new CliError("CONFIG_INVALID", `${path} is not JSON`, {}, { cause });

@@ -1,4 +1,5 @@
 import { type CheckedReceipt, checkReceipt } from "@sotto/client/receipts";
+import { trimPasted } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { CliError } from "../frame/errors.ts";
@@ -70,7 +71,7 @@ export const receiptCheck: Command = {
 export async function readJson({ streams }: Context, file: string, maxBytes = MAX_RECEIPT_BYTES): Promise<unknown> {
   const text = file === "-" ? await readInput(streams.stdin, maxBytes) : readText(file, maxBytes);
   try {
-    return JSON.parse(text);
+    return JSON.parse(trimPasted(text));
   } catch (cause) {
     throw new CliError("FILE_UNREADABLE", `${file === "-" ? "standard input" : file} is not JSON`, {}, { cause });
   }

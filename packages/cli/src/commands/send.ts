@@ -1,5 +1,5 @@
 import { payPhone, phoneNumberOf } from "@sotto/client";
-import { decodeShieldedAddress, SottoError } from "@sotto/protocol";
+import { decodeShieldedAddress, invisibleCharacter, SottoError, trimPasted } from "@sotto/protocol";
 import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
@@ -12,8 +12,14 @@ import { acceptRecipient, STAGES } from "../paying.ts";
 import { type Session, serviceOf, withWallet } from "../session.ts";
 import { REGISTRY, registryOf } from "./phone.ts";
 
-/** @throws CliError USAGE */
-export function parseShieldedAddress(value: string, name: string): string {
+/**
+ * Spaces and invisible characters around the address are ignored.
+ * @throws CliError USAGE
+ */
+export function parseShieldedAddress(given: string, name: string): string {
+  const value = trimPasted(given);
+  const invisible = invisibleCharacter(value);
+  if (invisible !== undefined) throw usage(`${name} is not a shielded address: it contains ${invisible}`);
   try {
     decodeShieldedAddress(value);
     return value;
@@ -46,7 +52,7 @@ export const send: Command = {
     const { args, home, output } = context;
     const config = readConfig(home);
     const amount = toAmount(args.positional(0, "AMOUNT"), "AMOUNT", config.decimals);
-    const to = args.required("to");
+    const to = trimPasted(args.required("to"));
     const phone = to.startsWith("+") ? phoneNumberOf(to) : undefined;
     const target = phone ?? parseShieldedAddress(to, "--to");
     const wallet = args.address("wallet");

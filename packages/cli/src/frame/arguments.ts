@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseAddress, parseDecimalAmount, SottoError } from "@sotto/protocol";
+import { invisibleCharacter, parseAddress, parseDecimalAmount, SottoError, trimPasted } from "@sotto/protocol";
 import { usage } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 
@@ -85,12 +85,13 @@ export class Arguments {
 
   address(name: string): string | undefined {
     const value = this.text(name);
-    return value === undefined ? undefined : named(`--${name}`, () => parseAddress(value, `--${name}`));
+    return value === undefined ? undefined : named(`--${name}`, () => parseAddress(trimPasted(value), `--${name}`));
   }
 
   /** The constructor has checked every option whose value is a URL. */
   url(name: string): string | undefined {
-    return this.text(name);
+    const value = this.text(name);
+    return value === undefined ? undefined : trimPasted(value);
   }
 
   /** @param name the argument's name in the usage line */
@@ -158,12 +159,18 @@ function toInteger(value: string, name: string, min: number, max: number): numbe
 }
 
 export function toAmount(value: string, name: string, decimals: number): bigint {
-  const amount = named(name, () => parseDecimalAmount(value, decimals));
+  const amount = named(name, () => parseDecimalAmount(trimPasted(value), decimals));
   if (amount === 0n) throw usage(`${name} must be more than 0`);
   return amount;
 }
 
-export function toUrl(value: string, name: string): string {
+/** @returns the URL as it was given, without the spaces and invisible characters around it */
+export function toUrl(given: string, name: string): string {
+  const value = trimPasted(given);
+  const invisible = invisibleCharacter(value);
+  // A URL parser would encode or drop it, and another page would be requested.
+  if (invisible !== undefined)
+    throw usage(`${name} contains ${invisible}: remove it, or percent-encode it if it is part of the URL`);
   const url = value.length <= 2048 && URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw usage(`${name} must be an http or https URL of at most 2048 characters`);

@@ -1,4 +1,4 @@
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import { LOCAL_CHAIN_IDS, trimPasted } from "@sotto/protocol";
 import { Wallet as Account, type BaseWallet, HDNodeWallet } from "ethers";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
@@ -20,7 +20,7 @@ const noKey = (where: string) =>
   new CliError("KEY_MISSING", `${where} has no private key: expected 0x and 64 hex digits`);
 
 function fromKey(text: string, where: string): BaseWallet {
-  const key = text.trim();
+  const key = trimPasted(text);
   if (!/^0x[0-9a-fA-F]{64}$/.test(key)) throw noKey(where);
   try {
     return new Account(key);

@@ -1,5 +1,5 @@
 import { seedFromWords, wordsFromSeed } from "@sotto/client";
-import { hexToBytes, randomSeed } from "@sotto/protocol";
+import { hexToBytes, randomSeed, trimPasted } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { readKeyFile, writePrivate } from "./files.ts";
@@ -7,7 +7,7 @@ import type { Home } from "./home.ts";
 
 /** Parses 24 words, or 32 bytes as hex. @throws CliError KEY_MISSING, which never contains the value */
 export function parseSeed(text: string, where: string): Uint8Array {
-  const value = text.trim();
+  const value = trimPasted(text);
   try {
     return value.startsWith("0x") ? hexToBytes(value, 32, "the seed") : seedFromWords(value);
   } catch {

@@ -1,4 +1,4 @@
-import { deriveKeys } from "@sotto/protocol";
+import { deriveKeys, trimPasted } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -25,7 +25,7 @@ export function viewingKeyText({ viewingKey, shieldedAddress }: ViewingKey, { ch
 function parse(text: string, where: string, expected: PoolId): ViewingKey {
   let fields: Record<string, unknown> = {};
   try {
-    fields = Object(JSON.parse(text)) as Record<string, unknown>;
+    fields = Object(JSON.parse(trimPasted(text))) as Record<string, unknown>;
   } catch {
     // Rejected below, with a message that does not contain the text.
   }

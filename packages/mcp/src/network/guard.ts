@@ -2,6 +2,7 @@
 // its network may see: metadata services, routers, local servers.
 import { lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
+import { invisibleCharacter, trimPasted } from "@sotto/protocol";
 import { Agent, buildConnector, fetch as undiciFetch } from "undici";
 import { AgentError } from "../errors.ts";
 
@@ -54,8 +55,19 @@ const refused = (host: string): AgentError =>
     `${host} is in a private network, which agents may not reach; the wallet's owner can allow it with --private-networks`,
   );
 
-/** @throws AgentError TARGET_NOT_ALLOWED unless it is an http or https URL without a user name */
-export function parseTarget(text: string): URL {
+/**
+ * Spaces and invisible characters around the URL are ignored.
+ * @throws AgentError TARGET_NOT_ALLOWED unless it is an http or https URL without a user name
+ */
+export function parseTarget(given: string): URL {
+  const text = trimPasted(given);
+  const invisible = invisibleCharacter(text);
+  // The parser would encode or drop it, and another page would be requested.
+  if (invisible !== undefined)
+    throw new AgentError(
+      "TARGET_NOT_ALLOWED",
+      `the URL contains ${invisible}: remove it, or percent-encode it if it is part of the URL`,
+    );
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new AgentError("TARGET_NOT_ALLOWED", "the URL must begin with https:// or http://");

@@ -1,3 +1,4 @@
+import { phoneDigits, trimPasted } from "@sotto/protocol";
 import { type CountryCode, getCountries, parsePhoneNumberFromString } from "libphonenumber-js/max";
 import { PhoneError } from "../errors.ts";
 
@@ -6,9 +7,6 @@ export type { CountryCode } from "libphonenumber-js/max";
 /** Longer than any notation of a number. */
 export const MAX_WRITTEN_LENGTH = 64;
 
-/** Digits and the separators that people write. Letters, extensions and digits of other scripts are refused. */
-const WRITTEN = /^\+?[0-9 ().\-/\u00a0\u2011]*$/;
-const SEPARATORS = /[ ().\-/\u00a0\u2011]/g;
 /** Kinds of numbers that belong to no person or are expensive to send codes to. */
 const NOT_SERVED = new Set(["PREMIUM_RATE", "SHARED_COST", "UAN", "PAGER", "VOICEMAIL"]);
 
@@ -26,15 +24,17 @@ export const isCountry = (text: string): text is CountryCode => (getCountries() 
 
 /**
  * Parses a number as people write it: with `+` (or a space, if a URL was decoded as a form), as bare international digits, or, if
- * there is a default country, in its local form. Numbers that cannot exist are refused.
+ * there is a default country, in its local form. Numbers that cannot exist are refused, and so are letters, extensions and
+ * digits of other scripts. Invisible characters that contacts and chats put around a number are ignored.
  *
  * @throws PhoneError INVALID_PHONE_NUMBER, AMBIGUOUS_PHONE_NUMBER; the message never contains the number
  */
 export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNumber {
-  const written = text.trim();
-  const plain = written.replace(SEPARATORS, "");
+  if (text.length > MAX_WRITTEN_LENGTH) throw invalid();
+  const written = trimPasted(text);
+  const { digits: plain, invisible } = phoneDigits(written);
   const international = written.startsWith("+");
-  if (text.length > MAX_WRITTEN_LENGTH || !WRITTEN.test(written) || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid();
+  if (plain.startsWith("+") !== international || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid(invisible);
   // A number that begins with an area code in brackets is local.
   const local = defaultCountry !== undefined && written.startsWith("(");
   const asInternational = local ? undefined : valid(international ? plain : `+${plain}`);
@@ -53,8 +53,13 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
   return rest;
 }
 
-const invalid = () =>
-  new PhoneError("INVALID_PHONE_NUMBER", "this is not a valid phone number; write +, the country code and the number");
+function invalid(invisible?: string): PhoneError {
+  const found = invisible === undefined ? "" : ` and contains ${invisible}`;
+  return new PhoneError(
+    "INVALID_PHONE_NUMBER",
+    `this is not a valid phone number${found}; write +, the country code and the number`,
+  );
+}
 
 /** Parses a phone number; undefined if it is invalid. `national` contains the digits of its national format. */
 function valid(text: string, country?: CountryCode): (PhoneNumber & { readonly national: string }) | undefined {

@@ -1,3 +1,4 @@
+import { trimPasted } from "@sotto/protocol";
 import { type InputHTMLAttributes, useId } from "react";
 
 interface Properties extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
@@ -16,7 +17,8 @@ export function Field({ label, hint, unit, onChange, ...rest }: Properties) {
       id={id}
       className="input"
       aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-      onChange={({ target }) => onChange(target.value)}
+      // The browser's own check of URLs would refuse the invisible characters that chats and contacts add.
+      onChange={({ target }) => onChange(target.type === "url" ? trimPasted(target.value) : target.value)}
       {...rest}
     />
   );

@@ -1,5 +1,12 @@
 // Reads a resource's 402 response, as clients do.
-import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
+import {
+  invisibleCharacter,
+  type PaymentInstructions,
+  parseInstructions,
+  readBody,
+  SottoError,
+  trimPasted,
+} from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { ANONYMOUS, unreadable } from "../lib/unreadable.ts";
 
@@ -9,7 +16,11 @@ const MAX_URL_CHARACTERS = 2048;
 
 /** @throws WebError NOT_PAYABLE */
 export function urlOf(typed: string): URL {
-  const text = typed.trim();
+  const text = trimPasted(typed);
+  const invisible = invisibleCharacter(text);
+  // A URL parser would encode or drop it, and another page would be requested.
+  if (invisible !== undefined)
+    throw new WebError("NOT_PAYABLE", `the address contains ${invisible}: remove it, or type the address`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const usable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === "";
   if (usable && text.length <= MAX_URL_CHARACTERS) return url;

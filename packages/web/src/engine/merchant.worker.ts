@@ -1,7 +1,7 @@
 // The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
 import { type Chain, MemoryStore, ViewingWallet } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
-import { defaultFinality } from "@sotto/protocol";
+import { defaultFinality, trimPasted } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
@@ -124,7 +124,7 @@ class Desk implements MerchantDesk {
     if (text.length > MAX_RECEIPT_CHARACTERS) throw new WebError("NOT_A_RECEIPT", "the text is too long for a receipt");
     let receipt: unknown;
     try {
-      receipt = JSON.parse(text);
+      receipt = JSON.parse(trimPasted(text));
     } catch (cause) {
       throw new WebError("NOT_A_RECEIPT", "the text is not JSON", {}, { cause });
     }

@@ -1,6 +1,6 @@
 // All events of a pool in memory, and the queries that the pages need. Contains no I/O.
 import { type PoolEvent, type QueueCounts, queuedLeaves } from "@sotto/chain";
-import { CHECKPOINT_LEAVES } from "@sotto/protocol";
+import { CHECKPOINT_LEAVES, trimPasted } from "@sotto/protocol";
 import { toBytes32 } from "../lib/bytes32.ts";
 import type {
   AppendRow,
@@ -219,7 +219,7 @@ export class PoolHistory {
 
   /** @param text a leaf index, or the beginning of a value in hexadecimal, with or without 0x, or a whole value in decimal */
   search(text: string, limit: number): SearchResult {
-    const wanted = text.trim().toLowerCase();
+    const wanted = trimPasted(text).toLowerCase();
     if (wanted === "" || wanted.length > MAX_SEARCH_CHARACTERS) return { hits: [], more: false };
     const hits: SearchHit[] = [];
     const index = /^[0-9]{1,10}$/.test(wanted) ? Number(wanted) : undefined;

@@ -7,6 +7,7 @@ import {
   signPhoneLink,
   splitAmount,
 } from "@sotto/client";
+import { trimPasted } from "@sotto/protocol";
 import { Wallet as Account, TypedDataEncoder } from "ethers";
 import { WebError } from "../errors.ts";
 import type { OnProgress, PageSigner } from "./api.ts";
@@ -73,7 +74,7 @@ export function withdraw(
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<CashedOut> {
-  return wallet.cashOut({ recipient: recipient.trim(), amount, signal, onProgress: inWords(onProgress) });
+  return wallet.cashOut({ recipient: trimPasted(recipient), amount, signal, onProgress: inWords(onProgress) });
 }
 
 export function resumeWithdrawal(
@@ -119,7 +120,7 @@ export async function proveNumber(
   { phone, wallet }: { phone: string; wallet: string },
   code: string,
 ): Promise<void> {
-  await registry.phoneVerify({ phoneNumber: phone, walletAddress: wallet, code: code.trim() });
+  await registry.phoneVerify({ phoneNumber: phone, walletAddress: wallet, code: trimPasted(code) });
 }
 
 /** A page's account in the form that the client expects. */

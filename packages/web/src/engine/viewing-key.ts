@@ -1,4 +1,11 @@
-import { BASE8, type DeploymentManifest, decodeShieldedAddress, multiplyPoint, type Viewer } from "@sotto/protocol";
+import {
+  BASE8,
+  type DeploymentManifest,
+  decodeShieldedAddress,
+  multiplyPoint,
+  trimPasted,
+  type Viewer,
+} from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 
 export interface ViewingKey {
@@ -19,7 +26,7 @@ export function parseViewingKey(
   const invalid = (message: string) => new WebError("VIEWING_KEY_INVALID", message);
   let fields: Record<string, unknown> = {};
   try {
-    if (text.length <= MAX_CHARACTERS) fields = Object(JSON.parse(text)) as Record<string, unknown>;
+    if (text.length <= MAX_CHARACTERS) fields = Object(JSON.parse(trimPasted(text))) as Record<string, unknown>;
   } catch {
     // Not JSON: rejected below.
   }

@@ -1,4 +1,4 @@
-import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
+import { formatDecimalAmount, parseDecimalAmount, trimPasted } from "@sotto/protocol";
 
 /** Decimals of USDC. The engine refuses a pool whose token has a different number of decimals. */
 export const DECIMALS = 6;
@@ -14,4 +14,4 @@ export function formatAmount(amount: bigint): string {
  * Parses an amount that the user typed into base units: "1.5", "1,5" and " 1.50 ".
  * @throws SottoError INVALID_AMOUNT
  */
-export const readAmount = (text: string): bigint => parseDecimalAmount(text.trim().replace(",", "."), DECIMALS);
+export const readAmount = (text: string): bigint => parseDecimalAmount(trimPasted(text).replace(",", "."), DECIMALS);

@@ -1,4 +1,5 @@
 import type { CheckedReceipt } from "@sotto/client/receipts";
+import { trimPasted } from "@sotto/protocol";
 import { useState } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
@@ -23,7 +24,7 @@ export function ReceiptCheck() {
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(undefined);
-        run(async () => setChecked(await merchantDesk().checkReceipt(config, text, challenge.trim())));
+        run(async () => setChecked(await merchantDesk().checkReceipt(config, text, trimPasted(challenge))));
       }}
     >
       <h2>Check a receipt</h2>

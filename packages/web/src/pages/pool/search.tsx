@@ -1,3 +1,4 @@
+import { trimPasted } from "@sotto/protocol";
 import { useEffect, useState } from "react";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Hash } from "../../components/hash.tsx";
@@ -14,7 +15,7 @@ export function Search({ onOpen }: { onOpen(hash: string): void }) {
   const [typed, setTyped] = useState("");
   const [text, setText] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => setText(typed.trim()), PAUSE_MS);
+    const timer = setTimeout(() => setText(trimPasted(typed)), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   const { value: result, failure } = useAnswer(text === "" ? undefined : text, async () => ({

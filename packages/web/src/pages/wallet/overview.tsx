@@ -1,3 +1,4 @@
+import { trimPasted } from "@sotto/protocol";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Amount } from "../../components/amount.tsx";
@@ -125,7 +126,7 @@ function PayCard() {
           aria-label="Address of the page"
           placeholder="https://"
           value={url}
-          onChange={({ target }) => setUrl(target.value)}
+          onChange={({ target }) => setUrl(trimPasted(target.value))}
         />
         <div className="row">
           <Button type="submit">See the price</Button>

@@ -1,3 +1,4 @@
+import { trimPasted } from "@sotto/protocol";
 import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
@@ -135,7 +136,7 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
       className="narrow card stack loose"
       onSubmit={(event) => {
         event.preventDefault();
-        const right = positions.every((at, i) => typed[i]?.trim().toLowerCase() === list[at]);
+        const right = positions.every((at, i) => trimPasted(typed[i] ?? "").toLowerCase() === list[at]);
         setWrong(!right);
         if (right) onDone();
       }}
@@ -175,7 +176,7 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
 
 function Restore({ onBack, onDone }: { onBack(): void; onDone(words: string): void }) {
   const [words, setWords] = useState("");
-  const count = words.trim() === "" ? 0 : words.trim().split(/\s+/).length;
+  const count = words.split(/\s+/).filter((word) => trimPasted(word) !== "").length;
   return (
     <form
       className="narrow card stack loose"
