@@ -260,6 +260,42 @@ describe("fetch_paid", function () {
     await fresh.close();
   });
 
+  it("pays nothing if an argument has a wrong name, and names the right one", async () => {
+    const args = { url: `${merchant.url}/names`, max_amount: "20000" };
+    for (const [wrong, right] of [
+      [{ idempotencyKey: "order 8" }, "idempotency_key"],
+      [{ quoteOnly: true }, "quote_only"],
+      [{ maxAmount: "1" }, "max_amount"],
+    ] as const)
+      for (let times = 0; times < 2; times += 1) {
+        const { result, text } = await call(agent, "fetch_paid", { ...args, ...wrong });
+        expect(result.isError).to.equal(true);
+        expect(text).to.include(`unknown argument "${Object.keys(wrong)[0]}"; write "${right}"`);
+      }
+    const number = await call(agent, "fetch_paid", { ...args, max_amount: 20_000 });
+    expect(number.text).to.include('max_amount is the number 20000, but must be text; write "20000"');
+    expect(await received()).to.equal(0n);
+    // Null counts as absent, so this is the same call twice.
+    const named = { ...args, idempotency_key: "order 8" };
+    const { report, text } = await call(agent, "fetch_paid", { ...named, quote_only: null, body: null });
+    expect(report.outcome, text).to.equal("paid");
+    expect((await call(agent, "fetch_paid", named)).text).to.equal(text);
+    expect(await received()).to.equal(PRICE);
+  });
+
+  it("is listed, like every tool of the server, as refusing other arguments than its own", async () => {
+    const every = await openAgent(world, wallet, { registry: world.serviceUrl });
+    const { tools } = await every.listTools();
+    expect(tools.map(({ name }) => name)).to.include.members(["pay_phone", "balance", "receive"]);
+    for (const { name, inputSchema } of tools) {
+      expect(inputSchema, name).to.include({ additionalProperties: false });
+      const { result, text } = await call(every, name, { zebra: 1 });
+      expect([result.isError, text.includes('unknown argument "zebra"')], name).to.deep.equal([true, true]);
+    }
+    expect((await call(every, "balance")).result.isError).to.equal(undefined);
+    await every.close();
+  });
+
   it("sends only headers that a call may set", async () => {
     for (const name of ["X-Payment-Proof", "Authorization", "Cookie", "Host"])
       expect(await fails(agent, "fetch_paid", { url: merchant.url, headers: { [name]: "1" } })).to.equal(

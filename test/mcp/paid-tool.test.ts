@@ -83,6 +83,21 @@ describe("a paid tool", function () {
     expect(tools.ran).to.deep.equal([]);
   });
 
+  it("asks for no payment if an argument has a wrong name, and names the right one", async () => {
+    const args = FORECAST.arguments;
+    const wrong = await paying.callTool({ name: "forecast", arguments: { ...args, Days: 2 } });
+    expect(wrong.isError).to.equal(true);
+    expect(textOf(wrong)).to.include('unknown argument "Days"; write "days"');
+    expect(await received()).to.equal(0n);
+    for (const { name, inputSchema } of (await client.listTools()).tools)
+      expect(inputSchema, name).to.include({ additionalProperties: false });
+    // Null counts as absent: the same call, so the same resource.
+    const absent = requiredOf(await call(FORECAST));
+    const isNull = requiredOf(await call({ name: "forecast", arguments: { ...args, days: null } }));
+    expect(isNull.accepts[0].extra.resource).to.equal(absent.accepts[0].extra.resource);
+    expect(tools.ran).to.deep.equal([]);
+  });
+
   it("is paid by the paying client, runs once, and names the payment's transaction", async () => {
     const result = await paying.callTool(FORECAST);
     expect(textOf(result)).to.equal("sunny");

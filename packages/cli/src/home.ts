@@ -1,6 +1,7 @@
 // Functions for the wallet of a folder that `sotto init` made, for other programs of the same user.
 export { inTokens } from "./explain.ts";
 export { amountFields, money } from "./format.ts";
+export { nearest } from "./frame/nearest.ts";
 export { type Config, readConfig, type WalletLimits } from "./home/config.ts";
 export { readKeyFile } from "./home/files.ts";
 export { Home } from "./home/home.ts";

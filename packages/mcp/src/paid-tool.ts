@@ -23,6 +23,7 @@ import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
 import { isToolName, targetOf } from "./paid/resource.ts";
 import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
+import { strictArguments } from "./strict-arguments.ts";
 
 /** The options of a paywall that do not depend on HTTP or on a single tool. */
 export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "onChallenge">;
@@ -139,7 +140,10 @@ export interface PaidToolConfig<In extends Input> {
   readonly title?: string;
   /** What the tool does, for the model. */
   readonly description?: string;
-  /** Schema of the arguments. Default: the tool takes none. */
+  /**
+   * Schema of the arguments: a zod object or its shape. Default: the tool takes none. A call with an argument that the
+   * schema does not have is refused, unless the schema accepts others (`z.looseObject`, `catchall`). Null counts as absent.
+   */
   readonly inputSchema?: In;
   /** Schema of the structured content. Default: none. */
   readonly outputSchema?: ZodRawShapeCompat | AnySchema;
@@ -212,8 +216,7 @@ export function paidTool<In extends Input = undefined>(
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(config.annotations === undefined ? {} : { annotations: config.annotations }),
   };
-  if (inputSchema === undefined) return server.registerTool(name, rest, (extra) => run({} as Parsed<In>, extra));
-  const input: AnySchema | ZodRawShapeCompat = inputSchema;
+  const input: AnySchema = strictArguments(inputSchema ?? {});
   return server.registerTool(name, { ...rest, inputSchema: input }, (args: unknown, extra: Extra) =>
     run(args as Parsed<In>, extra),
   );

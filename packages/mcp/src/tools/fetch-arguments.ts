@@ -18,9 +18,8 @@ const HEADERS = [
   "range",
 ];
 
-export const BASE_UNITS = z
-  .string()
-  .regex(/^(?:0|[1-9][0-9]{0,19})$/, 'base units as a decimal string, such as "50000"');
+const BASE_UNITS_FORM = 'must be base units as decimal text, such as "50000"';
+export const BASE_UNITS = z.string(BASE_UNITS_FORM).regex(/^(?:0|[1-9][0-9]{0,19})$/, BASE_UNITS_FORM);
 export const KEY = z.string().min(1).max(128);
 export const TIMEOUT = z.number().int().min(1_000).max(600_000);
 

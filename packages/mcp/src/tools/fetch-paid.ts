@@ -12,6 +12,7 @@ import { REVEALED, type Revealed, toChain, toMerchant, toRegistry, toService } f
 import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
 import { AgentError } from "../errors.ts";
 import { parseTarget } from "../network/guard.ts";
+import { strictArguments } from "../strict-arguments.ts";
 import { PayingCall } from "./call.ts";
 import { FETCH_ARGUMENTS, type FetchArguments, requestOf, TIMEOUT_MS } from "./fetch-arguments.ts";
 import { PAYING, payingInWords, refusedCall } from "./outcome.ts";
@@ -50,7 +51,7 @@ export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallT
     {
       title: "Fetch and pay",
       description: DESCRIPTION,
-      inputSchema: FETCH_ARGUMENTS,
+      inputSchema: strictArguments(FETCH_ARGUMENTS),
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },

@@ -10,6 +10,7 @@ import { limitsLeft, spendingLimits } from "../agent/limits.ts";
 import type { Once } from "../agent/once.ts";
 import { toChain, toRegistry, toService } from "../agent/revealed.ts";
 import { amountOf, inWords } from "../agent/token.ts";
+import { strictArguments } from "../strict-arguments.ts";
 import { PayingCall } from "./call.ts";
 import { BASE_UNITS, KEY, TIMEOUT, TIMEOUT_MS } from "./fetch-arguments.ts";
 import { PAYING, payingInWords, refusedCall } from "./outcome.ts";
@@ -36,7 +37,7 @@ export function registerPayPhone(mcp: McpServer, agent: Agent, registry: string,
       description:
         `Pays an amount to a phone number, privately. The registry ${registry} looks the number up and so learns it. The ` +
         "wallet's limits and approval apply as for fetch_paid.",
-      inputSchema: ARGUMENTS,
+      inputSchema: strictArguments(ARGUMENTS),
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     },

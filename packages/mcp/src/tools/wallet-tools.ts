@@ -8,6 +8,7 @@ import { type Agent, reported } from "../agent/agent.ts";
 import { limitsLeft } from "../agent/limits.ts";
 import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
 import { AgentError } from "../errors.ts";
+import { strictArguments } from "../strict-arguments.ts";
 import { LIMITS_LEFT, limitsInWords } from "./outcome.ts";
 
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
@@ -40,10 +41,11 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
     {
       title: "Balance",
       description: "Shows the wallet's balance, and what is left of today's limits. Reveals nothing to merchants.",
+      inputSchema: strictArguments({}),
       outputSchema: BALANCE,
       annotations: READ_ONLY,
     },
-    (extra) =>
+    (_, extra) =>
       answered(agent, () =>
         agent.use(async (wallet) => {
           await wallet.scan({ signal: extra.signal });
@@ -100,11 +102,11 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
     {
       title: "Payments",
       description: "Lists payments of this wallet, newest first, page by page.",
-      inputSchema: {
+      inputSchema: strictArguments({
         limit: z.number().int().min(1).max(MAX_PAGE).optional().describe(`payments on a page, default ${DEFAULT_PAGE}`),
         cursor: z.string().max(128).optional().describe("next_cursor of the previous page"),
         direction: z.enum(["out", "in"]).optional(),
-      },
+      }),
       outputSchema: HISTORY,
       annotations: READ_ONLY,
     },
@@ -151,6 +153,7 @@ function registerReceive(mcp: McpServer, agent: Agent): void {
     {
       title: "Receive",
       description: "Shows the wallet's public shielded address, to which others pay privately.",
+      inputSchema: strictArguments({}),
       outputSchema: RECEIVE,
       annotations: READ_ONLY,
     },
