@@ -1,5 +1,5 @@
-// Checks every file that git tracks or would track for unfinished-work notes, disabled tests, machine-specific paths
-// and excessive size; and checks that docs/architecture.md names every source folder.
+// Checks every file that git tracks or would track for unfinished-work notes, disabled tests, machine-specific paths,
+// checks of bytes that depend on the realm, and excessive size; and checks that docs/architecture.md names every source folder.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +25,11 @@ const RULES: readonly Rule[] = [
   {
     what: "a path outside the checkout",
     pattern: /\.\.\/shar[e]d\/|\/wor[k]\/(?:main|shared)|\/hom[e]\/\w+\/|\/User[s]\/\w+\//,
+  },
+  {
+    what: "a check that refuses bytes of another realm; write isBytes or isArrayBuffer of @sotto/protocol",
+    pattern: /\binstanceof (?:\w+Array|ArrayBuffer|Buffer|DataView)\b/,
+    files: /^packages\/[\w-]+\/src\//,
   },
 ];
 /** Files written by others. */

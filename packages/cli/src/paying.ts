@@ -1,5 +1,5 @@
 import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
-import { MAX_AMOUNT } from "@sotto/protocol";
+import { MAX_AMOUNT, requestedUrl } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
 import { amountFields, money } from "./format.ts";
@@ -113,7 +113,7 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
     return await fetch(input, init);
   } catch (cause) {
     if (init?.signal?.aborted) throw cause;
-    const { host } = new URL(input instanceof Request ? input.url : String(input));
+    const { host } = new URL(requestedUrl(input));
     throw new CliError("HOST_UNREACHABLE", `no answer from ${host}; check the address and the network`, {}, { cause });
   }
 }

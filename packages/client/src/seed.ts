@@ -3,6 +3,7 @@ import { wordlist } from "@scure/bip39/wordlists/english.js";
 import {
   type Deployment,
   deriveKeys,
+  isBytes,
   ProtocolError,
   SEED_TYPED_DATA,
   seedFromSignature,
@@ -60,7 +61,7 @@ export function shieldedAddressOf(seed: Uint8Array, deployment: Deployment): str
 
 /** Refuses seeds that are not 32 bytes, and seeds of equal bytes, which come from an uninitialized buffer. */
 export function checkSeed(seed: Uint8Array): void {
-  if (!(seed instanceof Uint8Array) || seed.length !== SEED_BYTES)
+  if (!isBytes(seed) || seed.length !== SEED_BYTES)
     throw new ProtocolError("INVALID_KEY", `a seed is ${SEED_BYTES} bytes`);
   if (seed.every((byte) => byte === seed[0])) throw new ProtocolError("INVALID_KEY", "this seed is not random");
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { openRecord, openText, type Place, rewrap, sealRecord, sealText } from "../src/crypto/envelope.ts";
 import { assertHead, headTerm, sealHead } from "../src/crypto/head.ts";
@@ -94,6 +95,20 @@ describe("envelopes", () => {
     expect(openText(ring, ["ledger", "a"], "m1", text)).to.equal("text");
     expect(codeOf(() => openText(ring, ["ledger", "b"], "m1", text))).to.equal("RECORD_TAMPERED");
     expect(codeOf(() => openText(ring, ["ledgera"], "m1", text))).to.equal("RECORD_TAMPERED");
+  });
+});
+
+describe("the keys of a ring", () => {
+  it("have 32 random bytes, of any realm", () => {
+    const bytes = randomBytes(32);
+    const ring = (given: unknown) =>
+      new KeyRing({ master: [{ id: "m1", key: given as Uint8Array }], index: [key("i1")] });
+    const foreign = runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] });
+    const envelope = sealRecord(ring(bytes), place, "sealed");
+    expect(openRecord(ring(foreign), place, "m1", envelope)).to.equal("sealed");
+    const claims = { [Symbol.toStringTag]: "Uint8Array", length: 32, every: () => false };
+    for (const wrong of [claims, [...bytes], bytes.toString("hex").slice(32), bytes.subarray(1), new Uint8Array(32)])
+      expect(codeOf(() => ring(wrong))).to.equal("INVALID_KEYS");
   });
 });
 

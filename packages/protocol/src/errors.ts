@@ -1,3 +1,4 @@
+import { isBytes } from "./bytes.ts";
 import type { PROTOCOL_ERRORS } from "./error-definitions.ts";
 import { invisibleCharacter } from "./pasted.ts";
 import { createErrorClass, type ErrorDetails, SottoError } from "./sotto-error.ts";
@@ -35,7 +36,7 @@ export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T):
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (isBytes(value)) return `${value.length} bytes`;
   if (typeof value === "string") {
     const invisible = invisibleCharacter(value);
     return `a string of ${value.length} characters${invisible === undefined ? "" : `, among them ${invisible}`}`;

@@ -1,3 +1,4 @@
+import { isBytes } from "./bytes.ts";
 import { describe, fail } from "./errors.ts";
 
 /** The two digits of each byte. */
@@ -17,7 +18,7 @@ function decodeDigits(hex: string, start: number, size: number): Uint8Array {
 
 /** Lower-case hex with 0x. */
 export function bytesToHex(bytes: Uint8Array): string {
-  if (!(bytes instanceof Uint8Array)) fail("INVALID_ARGUMENT", `a Uint8Array was expected, got ${describe(bytes)}`);
+  if (!isBytes(bytes)) fail("INVALID_ARGUMENT", `a Uint8Array was expected, got ${describe(bytes)}`);
   let hex = "0x";
   for (let i = 0; i < bytes.length; i++) hex += PAIRS[bytes[i]!]!;
   return hex;

@@ -35,6 +35,7 @@ export {
   BINDING_MAX_AGE_SECONDS,
   bindingSlots,
 } from "./binding/time.ts";
+export { isArrayBuffer, isBytes } from "./bytes.ts";
 export {
   appendEnd,
   CHECKPOINT_LEAVES,
@@ -243,6 +244,7 @@ export {
   parseProofHeader,
 } from "./wire/proof-header.ts";
 export { readBody, type StopSignal, type UnreadResponse } from "./wire/read-body.ts";
+export { requestedUrl } from "./wire/requested-url.ts";
 export { isSecureUrl } from "./wire/secure-url.ts";
 export {
   type WithdrawalArgument,

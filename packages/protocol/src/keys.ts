@@ -1,6 +1,7 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { isBytes } from "./bytes.ts";
 import { BASE8, multiplyPoint, type Point, SUBGROUP_ORDER } from "./curve/babyjub.ts";
 import { type Deployment, deploymentWords } from "./deployment.ts";
 import { fail } from "./errors.ts";
@@ -57,7 +58,7 @@ export class WalletKeys {
    * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
    */
   constructor(seed: Uint8Array, deployment: Deployment) {
-    if (!(seed instanceof Uint8Array) || seed.length < 32 || seed.length > 64) {
+    if (!isBytes(seed) || seed.length < 32 || seed.length > 64) {
       fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
     }
     this.#seed = Uint8Array.from(seed);

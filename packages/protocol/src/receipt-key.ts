@@ -2,19 +2,19 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { isBytes } from "./bytes.ts";
 import { describe, fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 import { assertField } from "./validate.ts";
 
 function assertKey(key: unknown, name: string): Uint8Array {
-  if (!(key instanceof Uint8Array) || key.length !== 32) fail("INVALID_KEY", `${name} must be 32 bytes`);
+  if (!isBytes(key) || key.length !== 32) fail("INVALID_KEY", `${name} must be 32 bytes`);
   return key;
 }
 
 function assertMessage(message: unknown): Uint8Array {
-  if (!(message instanceof Uint8Array))
-    fail("INVALID_ARGUMENT", `a message must be a Uint8Array, got ${describe(message)}`);
+  if (!isBytes(message)) fail("INVALID_ARGUMENT", `a message must be a Uint8Array, got ${describe(message)}`);
   return message;
 }
 

@@ -28,6 +28,17 @@ describe("tidiness", function () {
     expect(found("a.md", "/Users" + "/someone/x")).to.have.lengthOf(1);
   });
 
+  it("finds checks of packages that refuse bytes of another realm", () => {
+    for (const type of ["Uint8Array", "ArrayBuffer", "Buffer"]) {
+      expect(found("packages/protocol/src/keys.ts", `if (!(seed instanceof ${type})) return;`), type).to.have.lengthOf(
+        1,
+      );
+      expect(found("packages/protocol/test/keys.test.ts", `key instanceof ${type}`), type).to.have.lengthOf(0);
+    }
+    for (const line of ["isBytes(seed)", "error instanceof SottoError", "bytes: Uint8Array"])
+      expect(found("packages/protocol/src/keys.ts", line), line).to.have.lengthOf(0);
+  });
+
   it("accepts texts that only look similar", () => {
     expect(
       found("a.test.ts", `this.skipped(); fits(1); audit.only; mastodon\nimport '../${"shared"}.ts'`),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isBytes, requestedUrl } from "@sotto/protocol";
 
 /** The part of `node:http` and `node:https` that is used. */
 type Requests = Pick<typeof import("node:http"), "request">;
@@ -11,8 +12,8 @@ type Requests = Pick<typeof import("node:http"), "request">;
 export function separateFetch(): typeof fetch | undefined {
   const builtin = globalThis.process?.getBuiltinModule;
   if (builtin === undefined) return undefined;
-  return (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input);
+  return async (input, init = {}) => {
+    const url = new URL(requestedUrl(input));
     const module = (url.protocol === "https:" ? builtin("node:https") : builtin("node:http")) as Requests;
     return sendOnce(module, url, init);
   };
@@ -68,7 +69,7 @@ function sendOnce({ request }: Requests, url: URL, init: RequestInit): Promise<R
 
 function toBytes(body: BodyInit): Uint8Array {
   if (typeof body === "string") return new TextEncoder().encode(body);
-  if (body instanceof Uint8Array) return body;
+  if (isBytes(body)) return body;
   throw new TypeError("a body must be a string or bytes");
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { assertSpendable, type Offer, quotePayment, type Wallet, wrapFetch } from "@sotto/client";
-import { quoted, SottoError } from "@sotto/protocol";
+import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import { z } from "zod";
 import { type Agent, reported, serviceOf } from "../agent/agent.ts";
 import type { Extra } from "../agent/approval.ts";
@@ -154,7 +154,7 @@ const sender =
     } catch (cause) {
       call.signal.throwIfAborted();
       if (cause instanceof SottoError) throw cause;
-      const { host } = new URL(input instanceof Request ? input.url : String(input));
+      const { host } = new URL(requestedUrl(input));
       throw new AgentError("HOST_UNREACHABLE", `no answer from ${quoted(host, 100)}`, {}, { cause });
     }
   };

@@ -1,5 +1,6 @@
 // The keys, which are not in the database, and the keys derived from them: one for each use.
 import { createHmac, hkdfSync } from "node:crypto";
+import { isBytes } from "@sotto/protocol";
 import { RegistryError } from "../errors.ts";
 import type { RegistryKey, RegistryKeys } from "./keys.ts";
 
@@ -101,7 +102,7 @@ function assertKeys(kind: string, keys: readonly RegistryKey[]): void {
     throw say(`there must be 1 to ${MAX_KEYS} keys, the current one first`);
   for (const { id, key } of keys) {
     if (typeof id !== "string" || !ID.test(id)) throw say("an id must have 1 to 16 characters of a-z, 0-9 and -");
-    if (!(key instanceof Uint8Array) || key.length !== 32) throw say(`key ${id} must have 32 bytes`);
+    if (!isBytes(key) || key.length !== 32) throw say(`key ${id} must have 32 bytes`);
     if (key.every((byte) => byte === key[0])) throw say(`key ${id} is not random`);
   }
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw say("duplicate key id");

@@ -1,4 +1,5 @@
 import { sha384 } from "@noble/hashes/sha2.js";
+import { isBytes } from "../bytes.ts";
 import { describe, fail } from "../errors.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "../hex.ts";
 import { PREPAID_EXPONENT } from "./key.ts";
@@ -35,7 +36,7 @@ function mgf1(seed: Uint8Array, size: number): Uint8Array {
  * @throws SottoError INVALID_ARGUMENT
  */
 export function encodePss(message: Uint8Array, salt: Uint8Array, modulus: bigint): bigint {
-  if (!(salt instanceof Uint8Array) || salt.length !== PSS_SALT_BYTES)
+  if (!isBytes(salt) || salt.length !== PSS_SALT_BYTES)
     fail("INVALID_ARGUMENT", `a salt must be ${PSS_SALT_BYTES} bytes, got ${describe(salt)}`);
   const hash = sha384(concatBytes(new Uint8Array(8), sha384(message), salt));
   const block = new Uint8Array(sizeOf(modulus) - HASH_BYTES - 1);
@@ -119,7 +120,7 @@ export function finalizeSignatures(
   modulus: bigint,
 ): readonly Uint8Array[] {
   const size = sizeOf(modulus);
-  if (!(signatures instanceof Uint8Array) || signatures.length !== inputs.length * size)
+  if (!isBytes(signatures) || signatures.length !== inputs.length * size)
     fail("INVALID_SIGNATURE", `${inputs.length} signatures were expected, got ${describe(signatures)}`);
   const inverseBlinds = inverses(
     inputs.map(({ blind }) => blind),

@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { isBytes } from "../bytes.ts";
 import { describe, fail } from "../errors.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
 
@@ -61,7 +62,7 @@ export const modulusOfRsaKey = (spki: Uint8Array): bigint =>
  * @throws SottoError INVALID_KEY if the encoding, size, algorithm or exponent differs
  */
 export function parsePrepaidKey(spki: unknown): PrepaidKey {
-  if (!(spki instanceof Uint8Array) || spki.length !== PREPAID_SPKI_BYTES)
+  if (!isBytes(spki) || spki.length !== PREPAID_SPKI_BYTES)
     fail("INVALID_KEY", `a prepaid key must be ${PREPAID_SPKI_BYTES} bytes of DER, got ${describe(spki)}`);
   const end = PSS_PREFIX.length + PREPAID_KEY_BYTES;
   const constant = PSS_PREFIX.every((byte, i) => spki[i] === byte) && SUFFIX.every((byte, i) => spki[end + i] === byte);

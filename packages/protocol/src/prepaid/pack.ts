@@ -1,5 +1,6 @@
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { isBytes } from "../bytes.ts";
 import { fail } from "../errors.ts";
 import { bytesToBigInt, bytesToHex } from "../hex.ts";
 import { assertInteger } from "../validate.ts";
@@ -45,8 +46,7 @@ export function preparePrepaidPack(
   count: number,
   first = 0,
 ): PrepaidPack {
-  if (!(secret instanceof Uint8Array) || secret.length !== 32)
-    fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
+  if (!isBytes(secret) || secret.length !== 32) fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
   assertInteger(count, 1, MAX_TOKENS, "count");
   assertInteger(first, 0, MAX_TOKENS - count, "first");
   const challengeDigest = prepaidChallengeDigest(origin);

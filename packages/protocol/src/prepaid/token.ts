@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { isBytes } from "../bytes.ts";
 import { describe, fail } from "../errors.ts";
 import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
 import { urlOf } from "../wire/base-url.ts";
@@ -70,7 +71,7 @@ export function prepaidTokenInput({ nonce, challengeDigest, keyId }: Omit<Prepai
 
 /** The wire form of a token, 354 bytes. @throws SottoError INVALID_HEX, INVALID_ARGUMENT */
 export function encodePrepaidToken(token: PrepaidToken): Uint8Array {
-  if (!(token.signature instanceof Uint8Array) || token.signature.length !== PREPAID_KEY_BYTES)
+  if (!isBytes(token.signature) || token.signature.length !== PREPAID_KEY_BYTES)
     fail(
       "INVALID_ARGUMENT",
       `a token's signature must be ${PREPAID_KEY_BYTES} bytes, got ${describe(token.signature)}`,
@@ -80,7 +81,7 @@ export function encodePrepaidToken(token: PrepaidToken): Uint8Array {
 
 /** Inverse of `encodePrepaidToken`. Does not check the signature. @throws SottoError INVALID_ARGUMENT */
 export function decodePrepaidToken(bytes: unknown): PrepaidToken {
-  if (!(bytes instanceof Uint8Array) || bytes.length !== PREPAID_TOKEN_BYTES)
+  if (!isBytes(bytes) || bytes.length !== PREPAID_TOKEN_BYTES)
     fail("INVALID_ARGUMENT", `a prepaid token must be ${PREPAID_TOKEN_BYTES} bytes, got ${describe(bytes)}`);
   if (TOKEN_TYPE.some((byte, i) => bytes[i] !== byte)) fail("INVALID_ARGUMENT", "a prepaid token must be of type 2");
   const part = (from: number, to: number) => bytesToHex(bytes.subarray(from, to));

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { isBytes } from "../bytes.ts";
 import { describe, fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
 import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts";
@@ -44,11 +45,7 @@ export function encodeLevels(levels: readonly (readonly bigint[])[]): Uint8Array
  * @throws SottoError INVALID_TREE_STATE
  */
 export function decodeLevels(bytes: Uint8Array): bigint[][] {
-  if (
-    !(bytes instanceof Uint8Array) ||
-    bytes.length < HEADER + CHECKSUM ||
-    !MAGIC.every((byte, i) => bytes[i] === byte)
-  ) {
+  if (!isBytes(bytes) || bytes.length < HEADER + CHECKSUM || !MAGIC.every((byte, i) => bytes[i] === byte)) {
     fail("INVALID_TREE_STATE", `stored tree state (version 1) was expected, got ${describe(bytes)}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,3 +1,4 @@
+import { isBytes } from "../bytes.ts";
 import { fail } from "../errors.ts";
 
 interface Reader {
@@ -34,7 +35,7 @@ const INITIAL_BYTES = 4096;
  * would take a hundred bytes for each chunk of one byte.
  *
  * @param signal aborts the read, even if the response's own fetch ignores it
- * @throws SottoError ANSWER_TOO_LARGE
+ * @throws SottoError ANSWER_TOO_LARGE; TypeError if a chunk is not bytes, as in a stream that a program made of texts
  * @throws the signal's reason, or the stream's own error
  */
 export async function readBody(
@@ -56,6 +57,7 @@ export async function readBody(
       const { done, value } = await reader.read();
       if (signal?.aborted) throw signal.reason;
       if (done || value === undefined) return bytes.slice(0, length);
+      if (!isBytes(value)) throw new TypeError("a chunk of the stream is not a Uint8Array");
       const next = length + value.length;
       if (next > maxBytes) fail("ANSWER_TOO_LARGE", `the response has more than ${maxBytes} bytes`, { maxBytes });
       if (next > bytes.length) {

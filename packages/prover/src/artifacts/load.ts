@@ -1,4 +1,5 @@
 /** Loads artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
+import { isArrayBuffer } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
 import type { ArtifactCache } from "./cache.ts";
@@ -106,7 +107,7 @@ class LockedArtifacts implements Artifacts {
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
     return remember(this.#files, `${circuit}.${kind}`, async () => {
       const bytes = await (kind === "zkey" ? this.#provingKey(circuit) : this.#load(circuit, kind));
-      return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+      return isArrayBuffer(bytes.buffer) ? bytes : bytes.slice();
     });
   }
 

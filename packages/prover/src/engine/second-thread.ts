@@ -3,6 +3,7 @@
  * process alive only while it works. There is no equivalent for browsers: pages run the whole prover in a worker.
  */
 
+import { isArrayBuffer } from "@sotto/protocol/base";
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
@@ -169,7 +170,7 @@ function currentThread(): Thread {
  */
 export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
   const [home, key] = [currentThread(), nextKey++];
-  const file = zkey.buffer instanceof ArrayBuffer ? shareBytes(zkey) : zkey;
+  const file = isArrayBuffer(zkey.buffer) ? shareBytes(zkey) : zkey;
   const programs = compilePrograms();
   const remote: RemoteKey = {
     ready: programs

@@ -1,5 +1,6 @@
 // Shared by the adapters for node:http servers.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isBytes } from "@sotto/protocol";
 import type { Decision, PaywallRequest } from "../paywall/types.ts";
 import { mergedHeader } from "./headers.ts";
 
@@ -12,7 +13,7 @@ const BODY_MS = 30_000;
 function parsedBody(request: IncomingMessage): Uint8Array | undefined {
   const { body } = request as { body?: unknown };
   if (!request.readableEnded || body === undefined) return undefined;
-  if (body instanceof Uint8Array) return body;
+  if (isBytes(body)) return body;
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 

@@ -1,6 +1,6 @@
 // The context that all parts of an open wallet share.
 import { SottoService, type Wallet } from "@sotto/client";
-import type { SottoError } from "@sotto/protocol";
+import { requestedUrl, type SottoError } from "@sotto/protocol";
 import type { HostConfig, Limits } from "../config.ts";
 import type { ServiceRequest } from "./api.ts";
 import type { LazyProver } from "./prover.ts";
@@ -29,7 +29,7 @@ const MAX_BODY_CHARACTERS = 64 * 1024;
 export function recordedFetch(base: string): { send: typeof fetch; requests: ServiceRequest[] } {
   const requests: ServiceRequest[] = [];
   const send: typeof fetch = (input, init) => {
-    const url = input instanceof Request ? input.url : String(input);
+    const url = requestedUrl(input);
     const body = typeof init?.body === "string" ? init.body.slice(0, MAX_BODY_CHARACTERS) : "";
     requests.push({
       at: Date.now(),
