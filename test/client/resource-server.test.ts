@@ -1,10 +1,11 @@
 // The paying fetch against a real Express resource server, which checks proofs, token, chain and single use.
 
-import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingInit, quotePayment, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import * as undici from "undici";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 
@@ -83,6 +84,37 @@ describe("paying fetch against a real resource server", function () {
     // The control: another form is another purchase.
     expect((await post("other")).status).to.equal(200);
     expect(await received()).to.equal(before + 3n * PRICE);
+  });
+
+  it("refuses requests and forms of another fetch before it pays, with that fetch and with the platform's", async () => {
+    const wallet = await payerWith(world, [60_000n]);
+    const before = await received();
+    const form = new undici.FormData();
+    form.append("text", "value");
+    const foreign = { method: "POST", body: form as unknown as BodyInit };
+    const options = { services: [world.serviceUrl], maxPerRequest: PRICE };
+    for (const send of [undici.fetch as unknown as typeof fetch, fetch]) {
+      const pay = wrapFetch(send, wallet, options);
+      const refused = (): [RequestInfo | URL, RequestInit][] => [
+        [`${url}/foreign`, foreign],
+        [new Request(`${url}/foreign`, foreign), {}],
+        [new undici.Request(`${url}/foreign`) as unknown as Request, {}],
+        [`${url}/foreign`, new Request(`${url}/foreign`, { method: "POST", body: "text" })],
+      ];
+      for (const [input, init] of refused())
+        expect((await rejection(pay(input, init))).code).to.equal("REQUEST_NOT_SUPPORTED");
+      for (const [input, init] of refused()) {
+        const { code } = await rejection(quotePayment(send, wallet, options, input, init));
+        expect(code).to.equal("REQUEST_NOT_SUPPORTED");
+      }
+    }
+    expect(await received()).to.equal(before);
+    // The control: the platform's form, sent with the other fetch.
+    const own = new FormData();
+    own.append("text", "value");
+    const pay = wrapFetch(undici.fetch as unknown as typeof fetch, wallet, options);
+    expect((await pay(`${url}/own`, { method: "POST", body: own })).status).to.equal(200);
+    expect(await received()).to.equal(before + PRICE);
   });
 
   it("splits one note for parallel requests if configured", async () => {

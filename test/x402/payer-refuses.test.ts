@@ -8,6 +8,7 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import * as undici from "undici";
 import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
 import { encode, signRecipient } from "./support/resource-server.ts";
@@ -102,6 +103,33 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     expect(await codes(() => ({ payTo: "me" }))).to.equal("X402_REQUIREMENTS_INVALID");
     const [accepted] = (await required()).accepts;
     expect(await failure(scheme.createPaymentPayload(1, accepted!))).to.include({ code: "X402_OPTION_INVALID" });
+  });
+
+  it("for a body that the platform turns into the text of an object", async () => {
+    const form = new undici.FormData();
+    form.append("text", "value");
+    const body = form as unknown as BodyInit;
+    const json = {
+      method: "POST",
+      body: { a: 1 } as unknown as BodyInit,
+      headers: { "content-type": "application/json" },
+    };
+    const tracked = scheme.track(fetch);
+    // The published client makes a Request of the body before it calls the tracked fetch.
+    for (const send of [tracked, wrapFetchWithPayment(tracked, clientOf(scheme))])
+      for (const init of [{ method: "POST", body }, json])
+        expect(await failure(send(url, init))).to.include({ code: "REQUEST_NOT_SUPPORTED" });
+    expect(await failure(tracked(new undici.Request(url) as unknown as Request))).to.include({
+      code: "REQUEST_NOT_SUPPORTED",
+    });
+    // The control: the platform's form reaches the server, which asks for a payment.
+    const own = new FormData();
+    own.append("text", "value");
+    for (const init of [
+      { method: "POST", body: own },
+      { method: "POST", body: "[object]" },
+    ])
+      expect((await tracked(url, init)).status).to.equal(402);
   });
 
   it("for a different origin than requested, or across a redirect", async () => {

@@ -141,6 +141,12 @@ export const FETCH_ERRORS = {
     cause: "The body is a stream that was read before, or a `Request` whose body was used.",
     exit: "usage",
   },
+  REQUEST_NOT_SUPPORTED: {
+    means:
+      "The request or its body is an object that this runtime's fetch would send as text such as [object FormData].",
+    cause: "It was made by another fetch, such as undici's, or by jsdom, or is an object that is not JSON text yet.",
+    exit: "usage",
+  },
   CHALLENGE_INVALID: {
     means: "The 402 response says x402-zk, but its body is not valid payment instructions.",
     cause: "The resource server has another version, or a proxy changed the response.",

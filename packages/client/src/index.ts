@@ -50,6 +50,7 @@ export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { PackWish } from "./fetch/packs.ts";
 export type { PackEvent, PrepaidOptions } from "./fetch/prepaid-options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
+export { createCheckedRequest } from "./fetch/request.ts";
 export { buyPrepaid, type Quote, quotePayment, restorePrepaid, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export {

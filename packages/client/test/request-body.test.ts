@@ -1,7 +1,9 @@
 // The body of a request, also in browsers whose Request has no `body` property (Firefox).
 
-import { expectRejected } from "@sotto/test-kit/rejection";
+import { runInNewContext } from "node:vm";
+import { anyRejection, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import * as undici from "undici";
 import { captureCall } from "../src/fetch/call.ts";
 
 const URL_ASKED = "https://news.example/1";
@@ -57,3 +59,102 @@ for (const firefox of [false, true])
       await expectRejected("BODY_TOO_LARGE", () => sent({ method: "POST", body: "x".repeat(101) }));
     });
   });
+
+/** A form of another fetch. */
+function foreignForm(): BodyInit {
+  const form = new undici.FormData();
+  form.append("name", "value");
+  return form as unknown as BodyInit;
+}
+
+describe("the body of a request", () => {
+  const code = async (body: unknown) =>
+    ((await anyRejection(sent({ method: "POST", body: body as BodyInit }))) as { code?: string }).code;
+
+  it("is refused if the platform would send it as text", async () => {
+    const refused: unknown[] = [
+      foreignForm(),
+      { name: "value" },
+      ["name"],
+      new Date(0),
+      new Map(),
+      7,
+      true,
+      { [Symbol.toStringTag]: "Uint8Array", length: 1, 0: 1 },
+      { [Symbol.toStringTag]: "FormData", toString: () => "name=value" },
+      runInNewContext("({ [Symbol.toStringTag]: 'ArrayBuffer', byteLength: 1 })"),
+    ];
+    for (const body of refused) expect(await code(body), String(body)).to.equal("REQUEST_NOT_SUPPORTED");
+    const { message } = (await anyRejection(sent({ method: "POST", body: foreignForm() }))) as Error;
+    expect(message).to.match(/another library's FormData.*this runtime's own Blob, FormData/);
+  });
+
+  it("is refused if a caller's Request has the text of an object instead of a body", async () => {
+    for (const [body, headers] of [
+      [foreignForm(), {}],
+      [{ name: "value" } as unknown as BodyInit, { "content-type": "application/json" }],
+    ] as const) {
+      const request = new Request(URL_ASKED, { method: "POST", body, headers });
+      await expectRejected("REQUEST_NOT_SUPPORTED", () => captureCall(fetch, request, {}, 100));
+    }
+    // The control: a caller may send these characters as a text or as bytes.
+    expect(await sent({ method: "POST", body: "[object FormData]" })).to.equal("[object FormData]");
+    expect(await sent({ method: "POST", body: Buffer.from("[object FormData]") })).to.equal("[object FormData]");
+    const request = new Request(URL_ASKED, { method: "POST", body: "[object FormData], as JavaScript says" });
+    await captureCall(fetch, request, {}, 100);
+  });
+
+  it("is sent if the platform knows it, also bytes of another realm", async () => {
+    const bytes = new TextEncoder().encode("text");
+    const chunks = async function* () {
+      yield bytes.slice(0, 2);
+      yield bytes.slice(2);
+    };
+    const accepted: unknown[] = [
+      "text",
+      bytes,
+      bytes.buffer,
+      new DataView(bytes.buffer),
+      new Blob([bytes]),
+      new Blob([bytes]).stream(),
+      chunks(),
+      runInNewContext("Uint8Array.of(116, 101, 120, 116)"),
+      runInNewContext("Uint8Array.of(116, 101, 120, 116).buffer"),
+    ];
+    for (const [index, body] of accepted.entries())
+      expect(await sent({ method: "POST", body: body as BodyInit }), `body ${index}`).to.equal("text");
+    expect(await sent({ method: "POST", body: new URLSearchParams({ a: "b" }) })).to.equal("a=b");
+    const form = new FormData();
+    form.append("name", "value");
+    expect(await sent({ method: "POST", body: form }, 1_000)).to.match(/form-data; name="name"\r\n\r\nvalue/);
+  });
+
+  it("is refused if it is a stream of texts, which fetch refuses too", async () => {
+    const stream = (chunk: unknown) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(chunk);
+          controller.close();
+        },
+      });
+    expect(await code(stream("text"))).to.equal("BODY_NOT_REPLAYABLE");
+    // The control: the same stream with bytes, also of another realm.
+    for (const chunk of [Buffer.from("text"), runInNewContext("Uint8Array.of(116, 101, 120, 116)")])
+      expect(await sent({ method: "POST", body: stream(chunk) })).to.equal("text");
+  });
+});
+
+describe("the target of a request", () => {
+  it("is refused if it is a Request of another fetch, or if the options are a Request", async () => {
+    const init = { method: "POST", body: "text" };
+    const foreign = new undici.Request(URL_ASKED, init) as unknown as Request;
+    for (const input of [foreign, undefined, {}] as Request[])
+      await expectRejected("REQUEST_NOT_SUPPORTED", () => captureCall(fetch, input, {}, 100));
+    for (const options of [foreign, new Request(URL_ASKED, init)] as RequestInit[])
+      await expectRejected("REQUEST_NOT_SUPPORTED", () => captureCall(fetch, URL_ASKED, options, 100));
+    // The control: this runtime's Request, and URLs of any kind.
+    const link = { toString: () => URL_ASKED } as unknown as URL;
+    for (const input of [new Request(URL_ASKED, init), URL_ASKED, new URL(URL_ASKED), link])
+      expect((await captureCall(fetch, input, {}, 100)).url.href).to.equal(URL_ASKED);
+  });
+});

@@ -79,7 +79,8 @@ export async function openResourceServer(
   resources.register(scheme.network, scheme);
   const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
   const listed = Object.entries(listings).map(([route, listing]) => [route, { accepts, ...listing }]);
-  const routes = { "GET /report": { accepts }, "GET /other": { accepts }, ...Object.fromEntries(listed) };
+  const own = ["GET /report", "GET /other", "POST /report"].map((route) => [route, { accepts }]);
+  const routes = { ...Object.fromEntries(own), ...Object.fromEntries(listed) };
   app.use(paymentMiddleware(routes, resources));
   let served = 0;
   const resourceServer: ResourceServer = {
@@ -96,6 +97,7 @@ export async function openResourceServer(
     await resourceServer.handler(request, response);
   };
   app.get("/report", serve);
+  app.post("/report", serve);
   app.get("/other", serve);
   for (const route of Object.keys(listings)) app.get(route.replace("GET ", ""), serve);
   app.get("/health", (_request, response) => void response.json({ ok: true }));

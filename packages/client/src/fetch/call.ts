@@ -2,6 +2,7 @@ import { readBody, SottoError } from "@sotto/protocol";
 import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
+import { assertNotObjectText, createRequest } from "./request.ts";
 
 /** A request that can be sent more than once. */
 export interface Call {
@@ -28,7 +29,8 @@ export const PROOF_HEADER = "x-payment-proof";
 
 /**
  * Captures a request and reads its body into memory, because the request is sent again after a 402.
- * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE; TypeError, like fetch, for invalid arguments
+ * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE, REQUEST_NOT_SUPPORTED; TypeError, like fetch, for other
+ *   invalid arguments
  */
 export async function captureCall(
   send: typeof fetch,
@@ -40,9 +42,9 @@ export async function captureCall(
   signal?.throwIfAborted();
   if (init.body != null && typeof init.body === "object" && "locked" in init.body && init.body.locked)
     throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that is locked to another reader");
-  const streaming = init.body instanceof ReadableStream ? { duplex: "half" } : {};
-  const request = new Request(input, { ...init, ...streaming } as RequestInit);
+  const request = createRequest(input, init);
   const body = await bodyOf(request, bodyLimit);
+  if (body !== undefined) assertNotObjectText(body, init.body);
   const url = new URL(request.url);
   url.hash = "";
   const { method, credentials, cache, integrity, keepalive, redirect, referrerPolicy } = request;

@@ -27,6 +27,7 @@ import { PrepaidSpender } from "./prepaid.ts";
 import { checkPrepaidOptions } from "./prepaid-options.ts";
 import { Preparer } from "./preparer.ts";
 import { checkPin } from "./recipient.ts";
+import { assertInit } from "./request.ts";
 import { showProof } from "./show.ts";
 
 const BODY_LIMIT = 4 << 20;
@@ -136,7 +137,9 @@ class Payer {
       });
   }
 
-  async fetch(input: string | URL | Request, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
+  async fetch(input: string | URL | Request, given: PayingInit = {}): Promise<Response> {
+    assertInit(given);
+    const { sotto = {}, ...init } = given;
     this.#prepaid?.assertNoDispatcher(init);
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
     // A request with its own proof or token is already paid for.

@@ -1,4 +1,5 @@
 // The fetch that the paying fetch sends with: it sees each payment's target and outcome.
+import { createCheckedRequest } from "@sotto/client";
 import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { PAYMENT_USED } from "../reasons.ts";
@@ -30,13 +31,14 @@ const field = (value: unknown, name: string): unknown => Object(value)[name];
 
 /**
  * - Never sends a payment along a redirect.
+ * - Refuses bodies that the platform would send, or has turned into, text such as "[object FormData]".
  * - Refuses a challenge for a resource at a different origin than the requested one: the payment would be valid there.
  * - Closes a payment after a response that consumes it. After a failure or no response, the next request with the same
  *   terms presents it again.
  */
 export function trackFetch(send: Fetch, payments: Payments): Fetch {
   return async (input, init) => {
-    const request = new Request(input, init);
+    const request = await createCheckedRequest(input, init);
     const id = paymentOf(request, payments);
     if (id === undefined) {
       const response = await send(request);
