@@ -131,6 +131,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "INVALID_POINT",
     "NODE_TOO_OLD",
     "PROVING_KEY_INVALID",
+    "REQUEST_NOT_SUPPORTED",
     "SIGNAL_NOT_FREE",
     "UNKNOWN_DEPOSIT",
     "VERIFICATION_KEY_INVALID",
