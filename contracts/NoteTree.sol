@@ -3,7 +3,14 @@ pragma solidity 0.8.37;
 
 import {INoteTree} from "./interfaces/INoteTree.sol";
 import {INoteAppendVerifier} from "./interfaces/IVerifier.sol";
-import {CircuitConstants} from "./libraries/CircuitConstants.sol";
+import {
+    MAX_APPEND_LEAVES,
+    NOTE_APPEND_CHALLENGE,
+    NOTE_APPEND_EVALUATION,
+    NOTE_APPEND_NEW_ROOT,
+    NOTE_APPEND_PUBLIC_SIGNALS,
+    TREE_CAPACITY
+} from "./libraries/CircuitConstants.sol";
 import {FIELD_MODULUS} from "./libraries/Bn254.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 
@@ -14,7 +21,7 @@ abstract contract NoteTree is INoteTree {
     using NoteQueue for NoteQueue.Storage;
 
     /// @notice Maximum number of leaves in the tree: 8^10.
-    uint256 public constant MAX_LEAVES = CircuitConstants.TREE_CAPACITY;
+    uint256 public constant MAX_LEAVES = TREE_CAPACITY;
 
     /// @notice Root of the tree without leaves.
     uint256 public constant EMPTY_ROOT = 5898205162225594818942615480905168986343366627564171239214392616160582691672;
@@ -36,7 +43,7 @@ abstract contract NoteTree is INoteTree {
         NoteQueue.State memory state = _queue.state;
         uint256 start = state.appended;
         uint256 count = leaves.length;
-        if (count == 0 || count > CircuitConstants.MAX_APPEND_LEAVES) revert InvalidLeafCount(count);
+        if (count == 0 || count > MAX_APPEND_LEAVES) revert InvalidLeafCount(count);
         if (newRoot >= FIELD_MODULUS) revert InvalidRoot(newRoot);
         if (sequence == state.lastAppended) revert UnknownCheckpoint(sequence);
         bytes32 expectedChain = _queue.chainAt(state, sequence, ringSize());
@@ -47,16 +54,16 @@ abstract contract NoteTree is INoteTree {
         bytes32 chain = NoteQueue.foldAll(_queue.chainAt(state, state.lastAppended, ringSize()), leaves);
         if (chain != expectedChain) revert LeavesMismatch(expectedChain, chain);
 
-        uint256[3] memory signals;
+        uint256[NOTE_APPEND_PUBLIC_SIGNALS] memory signals;
         uint256 oldRoot = _root;
         // newRoot commits the prover to its old root, index and leaves before the challenge is known. Others than these
         // give the same evaluation with a probability of about 2^-217: docs/protocol.md, "The append challenge".
         uint256 challenge =
             uint256(keccak256(abi.encode(block.chainid, address(this), oldRoot, newRoot, start, count, leaves))) %
                 FIELD_MODULUS;
-        signals[0] = newRoot;
-        signals[1] = challenge;
-        signals[2] = NoteQueue.evaluate(oldRoot, start, leaves, challenge);
+        signals[NOTE_APPEND_NEW_ROOT] = newRoot;
+        signals[NOTE_APPEND_CHALLENGE] = challenge;
+        signals[NOTE_APPEND_EVALUATION] = NoteQueue.evaluate(oldRoot, start, leaves, challenge);
         if (!_NOTE_APPEND_VERIFIER.verifyNoteAppend(proof, signals)) revert InvalidAppendProof();
 
         _root = newRoot;

@@ -13,7 +13,36 @@ import {BatchVerifier} from "./libraries/BatchVerifier.sol";
 import {FIELD_MODULUS} from "./libraries/Bn254.sol";
 import {Bn254Guard} from "./libraries/Bn254Guard.sol";
 import {ChosenPayments} from "./libraries/ChosenPayments.sol";
-import {CircuitConstants as Circuit} from "./libraries/CircuitConstants.sol";
+// solhint does not read the assembly that uses some of these.
+// solhint-disable no-unused-import
+import {
+    NOTE_APPEND_KEY_WORDS,
+    NOTE_APPEND_PUBLIC_SIGNALS,
+    PAYMENT_CHANGE_COMMITMENT_AT,
+    PAYMENT_CHANGE_HINT_AT,
+    PAYMENT_COMMITMENTS,
+    PAYMENT_COMMITMENTS_AT,
+    PAYMENT_ENCRYPTED_AMOUNT_AT,
+    PAYMENT_KEY_WORDS,
+    PAYMENT_NULLIFIER,
+    PAYMENT_PUBLIC_SIGNALS,
+    PAYMENT_RECIPIENT_COMMITMENT_AT,
+    PAYMENT_RESOURCE_URL,
+    PAYMENT_ROOT,
+    PAYMENT_SIGNALS,
+    PAYMENT_SIGNAL_BYTES,
+    WITHDRAWAL_AMOUNT,
+    WITHDRAWAL_CHANGE_HINT,
+    WITHDRAWAL_COMMITMENT,
+    WITHDRAWAL_CONTEXT,
+    WITHDRAWAL_INPUTS,
+    WITHDRAWAL_KEY_WORDS,
+    WITHDRAWAL_NULLIFIERS,
+    WITHDRAWAL_PUBLIC_SIGNALS,
+    WITHDRAWAL_ROOT,
+    WITHDRAWAL_SIGNALS
+} from "./libraries/CircuitConstants.sol";
+// solhint-enable no-unused-import
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 import {SignalRange} from "./libraries/SignalRange.sol";
 import {WithdrawalStatement} from "./libraries/WithdrawalStatement.sol";
@@ -132,20 +161,24 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
 
     /// @inheritdoc IShieldedPool
     function withdraw(Withdrawal calldata withdrawal) external nonReentrant {
-        uint256[13] calldata signals = withdrawal.signals;
+        uint256[WITHDRAWAL_SIGNALS] calldata signals = withdrawal.signals;
         _requireValidWithdrawal(withdrawal);
         // A changeHint of 0 means that the withdrawal makes no output note. Nothing is queued in that case, so users can
         // exit even when the tree or the queue is full.
-        bool hasOutput = signals[Circuit.WITHDRAWAL_CHANGE_HINT] != 0;
+        bool hasOutput = signals[WITHDRAWAL_CHANGE_HINT] != 0;
         NoteQueue.Cursor memory cursor;
         if (hasOutput) cursor = _beginPush(1);
         bytes32 digest = keccak256(abi.encode(signals));
-        uint256[3] memory publicSignals = WithdrawalStatement.publicSignals(withdrawal.statementHash, signals, digest);
+        uint256[WITHDRAWAL_PUBLIC_SIGNALS] memory publicSignals = WithdrawalStatement.publicSignals(
+            withdrawal.statementHash,
+            signals,
+            digest
+        );
         if (!_WITHDRAWAL_VERIFIER.verifyWithdrawal(withdrawal.proof, publicSignals)) revert InvalidProof();
 
-        uint256[8] memory nullifiers;
-        for (uint256 i = 0; i < Circuit.WITHDRAWAL_INPUTS; ++i) {
-            uint256 nullifier = signals[Circuit.WITHDRAWAL_NULLIFIERS + i];
+        uint256[WITHDRAWAL_INPUTS] memory nullifiers;
+        for (uint256 i = 0; i < WITHDRAWAL_INPUTS; ++i) {
+            uint256 nullifier = signals[WITHDRAWAL_NULLIFIERS + i];
             if (nullifier == 0) continue;
             if (isSpent(nullifier)) revert NullifierAlreadySpent(nullifier);
             _spend(nullifier, digest);
@@ -154,12 +187,12 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         uint256 commitment = 0;
         uint256 leafIndex = 0;
         if (hasOutput) {
-            commitment = signals[Circuit.WITHDRAWAL_COMMITMENT];
+            commitment = signals[WITHDRAWAL_COMMITMENT];
             leafIndex = _push(cursor, commitment);
             _commitPush(cursor);
         }
 
-        uint256 amount = signals[Circuit.WITHDRAWAL_AMOUNT];
+        uint256 amount = signals[WITHDRAWAL_AMOUNT];
         emit Withdrawn(
             withdrawal.recipient,
             digest,
@@ -168,7 +201,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
             withdrawal.fee,
             withdrawal.feeRecipient,
             withdrawal.validUntil,
-            signals[Circuit.WITHDRAWAL_CHANGE_HINT],
+            signals[WITHDRAWAL_CHANGE_HINT],
             commitment,
             leafIndex
         );
@@ -291,25 +324,29 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
                 emit Skipped(nullifier, Outcome(outcome));
             }
             assembly ("memory-safe") {
-                payment := add(payment, 0x280)
+                // The proof, the signals, validUntil and resourceDigest.
+                payment := add(payment, add(0x140, PAYMENT_SIGNAL_BYTES))
             }
         }
     }
 
     /// @dev Reverts if the payment is malformed in every state of the pool.
     function _requireValidPayment(uint256 index, Payment calldata payment) private view returns (uint256 nullifier) {
-        uint256[10] calldata signals = payment.signals;
+        uint256[PAYMENT_SIGNALS] calldata signals = payment.signals;
         SignalRange.requirePayment(index, signals);
         uint256 expected = _paymentContext(payment.validUntil, payment.resourceDigest);
-        uint256 actual = signals[Circuit.PAYMENT_RESOURCE_URL];
+        uint256 actual = signals[PAYMENT_RESOURCE_URL];
         if (expected != actual) revert ContextMismatch(index, expected, actual);
-        nullifier = signals[Circuit.PAYMENT_NULLIFIER];
+        nullifier = signals[PAYMENT_NULLIFIER];
         bool hasZero;
-        // One branch for the nullifier and both commitments, signals 7 and 8, because this runs for every payment.
+        // One branch for the nullifier and both commitments, because this runs for every payment.
         assembly ("memory-safe") {
             hasZero := or(
                 iszero(nullifier),
-                or(iszero(calldataload(add(signals, 0xe0))), iszero(calldataload(add(signals, 0x100))))
+                or(
+                    iszero(calldataload(add(signals, PAYMENT_RECIPIENT_COMMITMENT_AT))),
+                    iszero(calldataload(add(signals, PAYMENT_CHANGE_COMMITMENT_AT)))
+                )
             )
         }
         if (hasZero) {
@@ -323,7 +360,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
     function _outcome(Payment calldata payment, uint256 nullifier) private view returns (uint256) {
         if (isSpent(nullifier)) return uint256(Outcome.NullifierSpent);
         if (block.timestamp > payment.validUntil) return uint256(Outcome.Expired);
-        if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return uint256(Outcome.UnknownRoot);
+        if (!isKnownRoot(payment.signals[PAYMENT_ROOT])) return uint256(Outcome.UnknownRoot);
         return uint256(Outcome.Settled);
     }
 
@@ -336,23 +373,27 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
 
     /// @dev Queues both notes of a payment whose proof was verified, and emits Settled. The payment is valid, so both
     /// commitments are below p and not 0.
-    function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals, bytes32 digest) private {
-        uint256 nullifier = signals[Circuit.PAYMENT_NULLIFIER];
-        uint256 recipientNote = signals[Circuit.PAYMENT_COMMITMENTS];
+    function _settleOne(
+        NoteQueue.Cursor memory cursor,
+        uint256[PAYMENT_SIGNALS] calldata signals,
+        bytes32 digest
+    ) private {
+        uint256 nullifier = signals[PAYMENT_NULLIFIER];
+        uint256 recipientNote = signals[PAYMENT_COMMITMENTS];
         uint256 changeNote;
         assembly ("memory-safe") {
-            changeNote := calldataload(add(signals, 0x100))
+            changeNote := calldataload(add(signals, PAYMENT_CHANGE_COMMITMENT_AT))
         }
         uint256 leafIndex = _pushPair(cursor, recipientNote, changeNote);
         bytes32 topic = Settled.selector;
-        // The data of Settled: digest, signals 2 to 4 (encryptedAmount, amountHint), signal 9 (changeHint), signals 7 and 8
-        // (commitments), leafIndex.
+        // The data of Settled: digest, encryptedAmount, amountHint, changeHint, commitments, leafIndex. The first two signals are
+        // next to each other.
         assembly ("memory-safe") {
             let data := mload(0x40)
             mstore(data, digest)
-            calldatacopy(add(data, 0x20), add(signals, 0x40), 0x60)
-            mstore(add(data, 0x80), calldataload(add(signals, 0x120)))
-            calldatacopy(add(data, 0xa0), add(signals, 0xe0), 0x40)
+            calldatacopy(add(data, 0x20), add(signals, PAYMENT_ENCRYPTED_AMOUNT_AT), 0x60)
+            mstore(add(data, 0x80), calldataload(add(signals, PAYMENT_CHANGE_HINT_AT)))
+            calldatacopy(add(data, 0xa0), add(signals, PAYMENT_COMMITMENTS_AT), 0x40)
             mstore(add(data, 0xe0), leafIndex)
             log2(data, 0x100, topic, nullifier)
         }
@@ -376,7 +417,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
 
     /// @dev Reverts if the withdrawal cannot be executed with any proof.
     function _requireValidWithdrawal(Withdrawal calldata withdrawal) private view {
-        uint256[13] calldata signals = withdrawal.signals;
+        uint256[WITHDRAWAL_SIGNALS] calldata signals = withdrawal.signals;
         SignalRange.requireWithdrawal(signals);
         uint256 expected = _withdrawalContext(
             withdrawal.recipient,
@@ -384,21 +425,21 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
             withdrawal.feeRecipient,
             withdrawal.validUntil
         );
-        uint256 actual = signals[Circuit.WITHDRAWAL_CONTEXT];
+        uint256 actual = signals[WITHDRAWAL_CONTEXT];
         if (expected != actual) revert ContextMismatch(0, expected, actual);
         if (block.timestamp > withdrawal.validUntil) revert WithdrawalExpired(withdrawal.validUntil);
-        uint256 value = signals[Circuit.WITHDRAWAL_ROOT];
+        uint256 value = signals[WITHDRAWAL_ROOT];
         if (!isKnownRoot(value)) revert RootUnknown(value);
 
-        uint256 amount = signals[Circuit.WITHDRAWAL_AMOUNT];
+        uint256 amount = signals[WITHDRAWAL_AMOUNT];
         if (withdrawal.fee > amount) revert FeeAboveAmount(withdrawal.fee, amount);
         if (amount != withdrawal.fee) _requireRecipient(withdrawal.recipient);
         if (withdrawal.fee != 0) _requireRecipient(withdrawal.feeRecipient);
 
         // Without a nullifier a proof could be replayed forever. The circuit requires the first one as well.
-        if (signals[Circuit.WITHDRAWAL_NULLIFIERS] == 0) revert NullifierAlreadySpent(0);
-        for (uint256 i = 0; i < Circuit.WITHDRAWAL_INPUTS; ++i) {
-            uint256 nullifier = signals[Circuit.WITHDRAWAL_NULLIFIERS + i];
+        if (signals[WITHDRAWAL_NULLIFIERS] == 0) revert NullifierAlreadySpent(0);
+        for (uint256 i = 0; i < WITHDRAWAL_INPUTS; ++i) {
+            uint256 nullifier = signals[WITHDRAWAL_NULLIFIERS + i];
             if (isSpent(nullifier)) revert NullifierAlreadySpent(nullifier);
         }
     }
@@ -446,10 +487,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         string memory setting = "paymentVerifier";
         _requireCode(verifier, setting);
         uint256[8] memory proof;
-        uint256[10] memory signals;
+        uint256[PAYMENT_PUBLIC_SIGNALS] memory signals;
         try IPaymentVerifier(verifier).verifyPayment(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
-            uint256[36] memory key = IPaymentVerifier(verifier).verificationKey();
+            uint256[PAYMENT_KEY_WORDS] memory key = IPaymentVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
         } catch {
             // A verifier of another circuit has no function of this signature.
@@ -461,10 +502,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         string memory setting = "withdrawalVerifier";
         _requireCode(verifier, setting);
         uint256[8] memory proof;
-        uint256[3] memory signals;
+        uint256[WITHDRAWAL_PUBLIC_SIGNALS] memory signals;
         try IWithdrawalVerifier(verifier).verifyWithdrawal(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
-            uint256[22] memory key = IWithdrawalVerifier(verifier).verificationKey();
+            uint256[WITHDRAWAL_KEY_WORDS] memory key = IWithdrawalVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
         } catch {
             revert InvalidConfiguration(setting);
@@ -475,10 +516,10 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         string memory setting = "noteAppendVerifier";
         _requireCode(verifier, setting);
         uint256[8] memory proof;
-        uint256[3] memory signals;
+        uint256[NOTE_APPEND_PUBLIC_SIGNALS] memory signals;
         try INoteAppendVerifier(verifier).verifyNoteAppend(proof, signals) returns (bool accepted) {
             if (accepted) revert InvalidConfiguration(setting);
-            uint256[22] memory key = INoteAppendVerifier(verifier).verificationKey();
+            uint256[NOTE_APPEND_KEY_WORDS] memory key = INoteAppendVerifier(verifier).verificationKey();
             _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
         } catch {
             revert InvalidConfiguration(setting);

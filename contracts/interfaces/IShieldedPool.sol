@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {INoteTree} from "./INoteTree.sol";
+import {PAYMENT_SIGNALS, WITHDRAWAL_INPUTS, WITHDRAWAL_SIGNALS} from "../libraries/CircuitConstants.sol";
 
 /// @title The shielded pool
 /// @notice Holds one ERC-20 token for notes, which are spent with zero-knowledge proofs. The proofs bind every value, so
@@ -18,7 +19,7 @@ interface IShieldedPool is INoteTree {
     /// signals[1] = keccak256(chain id, pool, validUntil, resourceDigest) mod p
     struct Payment {
         uint256[8] proof;
-        uint256[10] signals;
+        uint256[PAYMENT_SIGNALS] signals;
         uint64 validUntil;
         bytes32 resourceDigest;
     }
@@ -35,7 +36,7 @@ interface IShieldedPool is INoteTree {
     /// @param validUntil last second in which the withdrawal may be executed
     struct Withdrawal {
         uint256[8] proof;
-        uint256[13] signals;
+        uint256[WITHDRAWAL_SIGNALS] signals;
         uint256 statementHash;
         address recipient;
         uint256 fee;
@@ -102,7 +103,7 @@ interface IShieldedPool is INoteTree {
     event Withdrawn(
         address indexed recipient,
         bytes32 digest,
-        uint256[8] nullifiers,
+        uint256[WITHDRAWAL_INPUTS] nullifiers,
         uint256 amount,
         uint256 fee,
         address feeRecipient,

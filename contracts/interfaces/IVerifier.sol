@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 pragma solidity 0.8.37;
 
+import {
+    NOTE_APPEND_KEY_WORDS,
+    NOTE_APPEND_PUBLIC_SIGNALS,
+    PAYMENT_KEY_WORDS,
+    PAYMENT_PUBLIC_SIGNALS,
+    WITHDRAWAL_KEY_WORDS,
+    WITHDRAWAL_PUBLIC_SIGNALS
+} from "../libraries/CircuitConstants.sol";
+
 // Word order of a proof, on the wire, in snarkjs and here: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, where b.x0 is pi_b[0][0]
 // of snarkjs (the real part). The pairing precompile takes the imaginary part first; the verifier swaps them.
 //
@@ -16,11 +25,14 @@ interface IPaymentVerifier {
     /// @param proof eight words in the order above
     /// @param signals public signals in wire order
     /// @return valid true if the proof is valid for these signals
-    function verifyPayment(uint256[8] calldata proof, uint256[10] calldata signals) external view returns (bool valid);
+    function verifyPayment(
+        uint256[8] calldata proof,
+        uint256[PAYMENT_PUBLIC_SIGNALS] calldata signals
+    ) external view returns (bool valid);
 
     /// @notice The verification key, flattened, in the order that the precompiles take.
-    /// @return key 0-1 alpha (x y), 2-5 beta, 6-9 gamma, 10-13 delta (each x1 x0 y1 y0), then IC[0] .. IC[10] (x y)
-    function verificationKey() external pure returns (uint256[36] memory key);
+    /// @return key 0-1 alpha (x y), 2-5 beta, 6-9 gamma, 10-13 delta (each x1 x0 y1 y0), then each point IC (x y)
+    function verificationKey() external pure returns (uint256[PAYMENT_KEY_WORDS] memory key);
 }
 
 /// @title Verifier of the withdrawal circuit
@@ -31,12 +43,12 @@ interface IWithdrawalVerifier {
     /// @return valid true if the proof is valid for these signals
     function verifyWithdrawal(
         uint256[8] calldata proof,
-        uint256[3] calldata signals
+        uint256[WITHDRAWAL_PUBLIC_SIGNALS] calldata signals
     ) external view returns (bool valid);
 
     /// @notice The verification key, flattened, in the order that the precompiles take.
-    /// @return key as in IPaymentVerifier, with IC[0] .. IC[3]
-    function verificationKey() external pure returns (uint256[22] memory key);
+    /// @return key as in IPaymentVerifier
+    function verificationKey() external pure returns (uint256[WITHDRAWAL_KEY_WORDS] memory key);
 }
 
 /// @title Verifier of the note_append circuit
@@ -47,10 +59,10 @@ interface INoteAppendVerifier {
     /// @return valid true if the proof is valid for these signals
     function verifyNoteAppend(
         uint256[8] calldata proof,
-        uint256[3] calldata signals
+        uint256[NOTE_APPEND_PUBLIC_SIGNALS] calldata signals
     ) external view returns (bool valid);
 
     /// @notice The verification key, flattened, in the order that the precompiles take.
-    /// @return key as in IPaymentVerifier, with IC[0] .. IC[3]
-    function verificationKey() external pure returns (uint256[22] memory key);
+    /// @return key as in IPaymentVerifier
+    function verificationKey() external pure returns (uint256[NOTE_APPEND_KEY_WORDS] memory key);
 }

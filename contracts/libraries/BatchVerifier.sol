@@ -4,9 +4,11 @@ pragma solidity 0.8.37;
 import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
 import {ChosenPayments} from "./ChosenPayments.sol";
-// FIELD_MODULUS is used in assembly, which solhint does not read.
+import {Bn254} from "./Bn254.sol";
+// PAYMENT_SIGNAL_BYTES is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
-import {Bn254, FIELD_MODULUS} from "./Bn254.sol";
+import {PAYMENT_KEY_WORDS, PAYMENT_PUBLIC_SIGNALS, PAYMENT_SIGNAL_BYTES} from "./CircuitConstants.sol";
+import {PaymentSignals} from "./PaymentSignals.sol";
 
 /// @title Many payment proofs in one pairing check
 /// @notice N proofs under one key are all valid, except with probability 2^-128 for each attempt, if
@@ -23,8 +25,8 @@ library BatchVerifier {
     uint256 private constant PAIR_WORDS = 6;
     /// @dev Index of IC[0] in the flattened key.
     uint256 private constant IC = 14;
-    /// @dev IC points: one more than CircuitConstants.PAYMENT_SIGNALS, which the compiler does not accept here.
-    uint256 private constant SCALARS = 11;
+    /// @dev IC points: one for the constant, and one for each signal.
+    uint256 private constant SCALARS = PAYMENT_PUBLIC_SIGNALS + 1;
 
     /// @notice Verifies one proof.
     /// @param verifier verifier that has the key
@@ -38,9 +40,9 @@ library BatchVerifier {
         assembly ("memory-safe") {
             let buffer := mload(0x40)
             mstore(buffer, selector)
-            // The eight words of the proof and the ten signals are next to each other in both calls.
-            calldatacopy(add(buffer, 0x04), payment, 0x240)
-            valid := staticcall(gas(), verifier, buffer, 0x244, 0x00, 0x20)
+            // The eight words of the proof and the signals are next to each other in both calls.
+            calldatacopy(add(buffer, 0x04), payment, add(0x100, PAYMENT_SIGNAL_BYTES))
+            valid := staticcall(gas(), verifier, buffer, add(0x104, PAYMENT_SIGNAL_BYTES), 0x00, 0x20)
             valid := and(valid, and(eq(returndatasize(), 0x20), eq(mload(0x00), 1)))
         }
     }
@@ -51,7 +53,7 @@ library BatchVerifier {
     /// @param count number of payments, at least two: the first C is checked when the second is added
     /// @return true if all these proofs are valid
     function verify(IPaymentVerifier verifier, uint256[] memory chosen, uint256 count) internal view returns (bool) {
-        uint256[36] memory key = verifier.verificationKey();
+        uint256[PAYMENT_KEY_WORDS] memory key = verifier.verificationKey();
         bytes32 seed = _seed(key, chosen, count);
 
         uint256[] memory pairs = new uint256[]((count + 3) * PAIR_WORDS);
@@ -80,7 +82,7 @@ library BatchVerifier {
                 if (!_addProof(payment, weight, pair, sumC)) return false;
             }
             _setB(payment, pair);
-            _addSignals(scalars, payment.signals, weight);
+            PaymentSignals.addWeighted(scalars, payment.signals, weight);
         }
         return _finish(key, scalars, sumC, pairs, count);
     }
@@ -117,31 +119,9 @@ library BatchVerifier {
         }
     }
 
-    /// @dev Computes scalars += weight * (1, signals...) mod p.
-    function _addSignals(uint256[SCALARS] memory scalars, uint256[10] calldata signals, uint256 weight) private pure {
-        assembly ("memory-safe") {
-            function add_(slot, position, w) {
-                let term := mulmod(w, calldataload(position), FIELD_MODULUS)
-                mstore(slot, addmod(mload(slot), term, FIELD_MODULUS))
-            }
-            // At most 2^64 weights of 128 bits: the sum stays below p.
-            mstore(scalars, add(mload(scalars), weight))
-            add_(add(scalars, 0x20), signals, weight)
-            add_(add(scalars, 0x40), add(signals, 0x20), weight)
-            add_(add(scalars, 0x60), add(signals, 0x40), weight)
-            add_(add(scalars, 0x80), add(signals, 0x60), weight)
-            add_(add(scalars, 0xa0), add(signals, 0x80), weight)
-            add_(add(scalars, 0xc0), add(signals, 0xa0), weight)
-            add_(add(scalars, 0xe0), add(signals, 0xc0), weight)
-            add_(add(scalars, 0x100), add(signals, 0xe0), weight)
-            add_(add(scalars, 0x120), add(signals, 0x100), weight)
-            add_(add(scalars, 0x140), add(signals, 0x120), weight)
-        }
-    }
-
     /// @dev Adds the three pairs that all proofs share and checks the product.
     function _finish(
-        uint256[36] memory key,
+        uint256[PAYMENT_KEY_WORDS] memory key,
         uint256[SCALARS] memory scalars,
         Bn254.Sum memory sumC,
         uint256[] memory pairs,
@@ -166,7 +146,7 @@ library BatchVerifier {
         uint256 index,
         uint256 x,
         uint256 y,
-        uint256[36] memory key,
+        uint256[PAYMENT_KEY_WORDS] memory key,
         uint256 g2
     ) private pure {
         uint256 offset = index * PAIR_WORDS;
@@ -176,10 +156,14 @@ library BatchVerifier {
     }
 
     /// @dev keccak256 of the key's hash, N and, for each proof, its eight words and the hash of its signals.
-    function _seed(uint256[36] memory key, uint256[] memory chosen, uint256 count) private pure returns (bytes32 seed) {
+    function _seed(
+        uint256[PAYMENT_KEY_WORDS] memory key,
+        uint256[] memory chosen,
+        uint256 count
+    ) private pure returns (bytes32 seed) {
         assembly ("memory-safe") {
             let buffer := mload(0x40)
-            mstore(buffer, keccak256(key, 0x480))
+            mstore(buffer, keccak256(key, mul(PAYMENT_KEY_WORDS, 0x20)))
             mstore(add(buffer, 0x20), count)
             let end := add(buffer, 0x40)
             let entry := add(chosen, 0x20)

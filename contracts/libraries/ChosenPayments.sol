@@ -2,6 +2,9 @@
 pragma solidity 0.8.37;
 
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+// PAYMENT_SIGNAL_BYTES is used in assembly, which solhint does not read.
+// solhint-disable-next-line no-unused-import
+import {PAYMENT_SIGNAL_BYTES} from "./CircuitConstants.sol";
 
 /// @title The payments of a settle call that can settle
 /// @notice A list in memory with two words for each payment: its position in the calldata and the digest of its signals.
@@ -21,12 +24,12 @@ library ChosenPayments {
     /// @notice Adds a payment; the caller has reserved room for it.
     /// @param list the list
     /// @param payment the payment
-    /// @return digest keccak256 of its ten public signals
+    /// @return digest keccak256 of its public signals
     function add(uint256[] memory list, IShieldedPool.Payment calldata payment) internal pure returns (bytes32 digest) {
         assembly ("memory-safe") {
             let buffer := mload(0x40)
-            calldatacopy(buffer, add(payment, 0x100), 0x140)
-            digest := keccak256(buffer, 0x140)
+            calldatacopy(buffer, add(payment, 0x100), PAYMENT_SIGNAL_BYTES)
+            digest := keccak256(buffer, PAYMENT_SIGNAL_BYTES)
             let length := mload(list)
             let entry := add(add(list, 0x20), shl(5, length))
             mstore(entry, payment)
@@ -46,7 +49,7 @@ library ChosenPayments {
     /// @param list the list
     /// @param index its index, below count(list)
     /// @return payment the payment in the calldata
-    /// @return digest keccak256 of its ten public signals
+    /// @return digest keccak256 of its public signals
     function get(
         uint256[] memory list,
         uint256 index

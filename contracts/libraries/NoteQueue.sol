@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
-import {CircuitConstants} from "./CircuitConstants.sol";
+import {MAX_APPEND_LEAVES} from "./CircuitConstants.sol";
 // FIELD_MODULUS is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
 import {FIELD_MODULUS} from "./Bn254.sol";
@@ -16,7 +16,7 @@ import {INoteTree} from "../interfaces/INoteTree.sol";
 library NoteQueue {
     /// @dev Maximum number of leaves in a checkpoint. Half of an append: if the next checkpoint does not fit, an append has
     /// more than this many leaves.
-    uint256 internal constant CHECKPOINT_LEAVES = CircuitConstants.MAX_APPEND_LEAVES / 2;
+    uint256 internal constant CHECKPOINT_LEAVES = MAX_APPEND_LEAVES / 2;
 
     /// @dev All counters, packed into one slot. Leaves are at most 2^30, and there are never more checkpoints than leaves.
     /// INoteTree.QueueState describes each field.

@@ -5,7 +5,8 @@ import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
 // FIELD_MODULUS is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
 import {FIELD_MODULUS} from "./Bn254.sol";
-import {CircuitConstants} from "./CircuitConstants.sol";
+import {PAYMENT_SIGNALS, WITHDRAWAL_SIGNALS} from "./CircuitConstants.sol";
+import {PaymentSignals} from "./PaymentSignals.sol";
 
 /// @title Range check of public signals
 /// @notice A verifier computes modulo p, so without this check x and x + p would be two nullifiers of the same note.
@@ -13,35 +14,23 @@ library SignalRange {
     /// @notice Reverts with SignalOutOfField unless every signal of a payment is below p.
     /// @param index index of the payment in the call, for the error
     /// @param signals public signals of the payment
-    function requirePayment(uint256 index, uint256[10] calldata signals) internal pure {
-        bool inField;
+    function requirePayment(uint256 index, uint256[PAYMENT_SIGNALS] calldata signals) internal pure {
         uint256 position;
-        // One branch for all signals, because this runs for every payment.
         assembly ("memory-safe") {
             position := signals
-            inField := lt(calldataload(signals), FIELD_MODULUS)
-            inField := and(inField, lt(calldataload(add(signals, 0x20)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0x40)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0x60)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0x80)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0xa0)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0xc0)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0xe0)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0x100)), FIELD_MODULUS))
-            inField := and(inField, lt(calldataload(add(signals, 0x120)), FIELD_MODULUS))
         }
         // Finds the signal, for the error.
-        if (!inField) _require(index, position, CircuitConstants.PAYMENT_SIGNALS);
+        if (!PaymentSignals.areInField(signals)) _require(index, position, PAYMENT_SIGNALS);
     }
 
     /// @notice Reverts with SignalOutOfField unless every signal of a withdrawal is below p.
     /// @param signals public signals of the withdrawal
-    function requireWithdrawal(uint256[13] calldata signals) internal pure {
+    function requireWithdrawal(uint256[WITHDRAWAL_SIGNALS] calldata signals) internal pure {
         uint256 position;
         assembly ("memory-safe") {
             position := signals
         }
-        _require(0, position, CircuitConstants.WITHDRAWAL_SIGNALS);
+        _require(0, position, WITHDRAWAL_SIGNALS);
     }
 
     /// @dev Checks `count` words of calldata from `position` on.

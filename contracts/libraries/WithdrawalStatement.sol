@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 pragma solidity 0.8.37;
 
-// FIELD_MODULUS is used in assembly, which solhint does not read.
-// solhint-disable-next-line no-unused-import
+// solhint does not read the assembly that uses these.
+// solhint-disable no-unused-import
 import {FIELD_MODULUS} from "./Bn254.sol";
+import {WITHDRAWAL_COMMITMENT_AT, WITHDRAWAL_PUBLIC_SIGNALS, WITHDRAWAL_SIGNALS} from "./CircuitConstants.sol";
+// solhint-enable no-unused-import
 
 /// @title What the verifier is asked about a withdrawal
 /// @notice The verifier gets three public signals instead of the thirteen signals of a withdrawal, because each public
@@ -20,17 +22,17 @@ library WithdrawalStatement {
     /// signals[1 + i] * z^i mod p, with i from 0 to 10
     function publicSignals(
         uint256 statementHash,
-        uint256[13] calldata signals,
+        uint256[WITHDRAWAL_SIGNALS] calldata signals,
         bytes32 digest
-    ) internal pure returns (uint256[3] memory result) {
+    ) internal pure returns (uint256[WITHDRAWAL_PUBLIC_SIGNALS] memory result) {
         assembly ("memory-safe") {
             mstore(0x00, statementHash)
             mstore(0x20, digest)
             let z := mod(keccak256(0x00, 0x40), FIELD_MODULUS)
-            // Horner's method, from the commitment, signal 11, down to the amount, signal 1.
+            // Horner's method, from the commitment down to the amount, signal 1.
             let y := 0
             for {
-                let position := add(signals, 0x160)
+                let position := add(signals, WITHDRAWAL_COMMITMENT_AT)
             } gt(position, signals) {
                 position := sub(position, 0x20)
             } {

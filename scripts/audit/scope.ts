@@ -39,7 +39,7 @@ export function scopeTable(files: readonly SourceFile[]): string {
   });
   return `# Scope
 
-Verifiers are exported from the keys; CircuitConstants.sol is generated. Not in scope: \`contracts/test\`, tests and scripts.
+Verifiers are exported from the keys; CircuitConstants.sol and PaymentSignals.sol are generated. Not in scope: \`contracts/test\`, tests and scripts.
 
 | folder | files | lines of code |
 |---|---|---|

@@ -1,6 +1,14 @@
-// Generates contracts/libraries/CircuitConstants.sol from circuits.json: the index of each signal and the sizes.
+// Generates the parts of the contracts that follow from circuits.json: CircuitConstants.sol, with sizes and the place of each
+// signal, and PaymentSignals.sol, with the code that runs for each signal.
 import { join } from "node:path";
-import { type CircuitTable, readCircuitTable, shownSignals, signalCount } from "../circuits/circuits-json.ts";
+import {
+  type CircuitEntry,
+  type CircuitTable,
+  publicSignalCount,
+  readCircuitTable,
+  shownSignals,
+  signalCount,
+} from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
@@ -32,29 +40,105 @@ export function treeConstants(table: CircuitTable): NamedConstant[] {
 }
 
 const upper = (name: string): string => name.replace(/([A-Z])/g, "_$1").toUpperCase();
+const hex = (value: number): string => `0x${value.toString(16).padStart(2, "0")}`;
+const define = (name: string, value: number | string): string => `uint256 constant ${name} = ${value};\n`;
 
-export async function generateConstants(): Promise<GeneratedFile> {
-  const table = readCircuitTable();
-  const line = ({ name, value, description }: NamedConstant) =>
-    `    /// @dev ${description}.\n    uint256 internal constant ${name} = ${value};\n`;
-  const groups = Object.entries(table).map(([circuit, entry]) => {
-    const prefix = circuit.toUpperCase();
-    let offset = 0;
-    const lines = shownSignals(entry).map(({ name, size }) => {
-      const constant = `    uint256 internal constant ${prefix}_${upper(name)} = ${offset};\n`;
-      offset += size;
-      return constant;
-    });
-    return (
-      `    /// @dev Number of signals of the ${circuit} circuit, then the index of each (of the first element of an array).\n` +
-      `    uint256 internal constant ${prefix}_SIGNALS = ${signalCount(entry)};\n${lines.join("")}`
-    );
+/** Words of a verification key before its points IC: alpha, beta, gamma and delta. */
+const KEY_WORDS_BEFORE_IC = 14;
+
+/** A circuit's counts, and where its signals are: the index of each word, and its position in the bytes of all. */
+function circuitConstants(circuit: string, entry: CircuitEntry): string {
+  const prefix = circuit.toUpperCase();
+  const [shown, checked] = [signalCount(entry), publicSignalCount(entry)];
+  let index = 0;
+  const words = shownSignals(entry).flatMap(({ name, size, elements = [] }) => {
+    const first = index;
+    index += size;
+    return [{ name, index: first }, ...elements.map((element, i) => ({ name: element, index: first + i }))];
   });
-  const content =
-    `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity 0.8.37;\n\n` +
-    "/// @title Constants of the circuits: sizes, and the index of each signal in wire order\n" +
-    `library CircuitConstants {\n${[...treeConstants(table).map(line), ...groups].join("\n")}}\n`;
-  return { path: join(root, "contracts", "libraries", "CircuitConstants.sol"), content };
+  return [
+    `/// @dev The ${circuit} circuit: the words that the protocol shows, as number and in bytes; the verifier's public signals, and\n`,
+    "/// the words of its key; then the index of each word (of an array, of its first element) and its position in the bytes.\n",
+    define(`${prefix}_SIGNALS`, shown),
+    define(`${prefix}_SIGNAL_BYTES`, hex(32 * shown)),
+    define(`${prefix}_PUBLIC_SIGNALS`, checked),
+    define(`${prefix}_KEY_WORDS`, KEY_WORDS_BEFORE_IC + 2 * (checked + 1)),
+    ...words.flatMap((word) => [
+      define(`${prefix}_${upper(word.name)}`, word.index),
+      define(`${prefix}_${upper(word.name)}_AT`, hex(32 * word.index)),
+    ]),
+  ].join("");
 }
 
-if (import.meta.main) await runGenerators(generateConstants);
+const solidity = (content: string): string =>
+  `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity 0.8.37;\n\n${content}`;
+
+const libraryPath = (name: string): string => join(root, "contracts", "libraries", name);
+
+/** Constants of files, not of a library: only those can be the length of an array and be used in assembly. */
+export async function generateConstants(): Promise<GeneratedFile> {
+  const table = readCircuitTable();
+  const sizes = treeConstants(table).map(
+    ({ name, value, description }) => `/// @dev ${description}.\n${define(name, value)}`,
+  );
+  const circuits = Object.entries(table).map(([name, circuit]) => circuitConstants(name, circuit));
+  return {
+    path: libraryPath("CircuitConstants.sol"),
+    content: solidity([...sizes, ...circuits].join("\n")),
+  };
+}
+
+/** The code that runs for every signal of a payment, unrolled: loops would cost each payment more gas. */
+export async function generatePaymentSignals(): Promise<GeneratedFile> {
+  const { payment } = readCircuitTable();
+  if (payment === undefined) throw new CommandError("CIRCUITS_JSON_INVALID", "circuits.json has no payment");
+  const positions = Array.from({ length: signalCount(payment) }, (_, index) => ({
+    from: index === 0 ? "signals" : `add(signals, ${hex(32 * index)})`,
+    to: `add(scalars, ${hex(32 * (index + 1))})`,
+  }));
+  const checks = positions.map(({ from }, index) => {
+    const check = `lt(calldataload(${from}), FIELD_MODULUS)`;
+    return `            inField := ${index === 0 ? check : `and(inField, ${check})`}\n`;
+  });
+  const sums = positions.map(({ from, to }) => `            add_(${to}, ${from}, weight)\n`);
+  return {
+    path: libraryPath("PaymentSignals.sol"),
+    content: solidity(`// FIELD_MODULUS is used in assembly, which solhint does not read.
+// solhint-disable-next-line no-unused-import
+import {FIELD_MODULUS} from "./Bn254.sol";
+import {PAYMENT_SIGNALS} from "./CircuitConstants.sol";
+
+/// @title What is done with each signal of a payment
+/// @notice Unrolled, because it runs for every payment.
+library PaymentSignals {
+    /// @notice Whether every signal is below p.
+    /// @param signals public signals of a payment
+    /// @return inField true if they are
+    function areInField(uint256[PAYMENT_SIGNALS] calldata signals) internal pure returns (bool inField) {
+        assembly ("memory-safe") {
+${checks.join("")}        }
+    }
+
+    /// @notice Computes scalars += weight * (1, signals...) mod p.
+    /// @param scalars the sums: of the weights, then of each signal; the first stays below p for 2^64 weights of 128 bits
+    /// @param signals public signals of a payment
+    /// @param weight weight of its proof, below 2^128
+    function addWeighted(
+        uint256[PAYMENT_SIGNALS + 1] memory scalars,
+        uint256[PAYMENT_SIGNALS] calldata signals,
+        uint256 weight
+    ) internal pure {
+        assembly ("memory-safe") {
+            function add_(slot, position, w) {
+                let term := mulmod(w, calldataload(position), FIELD_MODULUS)
+                mstore(slot, addmod(mload(slot), term, FIELD_MODULUS))
+            }
+            mstore(scalars, add(mload(scalars), weight))
+${sums.join("")}        }
+    }
+}
+`),
+  };
+}
+
+if (import.meta.main) await runGenerators(generateConstants, generatePaymentSignals);

@@ -1,6 +1,6 @@
 import { generateAbi } from "./abi.ts";
 import { generateCircuits } from "./circuits.ts";
-import { generateConstants } from "./constants.ts";
+import { generateConstants, generatePaymentSignals } from "./constants.ts";
 import type { Generator } from "./generated-file.ts";
 import { generateLock } from "./lock.ts";
 import { generateValidator } from "./validator.ts";
@@ -9,6 +9,7 @@ import { generateValidator } from "./validator.ts";
 export const generators: readonly Generator[] = [
   generateCircuits,
   generateConstants,
+  generatePaymentSignals,
   generateAbi,
   generateValidator,
   generateLock,

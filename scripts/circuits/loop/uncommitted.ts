@@ -5,6 +5,7 @@ import { root } from "../paths.ts";
 const PATHS = [
   "circuits",
   "contracts/libraries/CircuitConstants.sol",
+  "contracts/libraries/PaymentSignals.sol",
   "contracts/verifiers",
   "docs/mutation.md",
   "packages/protocol/src/generated",
