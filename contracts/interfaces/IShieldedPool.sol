@@ -63,7 +63,7 @@ interface IShieldedPool is INoteTree {
 
     /// @notice A payment was settled.
     /// @param nullifier nullifier of the spent note
-    /// @param digest keccak256 of the ten public signals
+    /// @param digest keccak256 of the public signals
     /// @param ephemeralX x of R
     /// @param hiddenCipherX x of C plus the sender commitment mod p; the sender commitment hides x of C
     /// @param amountHint pad + amount mod p, for the recipient

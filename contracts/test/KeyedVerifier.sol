@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 pragma solidity 0.8.37;
 
+import {PAYMENT_KEY_WORDS} from "../libraries/CircuitConstants.sol";
+
 /// @title A verifier with a chosen gamma and delta that rejects every proof
 /// @notice Tests show which keys the pool refuses to be deployed with.
 contract KeyedVerifier {
     /// @dev A key as long as that of the circuit with the most signals. A caller that expects a shorter key reads its
     /// beginning.
-    uint256[36] private _key;
+    uint256[PAYMENT_KEY_WORDS] private _key;
 
     /// @param gamma the point gamma, x1 x0 y1 y0
     /// @param delta the point delta, x1 x0 y1 y0
@@ -19,7 +21,7 @@ contract KeyedVerifier {
 
     /// @notice The key, for any circuit.
     /// @return key see IPaymentVerifier
-    function verificationKey() external view returns (uint256[36] memory key) {
+    function verificationKey() external view returns (uint256[PAYMENT_KEY_WORDS] memory key) {
         return _key;
     }
 

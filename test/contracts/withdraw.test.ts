@@ -1,4 +1,5 @@
 import {
+  CIRCUITS,
   FIELD_MODULUS,
   paymentSignals,
   signalsDigest,
@@ -264,7 +265,7 @@ describe("withdraw", function () {
     }
     const good = await world.withdrawal();
     for (const [name, signals] of [
-      ["payment", good.signals.slice(0, 10)],
+      ["payment", good.signals.slice(0, CIRCUITS.payment.publicSignalCount)],
       ["note_append", withdrawalPublicSignals(good.signals)],
     ] as const) {
       const { proof } = proveWithTrapdoor(name, signals);

@@ -1,4 +1,11 @@
-import { type Deployment, paymentContext, withdrawalContext, withdrawalPublicSignals } from "@sotto/protocol";
+import {
+  CIRCUITS,
+  type Deployment,
+  PAYMENT_SIGNAL,
+  paymentContext,
+  withdrawalContext,
+  withdrawalPublicSignals,
+} from "@sotto/protocol";
 import type { Random } from "@sotto/test-kit/random";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
@@ -24,11 +31,13 @@ export interface PaymentFields {
 /** Signals of a payment: random unless given; the deadline and the resource are bound to the chain and the pool. */
 export function paymentStatement(place: Place, random: Random, fields: PaymentFields): Omit<Payment, "proof"> {
   const resourceDigest = fields.resourceDigest ?? random.bytes32();
-  const [paid, change] = fields.commitments ?? [random.field(), random.field()];
-  const context = paymentContext({ ...place, validUntil: fields.validUntil, resourceDigest });
-  const [recipient, r, c, hint] = [random.field(), random.field(), random.field(), random.field()];
-  const nullifier = fields.nullifier ?? random.field();
-  const signals = [recipient, context, r, c, hint, fields.root, nullifier, paid, change, random.field()];
+  const signals = Array.from({ length: CIRCUITS.payment.signalCount }, () => random.field());
+  const at = PAYMENT_SIGNAL;
+  signals[at.resourceUrl] = paymentContext({ ...place, validUntil: fields.validUntil, resourceDigest });
+  signals[at.root] = fields.root;
+  if (fields.nullifier !== undefined) signals[at.nullifier] = fields.nullifier;
+  if (fields.commitments !== undefined)
+    [signals[at.recipientCommitment], signals[at.changeCommitment]] = fields.commitments;
   return { signals, validUntil: fields.validUntil, resourceDigest };
 }
 

@@ -34,7 +34,7 @@ export interface Payment {
   choices: PaymentChoices;
   inputs: Inputs;
   encryption: Encryption;
-  /** The ten public signals as the protocol defines them, in order. */
+  /** The public signals as the protocol defines them, in order. */
   signals: bigint[];
 }
 

@@ -5,6 +5,7 @@ import {INoteHasher} from "../../../contracts/interfaces/INoteHasher.sol";
 import {INoteTree} from "../../../contracts/interfaces/INoteTree.sol";
 import {IShieldedPool} from "../../../contracts/interfaces/IShieldedPool.sol";
 import {FIELD_MODULUS} from "../../../contracts/libraries/Bn254.sol";
+import {PAYMENT_SIGNALS, WITHDRAWAL_SIGNALS} from "../../../contracts/libraries/CircuitConstants.sol";
 import {vm, Vm} from "./Vm.sol";
 
 interface IToken {
@@ -36,7 +37,7 @@ abstract contract PoolModel {
     struct Payment {
         bool proved;
         uint64 validUntil;
-        uint256[10] signals;
+        uint256[PAYMENT_SIGNALS] signals;
         uint256[3] amounts;
     }
 
@@ -188,7 +189,7 @@ abstract contract PoolModel {
         try this.decodeSettle(data) returns (IShieldedPool.Payment[] memory calls) {
             outcomes = new uint8[](calls.length);
             for (uint256 i = 0; i < calls.length; ++i) {
-                uint256[10] memory signals = calls[i].signals;
+                uint256[PAYMENT_SIGNALS] memory signals = calls[i].signals;
                 bool spentBefore = spentBy[signals[6] % FIELD_MODULUS] != 0;
                 for (uint256 j = 0; j < i; ++j) {
                     spentBefore = spentBefore || (outcomes[j] == 0 && calls[j].signals[6] == signals[6]);
@@ -248,7 +249,7 @@ abstract contract PoolModel {
         (bytes32 digest, uint256[7] memory shown) = abi.decode(data, (bytes32, uint256[7]));
         Payment storage payment = payments[digest];
         if (!payment.proved) return _fail(10, "a payment was settled that nobody proved");
-        uint256[10] storage signals = payment.signals;
+        uint256[PAYMENT_SIGNALS] storage signals = payment.signals;
         if (time > payment.validUntil) _fail(9, "a payment was settled after its deadline");
         if (!knownRoot[signals[5]]) _fail(8, "a payment was settled on a root that the tree never had");
         bool same = nullifier == signals[6] && shown[0] == signals[2] && shown[1] == signals[3];
@@ -265,7 +266,7 @@ abstract contract PoolModel {
         Withdrawal storage proved = withdrawals[digest];
         if (!proved.proved) return _fail(10, "a withdrawal was executed that nobody proved");
         IShieldedPool.Withdrawal memory call = proved.call;
-        uint256[13] memory signals = call.signals;
+        uint256[WITHDRAWAL_SIGNALS] memory signals = call.signals;
         if (time > call.validUntil) _fail(9, "a withdrawal was executed after its deadline");
         if (!knownRoot[signals[2]]) _fail(8, "a withdrawal was executed on a root that the tree never had");
         uint256[8] memory nullifiers;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FIELD_MODULUS } from "@sotto/protocol";
+import { CIRCUITS, FIELD_MODULUS } from "@sotto/protocol";
 import { AbiCoder, getBytes } from "ethers";
 import { type RecordedStep, readRecording } from "../../../scripts/fuzz/recording.ts";
 import { loadTrapdoor } from "../../../scripts/setup/trapdoor.ts";
@@ -8,8 +8,8 @@ import { loadTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 /** Everything that is generated for the Solidity tests; git ignores it. */
 export const generatedFolder = join(import.meta.dirname, "..", ".fuzz");
 
-const PAYMENT = "tuple(uint256[8],uint256[10],uint64,bytes32)";
-const WITHDRAWAL = "tuple(uint256[8],uint256[13],uint256,address,uint256,address,uint64)";
+const PAYMENT = `tuple(uint256[8],uint256[${CIRCUITS.payment.signalCount}],uint64,bytes32)`;
+const WITHDRAWAL = `tuple(uint256[8],uint256[${CIRCUITS.withdrawal.signalCount}],uint256,address,uint256,address,uint64)`;
 const FIXTURE = `tuple(
   address, uint256, tuple(uint8,uint256,bool)[],
   tuple(uint256[],uint64[])[],

@@ -5,7 +5,7 @@ import { selectorOf } from "./codec.ts";
 export interface SettledCall {
   /** Groth16 proof: eight words in the order of IVerifier.sol. */
   proof: readonly bigint[];
-  /** The ten public signals of the payment circuit. */
+  /** The public signals of the payment circuit. */
   signals: readonly bigint[];
   /** Last second in which the payment could settle. */
   validUntil: bigint;

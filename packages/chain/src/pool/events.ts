@@ -34,7 +34,7 @@ export interface SettledEvent extends EventPosition {
   type: "settled";
   /** Nullifier of the spent note, a field element. */
   nullifier: bigint;
-  /** keccak256 of the ten public signals, 32 bytes, hex with 0x. With the nullifier it identifies the payment. */
+  /** keccak256 of the public signals, 32 bytes, hex with 0x. With the nullifier it identifies the payment. */
   digest: string;
   /** x of R, the ciphertext's first point. */
   ephemeralX: bigint;

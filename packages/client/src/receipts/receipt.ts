@@ -32,7 +32,7 @@ export interface Receipt {
   readonly transaction: string;
   /** Height of its block. */
   readonly block: number;
-  /** The ten public signals, decimal. */
+  /** The public signals, decimal. */
   readonly publicSignals: readonly string[];
   /**
    * The wallet address that the payer named, 20 bytes, and the shielded address that was paid, 64 bytes; hex with 0x.
@@ -64,7 +64,7 @@ export interface ParsedReceipt {
   readonly transaction: string;
   /** Height of its block. */
   readonly block: number;
-  /** The ten public signals of the payment, each a field element. */
+  /** The public signals of the payment, each a field element. */
   readonly signals: readonly bigint[];
   /** keccak256 of the signals, which identifies the payment. */
   readonly digest: Bytes32;

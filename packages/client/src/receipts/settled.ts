@@ -50,7 +50,7 @@ export async function settledEvents(chain: ChainSource, pool: string, range: Eve
 export interface PaymentPlace {
   blockNumber: number;
   transactionHash: string;
-  /** keccak256 of its ten signals. */
+  /** keccak256 of its signals. */
   digest: string;
 }
 

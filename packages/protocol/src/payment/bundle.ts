@@ -13,7 +13,7 @@ import { PAYMENT_SIGNAL, RANGE_SIGNAL } from "./signals.ts";
 export interface WireBundle {
   /** Groth16 proof of the payment circuit: eight decimal strings in the order of IVerifier.sol. */
   readonly proof: readonly string[];
-  /** The payment circuit's ten public signals, decimal. */
+  /** The payment circuit's public signals, decimal. */
   readonly publicSignals: readonly string[];
   /** pack(R) then pack(C), 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
@@ -35,7 +35,7 @@ export interface WireBundle {
 export interface PaymentBundle {
   /** Groth16 proof of the payment circuit: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, each below the base field's order. */
   readonly proof: readonly bigint[];
-  /** The payment circuit's ten public signals. */
+  /** The payment circuit's public signals. */
   readonly publicSignals: readonly bigint[];
   /** ElGamal ciphertext of the amount: two points of the prime-order subgroup. */
   readonly encryptedAmount: Ciphertext;

@@ -20,7 +20,7 @@ export const MAX_PAYMENT_TOKEN_LENGTH = 2048;
 export interface PaymentTokenClaims {
   /** Id of the reservation, and afterwards of the payment. */
   readonly jti: string;
-  /** keccak256 of the ten public signals. */
+  /** keccak256 of the public signals. */
   readonly digest: Bytes32;
   /** EIP-155 id, decimal. */
   readonly chainId: string;

@@ -18,7 +18,7 @@ export interface PaymentStatement {
   readonly signals: PaymentSignals;
   /** Public signals of the amount proof. */
   readonly range: RangeSignals;
-  /** keccak256 of the ten signals: identifies the payment. */
+  /** keccak256 of the signals: identifies the payment. */
   readonly digest: Bytes32;
   /** keccak256(keccak256(resourceUrl), timestamp, senderCommitment). */
   readonly resourceDigest: Bytes32;

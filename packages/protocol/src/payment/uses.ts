@@ -1,6 +1,6 @@
 /** A payment in a store of used payments. */
 export interface PaymentUse {
-  /** keccak256 of its ten signals, which stays the same if the proof's bytes are re-randomised. */
+  /** keccak256 of its signals, which stays the same if the proof's bytes are re-randomised. */
   readonly digest: string;
   /** Nullifier of the spent note, decimal. */
   readonly nullifier: string;

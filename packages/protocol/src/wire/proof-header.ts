@@ -19,7 +19,7 @@ const MAX_DECIMAL_LENGTH = 77;
 export interface ProofHeader {
   /** Groth16 proof of the payment circuit, eight words. */
   readonly proof: readonly bigint[];
-  /** Its ten public signals. */
+  /** Its public signals. */
   readonly publicSignals: readonly bigint[];
   /** ElGamal ciphertext of the amount: two points of the prime-order subgroup. */
   readonly encryptedAmount: Ciphertext;

@@ -37,7 +37,7 @@ export interface PaidProof {
   readonly bounds: AmountBounds;
   /** Nullifier of the spent note; identifies the payment. */
   readonly nullifier: bigint;
-  /** keccak256 of the payment's ten signals. */
+  /** keccak256 of the payment's signals. */
   readonly digest: Bytes32;
   /** The transaction that the payer named. */
   readonly txSignature: Bytes32;

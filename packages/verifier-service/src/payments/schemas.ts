@@ -1,9 +1,10 @@
+import { CIRCUITS } from "@sotto/protocol";
 import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, Status, Url, words } from "../operations/schemas.ts";
 
 const MAX_TOKEN_LENGTH = 8192;
 
-const PaymentSignals = words(10, "public signals of the payment circuit, decimal, in order");
+const PaymentSignals = words(CIRCUITS.payment.signalCount, "public signals of the payment circuit, decimal, in order");
 const EncryptedAmount = Type.String({
   minLength: 130,
   maxLength: 130,
@@ -15,7 +16,7 @@ const bundle = {
   publicSignals: PaymentSignals,
   encryptedAmount: EncryptedAmount,
   amountProof: words(8, "Groth16 proof of the elgamal_range circuit, decimal"),
-  amountPublicSignals: words(6, "its public signals, decimal, in order"),
+  amountPublicSignals: words(CIRCUITS.elgamal_range.signalCount, "its public signals, decimal, in order"),
   senderCommitment: Decimal,
   recipientPublicKey: Address,
   resourceUrl: Url("URL of the resource that is paid for"),

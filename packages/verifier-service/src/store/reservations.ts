@@ -7,7 +7,7 @@ export interface NewReservation {
   id: string;
   /** Decimal. */
   nullifier: string;
-  /** keccak256 of the ten public signals. */
+  /** keccak256 of the public signals. */
   digest: string;
   /** The verified bundle as canonical JSON. */
   bundle: string;

@@ -16,7 +16,7 @@ export type TransactionKind = "settle" | "deposit" | "withdraw" | "append" | "ca
 export interface ReservationTable {
   id: string;
   nullifier: string;
-  /** keccak256 of the ten public signals. */
+  /** keccak256 of the public signals. */
   digest: string;
   /** The bundle that was verified, JSON. */
   bundle: string;

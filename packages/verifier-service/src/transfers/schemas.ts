@@ -1,3 +1,4 @@
+import { CIRCUITS } from "@sotto/protocol";
 import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, words } from "../operations/schemas.ts";
 
@@ -27,7 +28,7 @@ export type DepositRequest = Static<typeof DepositBody>;
 
 export const WithdrawBody = Type.Object({
   proof: Proof,
-  signals: words(13, "signals of the withdrawal, decimal, in order"),
+  signals: words(CIRCUITS.withdrawal.signalCount, "signals of the withdrawal, decimal, in order"),
   recipient: Address,
   fee: Decimal,
   feeRecipient: Address,

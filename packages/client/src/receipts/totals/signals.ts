@@ -2,7 +2,7 @@ import type { SettledEvent } from "@sotto/chain";
 import { CIRCUITS, PAYMENT_SIGNAL, signalsDigest } from "@sotto/protocol";
 
 /**
- * Returns the ten public signals of a settled payment, or undefined if unknown. It is called for all payments of the
+ * Returns the public signals of a settled payment, or undefined if unknown. It is called for all payments of the
  * period, so that the source does not learn which of them matter.
  */
 export type SignalSource = (event: SettledEvent) => Promise<readonly bigint[] | undefined>;
@@ -11,7 +11,7 @@ const WORD = 64;
 const SIGNALS = CIRCUITS.payment.publicSignalCount;
 
 /**
- * Finds the signals in a transaction's calldata, because the event omits three of the ten. They are a fixed array, so
+ * Finds the signals in a transaction's calldata, because the event omits three of them. They are a fixed array, so
  * any call contains them contiguously, unless a wrapper contract packs them differently.
  * @param calldata returns a transaction's calldata by its hash, hex with 0x; undefined if the node does not have it
  */

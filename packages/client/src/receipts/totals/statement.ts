@@ -29,7 +29,7 @@ export interface HiddenPayment {
   readonly leafIndex: number;
   /** Shows the auditor the true C, which the chain hides. */
   readonly senderCommitment: string;
-  /** Signal 1 (resourceUrl). With root, address and event, the auditor computes the digest of all ten signals. */
+  /** Signal 1 (resourceUrl). With root, address and event, the auditor computes the digest of all signals. */
   readonly resource: string;
   /** Signal 5 (root). */
   readonly root: string;

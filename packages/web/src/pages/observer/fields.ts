@@ -95,7 +95,7 @@ export const EXPLANATIONS = {
   },
   digest: {
     title: "Digest",
-    is: "A hash of the ten signals above. With the nullifier, it identifies the payment.",
+    is: "A hash of the signals above. With the nullifier, it identifies the payment.",
     opens: "Everyone can compute it from the call.",
     reveals: "No more than the signals do.",
   },
