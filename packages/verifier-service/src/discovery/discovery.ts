@@ -6,7 +6,8 @@ import type { Config } from "../config/config.ts";
 import type { DueListing, ListingKey, Store } from "../store/index.ts";
 import type { ServedDeployment } from "../x402/request.ts";
 import { type AskHost, hostAsker } from "./host.ts";
-import { listingKeyOf, NotListed, readListing } from "./listing.ts";
+import { listingKeyOf, NotListed } from "./listing.ts";
+import { type ListingReader, openListingReader } from "./reader.ts";
 import type { ListedResource } from "./schemas.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,6 +16,8 @@ const DAY_MS = 24 * HOUR_MS;
 const LIFETIME_MS = 7 * DAY_MS;
 /** Hosts asked in one round. */
 const AT_ONCE = 20;
+/** Listings of the catalog that are loaded at once when all are checked. */
+const CHECKED_AT_ONCE = 50;
 const ROUND_MS = 60_000;
 const LOCAL_ROUND_MS = 1_000;
 
@@ -24,9 +27,8 @@ export type NoteResult =
   | { readonly status: "rejected"; readonly rejectedReason: string };
 
 export interface DiscoveryParts {
-  readonly config: ServedDeployment["config"] &
-    Pick<Config, "local" | "discoveryDelayHours" | "discoveryHostLimit" | "discoveryLimit">;
-  readonly facts: ServedDeployment["facts"];
+  readonly config: Pick<Config, "local" | "discoveryDelayHours" | "discoveryHostLimit" | "discoveryLimit">;
+  readonly reader: ListingReader;
   readonly store: Pick<Store, "listings">;
   readonly ask: AskHost;
   readonly clock: () => number;
@@ -51,19 +53,24 @@ export class Discovery {
 
   start(): void {
     const { config, log } = this.#parts;
-    const run = () => {
-      this.#round ??= this.askDue()
-        .catch((error: unknown) => log.warn({ err: error }, "asking hosts for their listings failed"))
+    const run = (round: () => Promise<void>, failure: string) => {
+      this.#round ??= round()
+        .catch((error: unknown) => {
+          if (!this.#closed) log.warn({ err: error }, failure);
+        })
         .finally(() => {
           this.#round = undefined;
         });
     };
-    this.#timer = setInterval(run, config.local ? LOCAL_ROUND_MS : ROUND_MS);
+    run(() => this.checkStored(), "checking the listings of the catalog failed");
+    const ask = () => run(() => this.askDue(), "asking hosts for their listings failed");
+    this.#timer = setInterval(ask, config.local ? LOCAL_ROUND_MS : ROUND_MS);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
+    await this.#parts.reader.close();
     await this.#round;
   }
 
@@ -91,6 +98,20 @@ export class Discovery {
     }
   }
 
+  /** Removes listings of the catalog that a host could not list today. */
+  async checkStored(): Promise<void> {
+    const { store, reader } = this.#parts;
+    let after: ListingKey | undefined;
+    do {
+      const stored = await store.listings.stored(after, CHECKED_AT_ONCE);
+      for (const listing of stored) {
+        if (this.#closed) return;
+        await this.#unlessNotListed(listing, () => reader.check(listing.item));
+      }
+      after = stored.at(-1);
+    } while (after !== undefined);
+  }
+
   /** Asks the hosts of listings that are due, a few at a time. */
   async askDue(): Promise<void> {
     const { store, clock } = this.#parts;
@@ -102,22 +123,30 @@ export class Discovery {
   }
 
   async #askOne(due: DueListing): Promise<void> {
-    const { ask, store, log, clock } = this.#parts;
+    const { ask, reader, store, clock } = this.#parts;
     const now = clock();
     // A day later at a random time, so that requests to a host are unrelated to the times of payments.
     const dueAt = now + DAY_MS - 4 * HOUR_MS + randomUpTo(8 * HOUR_MS);
     const answer = await ask(due.url, due.method).catch(() => undefined);
     // Hosts have outages: a listing is kept until it expires.
     if (answer === undefined || answer.status >= 500 || answer.status === 429) return store.listings.defer(due, dueAt);
-    try {
-      const { key, payTo, item } = readListing(due, answer, this.#parts);
-      if (key.url !== due.url) return await this.#rename(due, key);
+    await this.#unlessNotListed(due, async () => {
+      const { key, payTo, item } = await reader.read(due, answer);
+      if (key.url !== due.url) return this.#rename(due, key);
       const times = { dueAt, expiresAt: now + LIFETIME_MS };
-      await store.listings.confirm(due, { item: withDay(item, due.item, now), payTo, ...times });
+      return store.listings.confirm(due, { item: withDay(item, due.item, now), payTo, ...times });
+    });
+  }
+
+  /** Removes a listing if `action` throws NotListed. */
+  async #unlessNotListed(listing: ListingKey, action: () => Promise<void>): Promise<void> {
+    const { store, log } = this.#parts;
+    try {
+      await action();
     } catch (error) {
       if (!(error instanceof NotListed)) throw error;
       log.info({ reason: error.message }, "a resource is not listed");
-      await store.listings.remove(due);
+      await store.listings.remove(listing);
     }
   }
 
@@ -133,10 +162,14 @@ export class Discovery {
 /** @returns undefined if discovery is off */
 export function setUpDiscovery({
   config,
+  facts,
   ...parts
-}: Omit<DiscoveryParts, "ask" | "config"> & { readonly config: Config }): Discovery | undefined {
+}: Omit<DiscoveryParts, "ask" | "config" | "reader"> & Pick<ServedDeployment, "facts"> & { readonly config: Config }):
+  | Discovery
+  | undefined {
   if (config.discovery === "off") return undefined;
-  return new Discovery({ ...parts, config, ask: hostAsker(config.local) });
+  const reader = openListingReader({ served: { config, facts } });
+  return new Discovery({ ...parts, config, reader, ask: hostAsker(config.local) });
 }
 
 const randomUpTo = (ms: number): number => (ms === 0 ? 0 : randomInt(ms));

@@ -16,16 +16,23 @@ import {
   x402Network,
 } from "@sotto/protocol/x402";
 import { parseStrictJson } from "@sotto/server";
-import Schema from "typebox/schema";
 import type { ListingKey } from "../store/index.ts";
 import { checkDeployment, type ServedDeployment } from "../x402/request.ts";
 import { checkHostUrl, type HostAnswer } from "./host.ts";
+import { matchesSchema } from "./schema-check.ts";
 import type { ListedResource } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Maximum payment requirements in a listing. */
 const MAX_ACCEPTS = 4;
+
+/** What the catalog shows of a resource. */
+export interface Listing {
+  readonly key: ListingKey;
+  readonly payTo: string;
+  readonly item: Omit<ListedResource, "lastUpdated">;
+}
 
 /** Why something is not listed. Its message is for the resource server. */
 export class NotListed extends Error {
@@ -65,11 +72,7 @@ export function listingKeyOf(extensions: unknown, resource: string, local: boole
  * @param answer the host's response to a request without a payment
  * @throws NotListed if the response is not a 402 that lists this resource
  */
-export function readListing(
-  { url, method }: ListingKey,
-  answer: HostAnswer,
-  served: ServedDeployment,
-): { readonly key: ListingKey; readonly payTo: string; readonly item: Omit<ListedResource, "lastUpdated"> } {
+export function readListing({ url, method }: ListingKey, answer: HostAnswer, served: ServedDeployment): Listing {
   const required = decodeRequired(answer);
   const bazaar = bazaarOf(required["extensions"]);
   if (bazaar === undefined) throw new NotListed("the 402 has no extension bazaar");
@@ -96,6 +99,19 @@ export function readListing(
   };
 }
 
+/**
+ * Checks a listing of the catalog like one that a host confirms: an earlier version may have accepted it by other rules.
+ * @param item JSON as the catalog shows it
+ * @throws NotListed
+ */
+export function checkListed(item: string): void {
+  const bazaar = bazaarOf(objectOf(JSON.parse(item))?.["extensions"]);
+  const { info, schema } = bazaar ?? {};
+  const method = X402_LISTED_METHODS.find((one) => one === objectOf(objectOf(info)?.["input"])?.["method"]);
+  if (method === undefined) throw new NotListed("info.input has no method");
+  checkInfo(info, schema, method);
+}
+
 function decodeRequired({ status, required = "" }: HostAnswer): Json {
   if (status !== 402) throw new NotListed(`the host responded with status ${status} instead of 402`);
   try {
@@ -118,33 +134,19 @@ function checkInfo(info: unknown, schema: unknown, method: string): void {
   if (bytes > MAX_X402_LISTING_BYTES)
     throw new NotListed(`info and schema take ${bytes} bytes, at most ${MAX_X402_LISTING_BYTES} are listed`);
   if (refersOutside(schema)) throw new NotListed("schema must not refer to other documents");
-  if (!matches(schema, info)) throw new NotListed("info does not match its schema");
+  if (!matchesSchema(schema, info)) throw new NotListed("info does not match its schema");
 }
+
+const REFERENCES = new Set(["$ref", "$id", "$dynamicRef", "$recursiveRef"]);
 
 /** Whether a schema names another document, which a program that reads the listing might load. */
 function refersOutside(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   return Object.entries(schema).some(([key, value]) => {
-    const reference = key === "$ref" || key === "$id" || key === "$dynamicRef";
+    const reference = REFERENCES.has(key);
     return (reference && !(typeof value === "string" && value.startsWith("#"))) || refersOutside(value);
   });
 }
-
-/** Keywords that are not evaluated, because patterns and recursive references can take very long. */
-const SKIPPED = new Set(["pattern", "patternProperties", "$ref", "$dynamicRef"]);
-
-function matches(schema: unknown, value: unknown): boolean {
-  const checked = JSON.parse(JSON.stringify(schema, (key, part: unknown) => (skipped(key, part) ? undefined : part)));
-  try {
-    return Schema.Check(checked, value);
-  } catch {
-    return false;
-  }
-}
-
-/** A property may be named like a keyword; its schema is then an object. */
-const skipped = (key: string, part: unknown): boolean =>
-  SKIPPED.has(key) && (typeof part === "string" || key === "patternProperties");
 
 /** The requirements that this service settles. @throws NotListed if there are none */
 function acceptsOf(accepts: unknown, url: string, served: ServedDeployment): [X402Terms, ...X402Terms[]] {

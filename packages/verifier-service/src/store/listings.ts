@@ -19,9 +19,12 @@ export interface ListingTimes {
   readonly expiresAt: number;
 }
 
-export interface DueListing extends ListingKey {
+export interface StoredListing extends ListingKey {
   /** JSON as the catalog shows it; "" until the host has confirmed it. */
   readonly item: string;
+}
+
+export interface DueListing extends StoredListing {
   readonly expiresAt: number;
 }
 
@@ -112,6 +115,16 @@ export function listingRepository({ db, transaction }: Database) {
       const { count } = await rows.select(db.fn.countAll<number | string>().as("count")).executeTakeFirstOrThrow();
       const page = rows.select("item").orderBy("url").orderBy("method").limit(filter.limit).offset(filter.offset);
       return { total: Number(count), items: (await page.execute()).map(({ item }) => item) };
+    },
+
+    /** Confirmed listings in the order of their URLs and methods. @param after the last listing of the previous call */
+    stored(after: ListingKey | undefined, limit: number): Promise<StoredListing[]> {
+      let rows = db.selectFrom("listings").select(["url", "method", "item"]).where("item", "<>", "");
+      if (after !== undefined)
+        rows = rows.where(({ and, eb, or }) =>
+          or([eb("url", ">", after.url), and([eb("url", "=", after.url), eb("method", ">", after.method)])]),
+        );
+      return rows.orderBy("url").orderBy("method").limit(limit).execute();
     },
 
     async sweep(now: number): Promise<void> {

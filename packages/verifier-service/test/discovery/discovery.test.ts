@@ -1,9 +1,11 @@
 import { createServer, type Server } from "node:http";
+import { Worker } from "node:worker_threads";
 import { createLog } from "@sotto/server";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import { Discovery } from "../../src/discovery/discovery.ts";
 import { hostAsker } from "../../src/discovery/host.ts";
+import { type ListingReader, openListingReader } from "../../src/discovery/reader.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { encoded, LISTING, required, SERVED, WALLET } from "./support/required.ts";
 
@@ -12,6 +14,18 @@ const DAY_MS = 24 * HOUR_MS;
 type Listed = Readonly<Record<"resource" | "description" | "lastUpdated", string>>;
 /** Listings of one host, each paid for to fill the catalog. */
 const MANY = process.env["SOTTO_LONG"] === "1" ? 10_000 : 300;
+/** A worker that reads listings, and never ends with those of a path. */
+const hangingAt = (path: string) => (workerData: unknown) => {
+  const own = new URL("../../src/discovery/reader-worker.ts", import.meta.url).href;
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    parentPort.on("message", (request) => {
+      if (JSON.stringify(request).includes(${JSON.stringify(path)})) for (;;);
+    });
+    import(${JSON.stringify(own)});
+  `;
+  return new Worker(code, { eval: true, workerData });
+};
 const START = Date.UTC(2026, 10, 22, 12, 34, 56);
 
 overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
@@ -22,8 +36,10 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
   /** The host's response; undefined to close the connection. */
   let respond: ((path: string) => { status: number; required?: object }) | undefined;
   let asked: string[];
+  let reader: ListingReader;
 
   before(async () => {
+    reader = openListingReader({ served: SERVED });
     server = createServer((request, response) => {
       asked.push(String(request.url));
       if (respond === undefined) return void request.socket.destroy();
@@ -34,7 +50,10 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   });
-  after(() => void server.close().closeAllConnections());
+  after(async () => {
+    server.close().closeAllConnections();
+    await reader.close();
+  });
   beforeEach(async () => {
     now = START;
     asked = [];
@@ -43,11 +62,11 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
   });
   afterEach(() => store.close());
 
-  const open = (changes: { delay?: number; perHost?: number; inAll?: number } = {}) =>
+  const open = (changes: { delay?: number; perHost?: number; inAll?: number; reader?: ListingReader } = {}) =>
     new Discovery({
-      ...{ store, clock: () => now, ask: hostAsker(true), log: createLog("silent"), facts: SERVED.facts },
+      ...{ store, clock: () => now, ask: hostAsker(true), log: createLog("silent") },
+      reader: changes.reader ?? reader,
       config: {
-        ...SERVED.config,
         local: true,
         discoveryDelayHours: changes.delay ?? 0,
         discoveryHostLimit: changes.perHost ?? 20,
@@ -181,6 +200,57 @@ overDatabases("the catalog of resources", EVERY_DATABASE, (newUrl) => {
     await discovery.askDue();
     expect(asked).to.deep.equal(["/users/alice", "/users/:id"]);
     expect((await items(discovery)).map(({ resource }) => resource)).to.deep.equal([`${origin}/users/:id`]);
+  });
+
+  it("removes a listing that cannot be read in time, and shows the others", async () => {
+    const discovery = open({
+      reader: openListingReader({ served: SERVED, startWorker: hangingAt("/slow"), deadlineMs: 500 }),
+    });
+    for (const path of ["/slow", "/a"]) await discovery.note(extensions, origin + path);
+    await discovery.askDue();
+    expect((await items(discovery)).map(({ resource }) => resource)).to.deep.equal([`${origin}/a`]);
+    now += DAY_MS / 2;
+    await discovery.askDue();
+    expect(asked.toSorted()).to.deep.equal(["/a", "/slow"]);
+    await discovery.close();
+  });
+
+  it("ends while a listing is being read, and keeps the listing", async () => {
+    // The default deadline is longer than the time that this test may take.
+    const discovery = open({
+      reader: openListingReader({ served: SERVED, startWorker: hangingAt("/slow"), deadlineMs: DAY_MS }),
+    });
+    await discovery.note(extensions, `${origin}/slow`);
+    const round = discovery.askDue().catch((error: unknown) => error);
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await discovery.close();
+    expect(await round).to.be.instanceOf(Error);
+    const other = open();
+    now += 2 * HOUR_MS;
+    await other.askDue();
+    expect(await items(other)).to.have.lengthOf(1);
+  });
+
+  it("removes stored listings that a host could not list today", async () => {
+    const discovery = open({ perHost: 60 });
+    const paths = Array.from({ length: 60 }, (_, i) => `/${i}`);
+    for (const path of paths) await discovery.note(extensions, origin + path);
+    for (let round = 0; round < 3; round += 1) await discovery.askDue();
+    expect(await items(discovery)).to.have.lengthOf(60);
+    const { bazaar } = extensions;
+    const times = { dueAt: now + DAY_MS, expiresAt: now + DAY_MS };
+    const confirm = (path: string, changed: object) =>
+      store.listings.confirm(
+        { url: origin + path, method: "GET" },
+        { ...times, payTo: WALLET, item: JSON.stringify({ extensions: { bazaar: { ...bazaar, ...changed } } }) },
+      );
+    for (const path of ["/3", "/44"])
+      await confirm(path, { schema: { ...bazaar.schema, $recursiveRef: "https://a.example" } });
+    await confirm("/55", { info: "text" });
+    await confirm("/50", {});
+    await discovery.checkStored();
+    const left = new Set((await store.listings.stored(undefined, 1_000)).map(({ url }) => url));
+    expect(paths.filter((path) => !left.has(origin + path))).to.deep.equal(["/3", "/44", "/55"]);
   });
 
   it("skips the listing without an error if the store does not answer", async () => {

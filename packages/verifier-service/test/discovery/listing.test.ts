@@ -115,23 +115,17 @@ describe("the listing of a 402", () => {
       { schema: { ...schema, $ref: "https://evil.example/schema.json" } },
       { schema: { ...schema, properties: { input: { $ref: "file:///etc/passwd" } } } },
       { schema: { ...schema, $id: "https://evil.example" } },
+      { schema: { ...schema, $recursiveRef: "https://evil.example" } },
     ];
     for (const changes of malformed)
       expect(() => read(bazaar(changes)), JSON.stringify(changes).slice(0, 200)).to.throw(NotListed);
     expect(() => read({ extensions: {} })).to.throw(NotListed);
   });
 
-  it("is checked without evaluating patterns and references, which could take forever", () => {
-    const example = `${"a".repeat(60)}!`;
-    const info = { input: { type: "http", method: "GET" }, output: { type: "json", example } };
-    const slow = { type: "string", pattern: "^(a+)+$" };
-    const output = { properties: { example: slow }, patternProperties: { "^(a+)+$": {} } };
-    const schema = { type: "object", properties: { input: {}, output }, $ref: "#" };
-    const listed = read(bazaar({ info, schema })).item.extensions as { bazaar: { schema: object } };
+  it("keeps keywords of its schema that are not evaluated", () => {
+    const schema = { type: "object", properties: { input: {}, output: { format: "email" } }, $ref: "#" };
+    const listed = read(bazaar({ schema })).item.extensions as { bazaar: { schema: object } };
     expect(listed.bazaar.schema).to.deep.equal(schema);
-    const named = { input: {}, output: { properties: { example: { properties: { pattern: { type: "number" } } } } } };
-    const wrong = { ...info, output: { type: "json", example: { pattern: "text" } } };
-    expect(() => read(bazaar({ info: wrong, schema: { properties: named } }))).to.throw(NotListed);
   });
 
   it("leaves out texts that break x402's rules", () => {

@@ -41,3 +41,12 @@ export function required(url: string, changes: Record<string, unknown> = {}): Re
 }
 
 export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
+/** Info and schema of a listing that takes more than 60^9 steps if references are followed. */
+export function recursiveListing(): [info: object, schema: object] {
+  let example = {};
+  for (let level = 0; level < 9; level += 1) example = { a: example };
+  const branches = Array.from({ length: 60 }, () => ({ $recursiveRef: "#" }));
+  const info = { input: { type: "http", method: "GET" }, output: { type: "json", example } };
+  return [info, { additionalProperties: { allOf: branches } }];
+}
