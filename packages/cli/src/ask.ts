@@ -34,11 +34,15 @@ export async function askLine(context: Terminal, question: string, instead: stri
   }
 }
 
+/** Whether the user agrees. @param instead see `askLine` @throws CliError NOT_CONFIRMED if there is no terminal */
+export async function agrees(context: Terminal, question: string, instead: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await askLine(context, `${question} [y/N] `, instead));
+}
+
 /** Returns only if the user agrees. @throws CliError NOT_CONFIRMED */
 export async function confirm(context: Terminal & { readonly args: Arguments }, question: string): Promise<void> {
   if (context.args.flag("yes")) return;
-  const answer = await askLine(context, `${question} [y/N] `, "confirm with --yes");
-  if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was done");
+  if (!(await agrees(context, question, "confirm with --yes"))) throw new CliError("NOT_CONFIRMED", "nothing was done");
 }
 
 export const YES = { yes: { help: "do not ask for confirmation", short: "y" } } as const;

@@ -1,6 +1,6 @@
 import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
 import { MAX_AMOUNT, requestedUrl } from "@sotto/protocol";
-import { askLine, canAsk, YES } from "./ask.ts";
+import { agrees, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
 import { amountFields, money } from "./format.ts";
 import { CliError, usage } from "./frame/errors.ts";
@@ -128,12 +128,9 @@ async function confirmOffer(
   // A token was paid for before.
   if (prepaid?.count === 1) return true;
   const what = tokens ?? printable(resourceUrl);
-  const answer = await askLine(
-    context,
-    `pay ${money(price, config)} to ${recipient} for ${what}? [y/N] `,
-    "confirm in advance with --yes",
-  );
-  if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was paid");
+  const question = `pay ${money(price, config)} to ${recipient} for ${what}?`;
+  if (!(await agrees(context, question, "confirm in advance with --yes")))
+    throw new CliError("NOT_CONFIRMED", "nothing was paid");
   return true;
 }
 
@@ -147,8 +144,8 @@ export async function acceptRecipient(
   if (context.args.flag("new-recipient")) return true;
   if (!canAsk(context)) return false;
   const what = known.wallet === offered.wallet ? "another shielded address of the same wallet" : offered.wallet;
-  const question = `${printable(who)} was paid at ${known.wallet} before and now names ${what}. Accept it? [y/N] `;
-  return /^y(es)?$/i.test(await askLine(context, question, "accept it with --new-recipient"));
+  const question = `${printable(who)} was paid at ${known.wallet} before and now names ${what}. Accept it?`;
+  return agrees(context, question, "accept it with --new-recipient");
 }
 
 /** The payment's fields for --json; null if nothing was paid. */

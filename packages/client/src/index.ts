@@ -47,7 +47,7 @@ export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
 export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
-export type { PackWish } from "./fetch/packs.ts";
+export type { PackWish, RestoreOptions } from "./fetch/packs.ts";
 export type { PackEvent, PrepaidOptions } from "./fetch/prepaid-options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { createCheckedRequest } from "./fetch/request.ts";

@@ -18,6 +18,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import { SqliteStore } from "../src/store/sqlite.ts";
 import type { Store } from "../src/store/store.ts";
 import { SEED } from "./support/merchant.ts";
+import { PAIRS, sign } from "./support/prepaid-merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
 
 const AWAY = () => {
@@ -336,6 +337,27 @@ describe("prepaid tokens", function () {
     expect(await scene.paid()).to.equal(paid);
     const stranger = await PrepaidWorld.open({}, scene.world);
     expect(await restorePrepaid(scene.merchant.fetch, stranger.payer, scene.options(), ORIGIN)).to.deep.equal([]);
+  });
+
+  it("are restored ten packs at a time from a merchant that signs every pack, and more only if asked for", async () => {
+    const pair = PAIRS[0]!;
+    scene.merchant.misbehave = ({ target, body }) => {
+      if (target !== PREPAID_RECOVER_PATH) return undefined;
+      const { batch } = JSON.parse(new TextDecoder().decode(body)) as { batch: string };
+      return new Response(sign(pair, new Uint8Array(Buffer.from(batch, "base64url"))));
+    };
+    const restore = (confirmMore?: (found: number) => boolean) =>
+      restorePrepaid(scene.merchant.fetch, scene.payer, scene.options(), ORIGIN, { confirmMore });
+    const first = await restore();
+    expect(first).to.have.length(10);
+    const asked: number[] = [];
+    const second = await restore((found) => {
+      asked.push(found);
+      return found < 20;
+    });
+    expect(second).to.have.length(20);
+    expect(asked).to.deep.equal([10, 20]);
+    expect(new Set([...first, ...second].map(({ id }) => id))).to.have.property("size", 30);
   });
 
   it("are valid until the end of the next month", async () => {

@@ -1,5 +1,6 @@
 import { buyPrepaid, type PrepaidOptions, quotePayment, restorePrepaid } from "@sotto/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
+import { agrees, canAsk } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
 import { money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";
@@ -69,7 +70,8 @@ export const prepaidRestore: Command = {
   options: {},
   details: [
     "Pays nothing. The wallet does not know which tokens of these packs were spent: it spends them from the end, and the",
-    "first one that the merchant refuses ends the pack.",
+    "first one that the merchant refuses ends the pack. After every ten packs the command asks whether to look for more,",
+    "because a merchant could sign packs that were never bought; without a terminal it ends there.",
   ],
   async run(context) {
     const { origin } = new URL(toUrl(context.args.positional(0, "ORIGIN"), "ORIGIN"));
@@ -78,7 +80,13 @@ export const prepaidRestore: Command = {
     return withWallet(context, false, async ({ config, wallet }) => {
       const { signal } = context;
       const options = { services: [serviceOf(config).url], maxPerRequest: MAX_AMOUNT, prepaid };
-      const packs = await restorePrepaid(fetch, wallet, options, origin, signal);
+      const confirmMore = async (found: number): Promise<boolean> => {
+        const so = `found ${found} packs at ${printable(origin)}`;
+        if (canAsk(context)) return agrees(context, `${so}; look for more?`, "run the command again");
+        context.output.note(`${so}; run the command again to look for more`);
+        return false;
+      };
+      const packs = await restorePrepaid(fetch, wallet, options, origin, { signal, confirmMore });
       return {
         json: packs.map((pack) => ({ origin, ...packFields(pack, config) })),
         text: [`found ${packs.length} packs`],

@@ -51,6 +51,19 @@ export interface PackWish {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a wallet that was restored looks for its packs. */
+export interface RestoreOptions {
+  /** Aborts the search. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called after every ten packs: whether to look for more. A merchant that signs every pack it is asked for would never
+   * end the search. Default: the search ends after ten packs, and the next call finds the others.
+   */
+  readonly confirmMore?: ((found: number) => boolean | Promise<boolean>) | undefined;
+}
+
+/** Packs that a search finds before it asks whether to look for more. */
+const PACKS_UNASKED = 10;
 const TIMEOUT_MS = 120_000;
 const OCTETS = { "content-type": "application/octet-stream" } as const;
 /** How often the recover endpoint is asked in one call, while it answers that it needs more time. */
@@ -107,7 +120,7 @@ export class Packs {
   }
 
   /** Finds packs of an origin that this wallet bought before it was restored. @returns them */
-  restore(origin: string, signal?: AbortSignal): Promise<PackRecord[]> {
+  restore(origin: string, { signal, confirmMore = () => false }: RestoreOptions = {}): Promise<PackRecord[]> {
     return this.#book.exclusively(origin, async () => {
       this.#settings.assertNoDispatcher();
       this.#assertNotStopped(origin);
@@ -120,6 +133,7 @@ export class Packs {
             const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count), signal);
             if (pack === undefined) break;
             found.push(pack);
+            if (found.length % PACKS_UNASKED === 0 && !(await confirmMore(found.length))) return found;
           }
       return found;
     });

@@ -22,7 +22,7 @@ import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, type WrapOptions } from "./options.ts";
-import type { PackPurchase, PackWish } from "./packs.ts";
+import type { PackPurchase, PackWish, RestoreOptions } from "./packs.ts";
 import { PrepaidSpender } from "./prepaid.ts";
 import { checkPrepaidOptions } from "./prepaid-options.ts";
 import { Preparer } from "./preparer.ts";
@@ -60,7 +60,7 @@ export function buyPrepaid(
 
 /**
  * Finds the packs that this wallet bought at an origin before it was restored from its words, and asks for their
- * signatures again. Pays nothing.
+ * signatures again. Pays nothing. After every ten packs, `confirmMore` decides whether to look for more.
  *
  * @throws PrepaidError; FetchError FETCH_OPTION_INVALID
  */
@@ -69,9 +69,9 @@ export function restorePrepaid(
   wallet: Wallet,
   options: WrapOptions,
   origin: string,
-  signal?: AbortSignal,
+  restoring: RestoreOptions = {},
 ): Promise<PrepaidPackInfo[]> {
-  return new Payer(send, wallet, options).restorePrepaid(origin, signal);
+  return new Payer(send, wallet, options).restorePrepaid(origin, restoring);
 }
 
 /**
@@ -203,9 +203,9 @@ class Payer {
   }
 
   /** Finds packs that this wallet bought before it was restored. @throws FetchError FETCH_OPTION_INVALID */
-  async restorePrepaid(origin: string, signal?: AbortSignal): Promise<PrepaidPackInfo[]> {
+  async restorePrepaid(origin: string, restoring: RestoreOptions): Promise<PrepaidPackInfo[]> {
     const { book, packs } = await this.#opened();
-    return (await packs.restore(origin, signal)).map((pack) => describePack(book, pack));
+    return (await packs.restore(origin, restoring)).map((pack) => describePack(book, pack));
   }
 
   async #opened() {
