@@ -81,6 +81,8 @@ function toResponse(answer: IncomingMessage): Response {
   const headers = new Headers();
   const { rawHeaders, statusCode: status = 0 } = answer;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  // A server that sends a body all the same would keep the connection open.
+  if (EMPTY.includes(status)) answer.destroy();
   const { Readable } = process.getBuiltinModule("node:stream");
   const body = EMPTY.includes(status) ? null : (Readable.toWeb(answer) as ReadableStream);
   return new Response(body, { status, headers });
