@@ -65,6 +65,19 @@ describe("sotto: paying", function () {
     });
   });
 
+  it("pays for a HEAD, and shows the headers", async () => {
+    const [before, sold] = [await spent(payer), server.sold()];
+    const head = ["request", `${server.url}/article/head`, "-X", "HEAD", "--max", "0.05"];
+    const { code, stdout, stderr } = await payer.run([...head, "-i"]);
+    expect(stdout).to.match(/^HTTP 200 .*\n(?:[a-z-]+: .*\n)+\n$/);
+    expect(stdout).to.match(/^x-goods: 1$/m);
+    expect(stderr).to.match(/^paid 0\.05 \S+: 0x[0-9a-f]{64}\n$/);
+    expect(code).to.equal(0);
+    expect([await spent(payer), server.sold()]).to.deep.equal([before + 50_000n, sold + 1]);
+    // The control: above the limit, the HEAD is refused as a GET is.
+    expect(await payer.refused([...head.slice(0, -1), "0.04"], 3)).to.equal("REQUEST_LIMIT_EXCEEDED");
+  });
+
   it("sends the bytes of a file or of standard input as they are", async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x0d, 0x0a, 0xc3]);
     const file = payer.path("bytes");

@@ -86,6 +86,49 @@ describe("paying fetch against a real resource server", function () {
     expect(await received()).to.equal(before + 3n * PRICE);
   });
 
+  it("pays for a HEAD with the terms that a GET gets, and sends the proof with the HEAD", async () => {
+    const wallet = await payerWith(world, [60_000n]);
+    const methods: string[] = [];
+    const recorded: typeof fetch = async (input, init) => {
+      methods.push(`${init?.method}${new Headers(init?.headers).has("x-payment-proof") ? " with a proof" : ""}`);
+      return fetch(input, init);
+    };
+    const options = { services: [world.serviceUrl], maxPerRequest: PRICE, serviceFetch: fetch };
+    const [before, sold] = [await received(), server.sold.length];
+    const init = { method: "HEAD" };
+    const { offer } = await quotePayment(fetch, wallet, options, `${url}/report/head`, init);
+    expect(offer?.price).to.equal(PRICE);
+    const pay = wrapFetch(recorded, wallet, options);
+    expect((await pay(`${url}/health`, init)).status, "the control: a free resource").to.equal(200);
+    methods.length = 0;
+    const response = await pay(`${url}/report/head`, init);
+    expect([response.status, response.headers.get("content-type"), await response.text()]).to.deep.equal([
+      200,
+      "text/plain; charset=utf-8",
+      "",
+    ]);
+    expect(methods).to.deep.equal(["HEAD", "GET", "HEAD with a proof"]);
+    expect(server.sold.slice(sold)).to.deep.equal(["/report/head"]);
+    expect(await received()).to.equal(before + PRICE);
+  });
+
+  it("does not pay for a HEAD if the GET asks for no payment, or for a payment at another origin", async () => {
+    const wallet = await payerWith(world, [60_000n]);
+    const before = await received();
+    const options = { services: [world.serviceUrl], maxPerRequest: PRICE };
+    const answers: [string, () => Promise<Response>][] = [
+      ["CHALLENGE_INVALID", async () => new Response("free")],
+      ["CHALLENGE_INVALID", async () => new Response(null, { status: 402 })],
+      ["RESOURCE_MISMATCH", () => fetch(`${url}/report/other`)],
+    ];
+    for (const [code, answer] of answers) {
+      const send: typeof fetch = (input, init) => (init?.method === "GET" ? answer() : fetch(input, init));
+      const pay = wrapFetch(send, wallet, { ...options, serviceFetch: fetch });
+      expect((await rejection(pay(`${url}/report/head`, { method: "HEAD" }))).code).to.equal(code);
+    }
+    expect(await received()).to.equal(before);
+  });
+
   it("refuses requests and forms of another fetch before it pays, with that fetch and with the platform's", async () => {
     const wallet = await payerWith(world, [60_000n]);
     const before = await received();

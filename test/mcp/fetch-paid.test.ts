@@ -68,6 +68,20 @@ describe("fetch_paid", function () {
     expect(JSON.stringify(receipt.contents)).to.include("RECEIPT_SHOWS_DEPOSIT");
   });
 
+  it("quotes and pays for a HEAD, whose response has no body", async () => {
+    const head = { url: `${merchant.url}/report/head`, method: "HEAD" };
+    const { report: quoted } = await call(agent, "fetch_paid", { ...head, quote_only: true });
+    expect(quoted.quote?.price.amount).to.equal(String(PRICE));
+    expect(await received()).to.equal(0n);
+    const { report, text } = await call(agent, "fetch_paid", { ...head, max_amount: "20000" });
+    expect(report.outcome, text).to.equal("paid");
+    expect(report.response).to.deep.include({ status: 200, content_type: "text/plain", bytes: 0, truncated: false });
+    expect(await received()).to.equal(PRICE);
+    // The control: a HEAD of a free resource.
+    const { report: free } = await call(agent, "fetch_paid", { url: `${merchant.url}/health`, method: "HEAD" });
+    expect([free.outcome, await received()]).to.deep.equal(["free", 0n]);
+  });
+
   it("pays with a token that the owner bought, and reports its value and that only the merchant learned of it", async () => {
     const prepaid = await openPrepaidMerchant(world, 1_000n);
     const server = await PrepaidServer.open(prepaid);

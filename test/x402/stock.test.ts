@@ -79,6 +79,23 @@ describe("the published @x402/fetch pays the published @x402/express", function 
     expect(server.served() - before).to.equal(1);
   });
 
+  it("for a HEAD, from the terms in the headers", async () => {
+    const scheme = await schemeOf(await payerWith(world, [1_500_000n, 1_500_000n]));
+    const pay = wrapFetchWithPayment(scheme.track(fetch), new x402Client().register(scheme.network, scheme));
+    const before = server.served();
+    // The control: a GET costs the same.
+    for (const [method, body] of [
+      ["HEAD", ""],
+      ["GET", '{"report":"paid"}'],
+    ] as const)
+      await earned(async () => {
+        const response = await pay(url, { method });
+        expect([response.status, await response.text()]).to.deep.equal([200, body]);
+        expect(decode(response.headers.get("payment-response"))).to.include({ success: true });
+      }, PRICE);
+    expect(server.served() - before).to.equal(2);
+  });
+
   it("five concurrent requests, each from its own note", async () => {
     const wallet = await payerWith(
       world,

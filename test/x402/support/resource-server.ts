@@ -79,7 +79,7 @@ export async function openResourceServer(
   resources.register(scheme.network, scheme);
   const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
   const listed = Object.entries(listings).map(([route, listing]) => [route, { accepts, ...listing }]);
-  const own = ["GET /report", "GET /other", "POST /report"].map((route) => [route, { accepts }]);
+  const own = ["GET /report", "HEAD /report", "GET /other", "POST /report"].map((route) => [route, { accepts }]);
   const routes = { ...Object.fromEntries(own), ...Object.fromEntries(listed) };
   app.use(paymentMiddleware(routes, resources));
   let served = 0;

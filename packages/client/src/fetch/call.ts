@@ -16,6 +16,8 @@ export interface Call {
   readonly carriesPayment: boolean;
   /** Sends the request. With `payment`, the request carries that header and follows no redirects. */
   send(payment?: CallPayment): Promise<Response>;
+  /** Sends a request without a body as a GET, without a payment. */
+  sendAsGet(): Promise<Response>;
 }
 
 /** A header that pays, and the URL it pays for. */
@@ -49,26 +51,29 @@ export async function captureCall(
   url.hash = "";
   const { method, credentials, cache, integrity, keepalive, redirect, referrerPolicy } = request;
   const { duplex: _, body: __, ...given } = init as RequestInit & { duplex?: string };
-  const common = { ...given, method, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
+  const common = { ...given, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
   const text = `${method} ${url.href} ${body === undefined ? "" : await bodyHash(body, request.headers)}`;
+  const sendAs = (method: string, payment?: CallPayment) => {
+    const headers = new Headers(request.headers);
+    if (payment !== undefined) headers.set(payment.name, payment.value);
+    return send(payment?.url.href ?? url.href, {
+      ...common,
+      method,
+      headers,
+      body: body ?? null,
+      signal: signal ?? null,
+      // It is for this resource, so it must not be sent to the target of a redirect.
+      ...(payment && ({ redirect: "manual", cache: "no-store" } as const)),
+    });
+  };
   return {
     method,
     url,
     signal: signal ?? undefined,
     fingerprint: hashText(text),
     carriesPayment: request.headers.has(PROOF_HEADER) || request.headers.has(PREPAID_HEADER),
-    send(payment) {
-      const headers = new Headers(request.headers);
-      if (payment !== undefined) headers.set(payment.name, payment.value);
-      return send(payment?.url.href ?? url.href, {
-        ...common,
-        headers,
-        body: body ?? null,
-        signal: signal ?? null,
-        // It is for this resource, so it must not be sent to the target of a redirect.
-        ...(payment && ({ redirect: "manual", cache: "no-store" } as const)),
-      });
-    },
+    send: (payment) => sendAs(method, payment),
+    sendAsGet: () => sendAs("GET"),
   };
 }
 

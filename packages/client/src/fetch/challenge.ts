@@ -37,9 +37,10 @@ export async function readChallenge(
   services: readonly string[],
   bodyMs = BODY_MS,
 ): Promise<Challenge> {
-  const url = challengedUrl(call, response);
+  const complete = call.method === "HEAD" ? await challengeOfGet(call) : response;
+  const url = challengedUrl(call, complete);
   assertSecure(url, wallet.pool.chainId);
-  const instructions = await readInstructions(response, bodyMs);
+  const instructions = await readInstructions(complete, bodyMs);
   const { payment, metadata } = instructions;
   const { pool } = wallet;
   const expected = { chainId: String(pool.chainId), pool: pool.pool, asset: pool.token };
@@ -54,6 +55,22 @@ export async function readChallenge(
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
   await checkDecimals(wallet, payment.decimals);
   return { instructions, price: BigInt(payment.amountBaseUnits), service, url };
+}
+
+/**
+ * Asks with GET for the terms of a HEAD: they are in the body of a 402, which the response to a HEAD does not have. HTTP
+ * defines HEAD as GET without the body, so both cost the same.
+ */
+async function challengeOfGet(call: Call): Promise<Response> {
+  const response = await call.sendAsGet();
+  if (isChallenge(response)) return response;
+  await response.body?.cancel().catch(() => undefined);
+  const { status } = response;
+  throw new FetchError(
+    "CHALLENGE_INVALID",
+    `the server asks for a payment for HEAD, but answers a GET, which would have the terms, with status ${status}; send the GET instead`,
+    { status },
+  );
 }
 
 /**
