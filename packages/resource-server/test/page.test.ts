@@ -54,7 +54,7 @@ describe("the page of a 402", () => {
   it("has no link without a wallet, and shows the host if no name is set", () => {
     const page = render("/report", { wallet: undefined, name: undefined });
     expect(page).not.to.include("Open in wallet");
-    expect(page).to.include('<p class="merchant">data.example</p>');
+    expect(page).to.include('<p class="merchant notranslate" translate="no">data.example</p>');
     expect(page.match(/href="[^"]*"/g)).to.deep.equal(['href="#program"']);
   });
 
@@ -66,7 +66,7 @@ describe("the page of a 402", () => {
 
   it("shows three lines of code that pay for this URL, at most its price", () => {
     const target = `/it's?q="+alert(1)+"&x=\${process.env}`;
-    const [, code = ""] = /<pre [^>]*><code>([^<]*)<\/code>/.exec(render(target)) ?? [];
+    const [, code = ""] = /<pre [^>]*><code[^>]*>([^<]*)<\/code>/.exec(render(target)) ?? [];
     expect(unescaped(code).split("\n")).to.deep.equal([
       'import { wrapFetch } from "@sotto/client";',
       'const pay = wrapFetch(fetch, wallet, { services: ["https://pay.example/zk"], maxPerRequest: 12345n });',
@@ -93,7 +93,7 @@ describe("the page of a 402", () => {
         tags(page).map((tag) => (tag.startsWith("<a ") ? "<a>" : tag)),
         text,
       ).to.deep.equal(shape);
-      expect(unescaped(page)).to.include(`<p class="merchant">${text}</p>`);
+      expect(unescaped(page)).to.include(`<p class="merchant notranslate" translate="no">${text}</p>`);
       expect(JSON.parse(embedded(page)).metadata.resource).to.include(text.slice(0, 4).replaceAll(/[\\# ]/g, ""));
       expect(page).not.to.match(/<!--/);
     }

@@ -3,6 +3,7 @@ import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { ConfigForm } from "./components/config-form.tsx";
 import { ErrorBoundary, PageFailed } from "./components/error-boundary.tsx";
 import { ErrorMessage } from "./components/error-message.tsx";
+import { Verbatim } from "./components/verbatim.tsx";
 import { type HostConfig, loadConfig } from "./config.ts";
 import { engine, useEngine } from "./engine/page.ts";
 import { ConfigContext } from "./hooks/use-config.ts";
@@ -50,7 +51,7 @@ export function App() {
 
 const Loading = ({ what }: { readonly what: string }) => (
   <div className="empty" role="status">
-    <span className="spinner" /> Loading {what}
+    <span className="spinner" /> <span>{`Loading ${what}`}</span>
   </div>
 );
 
@@ -95,7 +96,7 @@ function Topbar({ network }: { readonly network: string | undefined }) {
                 strokeLinecap="round"
               />
             </svg>
-            sotto
+            <Verbatim>sotto</Verbatim>
           </Link>
           <nav className="nav" aria-label="Pages">
             {PAGES.map(({ path: page, title }) => (
@@ -106,8 +107,8 @@ function Topbar({ network }: { readonly network: string | undefined }) {
           </nav>
           {network !== undefined && (
             <span className="state network" data-tone={lost ? "bad" : live}>
-              {network}
-              {state.phase === "open" && <span className="number">block {state.wallet.height}</span>}
+              <Verbatim>{network}</Verbatim>
+              {state.phase === "open" && <span className="number">{`block ${state.wallet.height}`}</span>}
             </span>
           )}
         </div>

@@ -75,6 +75,10 @@ function html(parts: TemplateStringsArray, ...values: readonly (string | Markup)
 
 const NOTHING = html``;
 
+/** Text that a browser's translator must not change. Some translators respect the attribute, others only the class. */
+const verbatim = (text: string): Markup => html`<span translate="no" class="notranslate">${text}</span>`;
+const code = (text: string): Markup => html`<code translate="no" class="notranslate">${text}</code>`;
+
 /** JSON that an HTML parser cannot mistake for the end of the script element or for a comment. */
 const embedded = (value: object): Markup => ({
   markup: JSON.stringify(value).replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
@@ -92,7 +96,7 @@ export function renderPage({ wallet, name }: Page, instructions: PaymentInstruct
   const price = `${amount} ${currency}`;
   const merchant = name ?? new URL(resource).host;
   const link = wallet === undefined ? undefined : `${wallet}/#/wallet/pay?url=${encodeURIComponent(resource)}`;
-  const code = [
+  const program = [
     'import { wrapFetch } from "@sotto/client";',
     `const pay = wrapFetch(fetch, wallet, { services: [${JSON.stringify(service)}], maxPerRequest: ${amountBaseUnits}n });`,
     `const response = await pay(${JSON.stringify(resource)});`,
@@ -111,27 +115,27 @@ export function renderPage({ wallet, name }: Page, instructions: PaymentInstruct
 <header><span class="status">402</span> Payment required</header>
 <main>
 <section class="card" aria-labelledby="price">
-<p class="merchant">${merchant}</p>
-<h1 id="price">This page costs <strong>${amount} <span>${currency}</span></strong></h1>
+<p class="merchant notranslate" translate="no">${merchant}</p>
+<h1 id="price">This page costs <strong translate="no" class="notranslate">${amount} <span>${currency}</span></strong></h1>
 <p>You pay once, for one request. The payment is private: its amount is encrypted, and your account stays hidden.</p>
 ${
   link === undefined
     ? html`<p class="hint">Open this address in a wallet that pays for requests, or <a href="#program">pay from a program</a>.</p>`
     : html`<p><a class="button" href="${link}" rel="noreferrer">Open in wallet</a></p>
-<p class="hint">Opens ${new URL(wallet!).host}. The wallet shows the price, the merchant and your limits, and asks before it pays.</p>`
+<p class="hint">Opens ${verbatim(new URL(wallet!).host)}. The wallet shows the price, the merchant and your limits, and asks before it pays.</p>`
 }
 <dl>
-<div><dt>For</dt><dd>${resource}</dd></div>
-<div><dt>Paid to</dt><dd>${name === undefined ? NOTHING : html`${name}<br>`}${recipient.phone === "" ? NOTHING : html`${recipient.phone}<br>`}<code>${recipient.wallet}</code></dd></div>
+<div><dt>For</dt><dd>${verbatim(resource)}</dd></div>
+<div><dt>Paid to</dt><dd>${name === undefined ? NOTHING : html`${verbatim(name)}<br>`}${recipient.phone === "" ? NOTHING : html`${verbatim(recipient.phone)}<br>`}${code(recipient.wallet)}</dd></div>
 <div><dt>Network fee</dt><dd>None for you: the service pays it</dd></div>
 <div><dt>Network</dt><dd>${chainName(payment.chainId)}</dd></div>
 </dl>
 <details>
 <summary>Contracts and service</summary>
 <dl>
-<div><dt>Token</dt><dd><code>${payment.asset}</code></dd></div>
-<div><dt>Pool</dt><dd><code>${payment.pool}</code></dd></div>
-<div><dt>Service</dt><dd>${service}</dd></div>
+<div><dt>Token</dt><dd>${code(payment.asset)}</dd></div>
+<div><dt>Pool</dt><dd>${code(payment.pool)}</dd></div>
+<div><dt>Service</dt><dd>${verbatim(service)}</dd></div>
 </dl>
 </details>
 </section>
@@ -151,8 +155,8 @@ ${
 </section>
 <section aria-labelledby="program">
 <h2 id="program">Pay from a program</h2>
-<p>With a wallet of <code>@sotto/client</code>:</p>
-<pre tabindex="0" role="region" aria-label="Code that pays for this page"><code>${code}</code></pre>
+<p>With a wallet of ${code("@sotto/client")}:</p>
+<pre tabindex="0" role="region" aria-label="Code that pays for this page">${code(program)}</pre>
 </section>
 </main>
 <footer>Programs that request this address get the same terms as JSON.</footer>

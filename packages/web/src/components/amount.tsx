@@ -1,4 +1,5 @@
 import { formatAmount } from "../lib/amount.ts";
+import { Verbatim } from "./verbatim.tsx";
 
 interface Properties {
   /** Base units. */
@@ -13,9 +14,9 @@ export function Amount({ value, large = false, direction }: Properties) {
   const sign = direction === "in" ? "+" : direction === "out" ? "\u2212" : "";
   const classes = ["amount", large && "large", direction === "in" && "in"].filter(Boolean).join(" ");
   return (
-    <span className={classes}>
+    <Verbatim className={classes}>
       {sign}
       {formatAmount(value)} <abbr title="US dollar coin, the pool's token">USDC</abbr>
-    </span>
+    </Verbatim>
   );
 }

@@ -56,8 +56,9 @@ export function ChainNotices({ problem, stale, reorganized, restarted, onRetry }
       {reorganized !== undefined && (
         <div className="notice" role="status">
           <p>
-            The chain replaced its last{" "}
-            {reorganized.blocks === undefined ? "blocks" : formatNumberOf(reorganized.blocks, "block")} at{" "}
+            <span>{`The chain replaced its last ${
+              reorganized.blocks === undefined ? "blocks" : formatNumberOf(reorganized.blocks, "block")
+            } at`}</span>{" "}
             <Time at={reorganized.at} clock />. This page has read the new ones; there is nothing to do.
           </p>
         </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { type Failure, failureOf } from "../errors.ts";
+import { Verbatim } from "./verbatim.tsx";
 
 interface Properties {
   /** Anything that was thrown. */
@@ -37,12 +38,14 @@ export function ErrorMessage({ error, tone = "bad", children }: Properties) {
   return (
     <div className="notice" data-tone={tone} role="alert" data-code={failure.code}>
       <p>
-        <strong>{known?.means ?? failure.message}</strong>
+        <strong>{known?.means ?? <Verbatim>{failure.message}</Verbatim>}</strong>
       </p>
       {known?.next !== undefined && <p>{known.next}</p>}
       <details>
-        <summary>{failure.code}</summary>
-        <p>{failure.message}</p>
+        <summary>
+          <Verbatim>{failure.code}</Verbatim>
+        </summary>
+        <Verbatim as="p">{failure.message}</Verbatim>
       </details>
       {children !== undefined && <div className="row">{children}</div>}
     </div>

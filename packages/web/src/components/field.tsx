@@ -1,5 +1,6 @@
 import { trimPasted } from "@sotto/protocol";
 import { type InputHTMLAttributes, useId } from "react";
+import { Verbatim } from "./verbatim.tsx";
 
 interface Properties extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
   readonly label: string;
@@ -30,7 +31,7 @@ export function Field({ label, hint, unit, onChange, ...rest }: Properties) {
       ) : (
         <div className="input-unit">
           {input}
-          <span>{unit}</span>
+          <Verbatim>{unit}</Verbatim>
         </div>
       )}
       {hint !== undefined && (

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Icon } from "./icon.tsx";
+import { Verbatim } from "./verbatim.tsx";
 
 interface Properties {
   /** An address, a hash or another long text. */
@@ -22,7 +23,7 @@ export function Hash({ value, name, full = false }: Properties) {
   };
   return (
     <span className={full ? "hash hash-full" : "hash"}>
-      <span title={value}>{full ? value : shorten(value)}</span>
+      <Verbatim title={value}>{full ? value : shorten(value)}</Verbatim>
       <button type="button" className="icon-button" aria-label={`Copy the ${name}`} onClick={() => void copy()}>
         <Icon name={copied ? "check" : "copy"} />
       </button>

@@ -4,6 +4,7 @@ import { Amount } from "./amount.tsx";
 import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { Hash } from "./hash.tsx";
+import { Verbatim } from "./verbatim.tsx";
 
 interface Properties {
   readonly failure: Failure;
@@ -28,7 +29,7 @@ export function PayFailure({ failure, quote, onAsk, onPay }: Properties) {
           </Button>
         ) : code === "RECIPIENT_CHANGED" && offered !== undefined ? (
           <Button kind="danger" small onClick={() => onPay(offered)}>
-            Pay the new wallet {offered.slice(0, 8)}…
+            Pay the new wallet <Verbatim>{`${offered.slice(0, 8)}…`}</Verbatim>
           </Button>
         ) : (
           <Button small onClick={() => onPay()}>

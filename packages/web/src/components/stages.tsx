@@ -45,9 +45,7 @@ export function Stages({ stages, running }: Properties) {
       {download !== undefined && (
         <li>
           <progress value={download.percent} max={100} aria-label="Download" />
-          <span className="number">
-            {download.circuit} keys, {download.megabytes} MB
-          </span>
+          <span className="number">{`${download.circuit} keys, ${download.megabytes} MB`}</span>
         </li>
       )}
     </ol>

@@ -39,7 +39,8 @@ export function Income({ state: { received, total: confirmed } }: { readonly sta
     const series: Series[] = [{ name: "Received", kind: "bars", colour: "--accent", values }];
     return { times: sums.map(({ start }) => start), series, unit: "USDC" };
   }, [sums]);
-  const label = `Received in the last ${COUNTS[period]} ${period}s (UTC): ${formatAmount(total(sums))} USDC.`;
+  const title = `Received in the last ${COUNTS[period]} ${period}s (UTC)`;
+  const label = `${title}: ${formatAmount(total(sums))} USDC.`;
   return (
     <>
       <Figures>
@@ -60,11 +61,13 @@ export function Income({ state: { received, total: confirmed } }: { readonly sta
           <h2>Received</h2>
           <Segments label="Period" options={PERIODS} value={period} onChange={setPeriod} />
         </header>
-        <p className="soft small">{label}</p>
+        <p className="soft small">
+          <span>{`${title}:`}</span> <Amount value={total(sums)} />
+        </p>
         {total(sums) > 0n && <Chart {...chart} label={label} />}
         <details className="more">
           <summary>As a table</summary>
-          <Table caption={label} columns={["Begins", ">Payments", ">Amount"]}>
+          <Table caption={title} columns={["Begins", ">Payments", ">Amount"]}>
             {sums
               .filter(({ payments: count }) => count > 0)
               .map(({ start, payments: count, amount }) => (

@@ -39,7 +39,8 @@ export default function MerchantPage() {
         {phase === "reading" && (
           <div className="card stack tight" role="status">
             <p>
-              <span className="spinner" /> {problem === undefined ? "Reading the pool" : "Waiting for the node"}
+              <span className="spinner" />{" "}
+              <span>{problem === undefined ? "Reading the pool" : "Waiting for the node"}</span>
             </p>
             {progress !== undefined && (
               <progress max={progress.height} value={progress.block} aria-label="Blocks that were read" />

@@ -41,7 +41,7 @@ export function Payments({ received }: { readonly received: readonly Received[] 
           {({ amount, origin, timestamp, transactionHash, confirmed }) => (
             <div className="received">
               <span className="received-what">
-                {origin === "payment" ? "Payment" : "Own deposit"}
+                <span>{origin === "payment" ? "Payment" : "Own deposit"}</span>
                 <Hash value={transactionHash} name="transaction" />
               </span>
               <span className="received-when">

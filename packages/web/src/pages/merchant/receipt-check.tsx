@@ -7,6 +7,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { useConfig } from "../../hooks/use-config.ts";
@@ -71,7 +72,9 @@ function Checked({ receipt }: { readonly receipt: CheckedReceipt }) {
           <Amount value={amount} />
         </dd>
         <dt>Resource</dt>
-        <dd className="url">{resourceUrl}</dd>
+        <Verbatim as="dd" className="url">
+          {resourceUrl}
+        </Verbatim>
         <dt>Paid</dt>
         <dd>
           <Time at={timestamp} />
@@ -85,7 +88,7 @@ function Checked({ receipt }: { readonly receipt: CheckedReceipt }) {
           <Hash value={transaction} name="transaction" />
         </dd>
         <dt>Challenge</dt>
-        <dd>{challenge === "" ? "none: anyone with a copy can show it" : challenge}</dd>
+        <dd>{challenge === "" ? "none: anyone with a copy can show it" : <Verbatim>{challenge}</Verbatim>}</dd>
       </dl>
     </div>
   );

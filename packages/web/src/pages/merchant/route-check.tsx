@@ -5,6 +5,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { useConfig } from "../../hooks/use-config.ts";
@@ -72,27 +73,32 @@ function linesOf({ payment, metadata }: PaymentInstructions, pool: string): Line
     },
     {
       field: "recipient.phone",
-      value: recipient.phone === "" ? "none" : recipient.phone,
+      value: recipient.phone === "" ? "none" : <Verbatim>{recipient.phone}</Verbatim>,
       means: "A phone number that the registry linked to the wallet.",
     },
     {
       field: "chainId, pool",
-      value: payment.pool === pool ? `${payment.chainId}, this page's pool` : `${payment.chainId}, ${payment.pool}`,
+      value:
+        payment.pool === pool ? (
+          `${payment.chainId}, this page's pool`
+        ) : (
+          <Verbatim>{`${payment.chainId}, ${payment.pool}`}</Verbatim>
+        ),
       means: "Clients refuse a pool that they do not know.",
     },
     {
       field: "verifyEndpoint",
-      value: <span className="url">{payment.verifyEndpoint}</span>,
+      value: <Verbatim className="url">{payment.verifyEndpoint}</Verbatim>,
       means: "The service that checks and settles the payment. Clients refuse one that they do not trust.",
     },
     {
       field: "metadata.resource",
-      value: <span className="url">{metadata.resource}</span>,
+      value: <Verbatim className="url">{metadata.resource}</Verbatim>,
       means: "The proof is bound to this URL, byte for byte, and pays for nothing else.",
     },
     {
       field: "metadata.timestamp",
-      value: new Date(metadata.timestamp).toISOString(),
+      value: <Verbatim>{new Date(metadata.timestamp).toISOString()}</Verbatim>,
       means: "When the server wrote this response.",
     },
   ];
@@ -103,7 +109,7 @@ const Instructions = ({ of, pool }: { readonly of: PaymentInstructions; readonly
     {linesOf(of, pool).map(({ field, value, means }) => (
       <div key={field}>
         <dt>
-          <code>{field}</code>
+          <Verbatim as="code">{field}</Verbatim>
         </dt>
         <dd>{value}</dd>
         <dd className="soft small">{means}</dd>

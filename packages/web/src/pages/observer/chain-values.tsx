@@ -3,6 +3,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { SettleTransaction } from "../../engine/observer-api.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { callOf, EXPLANATIONS, type FieldValue, fieldsOf } from "./fields.ts";
@@ -101,9 +102,14 @@ function Value({ field: { name, words, offset } }: { readonly field: FieldValue 
     <details className="value" data-testid={`value-${name}`}>
       <summary>
         <span className="value-title">
-          {title} <code className="soft tiny">{name}</code>
+          <span>{title}</span>{" "}
+          <Verbatim as="code" className="soft tiny">
+            {name}
+          </Verbatim>
         </span>
-        <code className="value-short soft">{shortOf(name, words)}</code>
+        <Verbatim as="code" className="value-short soft">
+          {shortOf(name, words)}
+        </Verbatim>
       </summary>
       <div className="value-body stack tight">
         <dl className="explained">
@@ -116,7 +122,9 @@ function Value({ field: { name, words, offset } }: { readonly field: FieldValue 
         </dl>
         <p className="bytes">
           {words.map((word) => (
-            <code key={word}>{word}</code>
+            <Verbatim as="code" key={word}>
+              {word}
+            </Verbatim>
           ))}
         </p>
         <p className="soft tiny">
@@ -156,15 +164,14 @@ function Bytes({
     <details className="value">
       <summary>
         <span className="value-title">The bytes of the whole call</span>
-        <span className="value-short soft small number">{size} bytes</span>
+        <span className="value-short soft small number">{`${size} bytes`}</span>
       </summary>
       <div className="value-body">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it. */}
-        <pre tabIndex={0} className="calldata">
+        <Verbatim as="pre" tabIndex={0} className="calldata">
           {data.slice(0, start)}
           <mark>{data.slice(start, end)}</mark>
           {data.slice(end)}
-        </pre>
+        </Verbatim>
         <p className="soft tiny">The marked bytes are this payment's; the others belong to the payments beside it.</p>
       </div>
     </details>

@@ -35,12 +35,14 @@ export function Crowd({
       <ul className="bullets small">
         <li>
           <strong>What the number is:</strong> all notes in the tree{" "}
-          {leaves === undefined ? "just before the payment settled" : "under the root that the payment's proof names"}.
-          From the chain alone, none of them can be excluded.
+          <span>
+            {leaves === undefined ? "just before the payment settled" : "under the root that the payment's proof names"}
+          </span>
+          . From the chain alone, none of them can be excluded.
         </li>
         <li>
-          <strong>What it is not:</strong> the number of unspent notes. {sentenceOf(spentBefore)} At least {unspent}{" "}
-          {unspent === 1 ? "was" : "were"} unspent.
+          <strong>What it is not:</strong> the number of unspent notes.{" "}
+          <span>{`${sentenceOf(spentBefore)} At least ${unspent} ${unspent === 1 ? "was" : "were"} unspent.`}</span>
         </li>
         <li>
           <strong>What can make it smaller:</strong> everyone knows their own notes and can leave them out. Time helps

@@ -5,6 +5,7 @@ import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import type { NoteRow } from "../../engine/pool-feed-api.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -84,9 +85,9 @@ export function Game({ seen }: { readonly seen: Observation }) {
       {!ready && (
         <p className="small">
           {seen.wallet === undefined ? (
-            <>
+            <span>
               The game needs an open wallet with a payment. <Link href="/wallet">Go to the wallet</Link>
-            </>
+            </span>
           ) : (
             "The game needs a payment of this wallet. Make one above."
           )}
@@ -116,7 +117,7 @@ export function Game({ seen }: { readonly seen: Observation }) {
           <p>
             What is left to guess from is habit: someone who always spends a note right after it arrived helps you. A
             larger pool and more time between make that hint worthless. In the real pool you would have to choose among
-            all notes, not among {table?.round.choices.length ?? 8}.
+            all notes, not among <span>{table?.round.choices.length ?? 8}</span>.
           </p>
         </div>
       </details>
@@ -136,6 +137,8 @@ async function playableOf({ payments, spent, calls }: Observation): Promise<Play
   return (await Promise.all(found)).flat();
 }
 
+const shortHex = (word: bigint): string => word.toString(16).padStart(64, "0").slice(0, 12);
+
 function Choices({ table, onGuess }: { readonly table: Table; onGuess(leaf: number): void }) {
   const { round, crowd, notes, guess } = table;
   const { event } = round.payment;
@@ -144,9 +147,9 @@ function Choices({ table, onGuess }: { readonly table: Table; onGuess(leaf: numb
     <>
       <p className="small">
         A payment settled in block <span className="number">{event.blockNumber}</span>, with the nullifier{" "}
-        <code>0x{event.nullifier.toString(16).padStart(64, "0").slice(0, 12)}…</code> on the chain. Its crowd has{" "}
-        <strong className="number">{crowd}</strong> notes; {notes.length === crowd ? "all" : notes.length} of them are
-        here. A blind guess is right once in {notes.length}.
+        <Verbatim as="code">{`0x${shortHex(event.nullifier)}…`}</Verbatim> on the chain. Its crowd has{" "}
+        <strong className="number">{crowd}</strong> notes;{" "}
+        <span>{`${notes.length === crowd ? "all" : notes.length} of them are here. A blind guess is right once in ${notes.length}.`}</span>
       </p>
       <ul className="choices-grid">
         {notes.map((note) => (
@@ -158,15 +161,15 @@ function Choices({ table, onGuess }: { readonly table: Table; onGuess(leaf: numb
               data-result={open ? undefined : resultOf(note.leafIndex, round.spent, guess)}
               onClick={() => onGuess(note.leafIndex)}
             >
-              <strong>Note {note.leafIndex}</strong>
-              <code className="tiny soft">{note.commitment.toString(16).padStart(64, "0").slice(0, 12)}…</code>
+              <strong>{`Note ${note.leafIndex}`}</strong>
+              <Verbatim as="code" className="tiny soft">{`${shortHex(note.commitment)}…`}</Verbatim>
               <span className="tiny soft">
-                {ORIGINS[note.origin]}
+                <span>{ORIGINS[note.origin]}</span>
                 {note.amount !== undefined && (
-                  <>
+                  <span>
                     {" of "}
                     <Amount value={note.amount} />
-                  </>
+                  </span>
                 )}
               </span>
               <span className="tiny soft">

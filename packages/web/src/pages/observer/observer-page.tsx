@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { PoolNotices } from "../../components/pool-notices.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { Quote } from "../../engine/api.ts";
 import { ChainValues } from "./chain-values.tsx";
 import { Crowd } from "./crowd.tsx";
@@ -75,8 +76,8 @@ const Limits = () => (
     <h2 id="limits-title">What is not hidden</h2>
     <ul className="bullets small">
       <li>
-        <strong>Deposits and withdrawals.</strong> Their amounts and accounts are public. Depositing 12.345678 and
-        withdrawing 12.345678 a minute later links both.
+        <strong>Deposits and withdrawals.</strong> Their amounts and accounts are public. Depositing{" "}
+        <Verbatim>12.345678</Verbatim> and withdrawing <Verbatim>12.345678</Verbatim> a minute later links both.
       </li>
       <li>
         <strong>Time.</strong> Everyone sees when a payment settles. In a quiet pool, time alone can say much.

@@ -4,6 +4,7 @@ import { Amount } from "../../components/amount.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { EngineState } from "../../engine/api.ts";
 import { KeyForm } from "./key-form.tsx";
 import { type SeenPayment, type Sent, sentFor } from "./payments.ts";
@@ -52,12 +53,12 @@ export function Parties({ payment, seen }: { readonly payment: SeenPayment | und
     keyAddress === undefined ? (
       "The viewing key that you enter"
     ) : (
-      <>
-        With the key of <code>{keyAddress.slice(0, 8)}…</code>{" "}
+      <span>
+        With the key of <Verbatim as="code">{`${keyAddress.slice(0, 8)}…`}</Verbatim>{" "}
         <button type="button" className="link" onClick={forgetKey}>
           Forget the key
         </button>
-      </>
+      </span>
     );
   return (
     <section aria-labelledby="parties" className="stack">
@@ -115,7 +116,7 @@ function Party({ name, icon, title, source, children: knowledge }: PartyProperti
             // The key makes a changed answer a new element, which the style sheet highlights once.
             <div className="answer" data-tone={tone} key={`${QUESTIONS[i]} ${tone}`}>
               <dt>
-                {QUESTIONS[i]}
+                <span>{QUESTIONS[i]}</span>
                 <span className="answer-tone">
                   <Icon name={TONES[tone].icon} />
                   <span className="hidden-text">{TONES[tone].text}</span>
@@ -148,7 +149,9 @@ function payerKnows(payment: SeenPayment | undefined, engine: EngineState, leaf:
       own.counterparty === ""
         ? known("The merchant that it chose")
         : known(<Hash value={own.counterparty} name="merchant's wallet" />, "The merchant's wallet"),
-      own.resource === "" ? known("A payment without a page") : known(<span className="url">{own.resource}</span>),
+      own.resource === ""
+        ? known("A payment without a page")
+        : known(<Verbatim className="url">{own.resource}</Verbatim>),
       leaf === undefined
         ? known("One of its own notes", "Its position shows as soon as the payment is on the chain.")
         : known(`Note ${leaf} of the tree`, "Only the owner can connect the note with its nullifier."),
@@ -158,15 +161,18 @@ function payerKnows(payment: SeenPayment | undefined, engine: EngineState, leaf:
   };
 }
 
+const NO_WALLET: Partial<Record<EngineState["phase"], string>> = {
+  locked: "The wallet of this browser is locked.",
+  empty: "This browser has no wallet.",
+  elsewhere: "The wallet is open in another tab.",
+  replaced: "The chain was restarted, and the wallet of this browser belongs to the old one.",
+};
+
 const NoWallet = ({ phase }: { readonly phase: EngineState["phase"] }) => (
-  <>
-    {phase === "locked" && "The wallet of this browser is locked. "}
-    {phase === "empty" && "This browser has no wallet. "}
-    {phase === "elsewhere" && "The wallet is open in another tab. "}
-    {phase === "replaced" && "The chain was restarted, and the wallet of this browser belongs to the old one. "}
-    {!["locked", "empty", "elsewhere", "replaced"].includes(phase) && "The wallet is not open. "}
+  <p>
+    <span>{NO_WALLET[phase] ?? "The wallet is not open."}</span>{" "}
     <Link href="/wallet">{phase === "locked" ? "Unlock it" : "Go to the wallet"}</Link> to see what a payer knows.
-  </>
+  </p>
 );
 
 function merchantKnows(payment: SeenPayment | undefined, read: bigint | undefined): Knowledge {
@@ -204,14 +210,14 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
   return {
     answers: [
       partly(
-        <>
+        <span>
           <Amount value={lowerBound} /> to <Amount value={upperBound} />
-        </>,
+        </span>,
         "It can also test each amount in between, and so find the right one.",
       ),
       partly("A network address", "Every connection has one. The bundle names no payer."),
       known(<Hash value={bundle.recipientPublicKey} name="merchant's wallet" />, "The merchant's wallet"),
-      known(<span className="url">{bundle.resourceUrl}</span>),
+      known(<Verbatim className="url">{bundle.resourceUrl}</Verbatim>),
       hidden(
         <Hash value={hexOf(signals.nullifier)} name="nullifier" />,
         "Only the nullifier, which the chain shows as well.",

@@ -4,6 +4,7 @@ import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { PayFailure } from "../../components/pay-failure.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { EngineState, Paid, Quote } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -131,11 +132,11 @@ function Confirm({ quote, onPay, onFail, onAsk, onEnd }: ConfirmProperties) {
   return (
     <>
       <p ref={heading} tabIndex={-1}>
-        <strong>{quote.host}</strong> asks for <Amount value={quote.price} />.
+        <Verbatim as="strong">{quote.host}</Verbatim> asks for <Amount value={quote.price} />.
       </p>
       {running && (
         <p className="row small" role="status" data-testid="stage">
-          <span className="spinner" /> {stages.at(-1)?.stage ?? "Beginning"}
+          <span className="spinner" /> <span>{stages.at(-1)?.stage ?? "Beginning"}</span>
         </p>
       )}
       {failure !== undefined && <PayFailure failure={failure} quote={quote} onAsk={onAsk} onPay={pay} />}

@@ -35,9 +35,9 @@ export function PaymentList({ payments, shown, following, amounts, reading, onSe
       {payments.length === 0 ? (
         <p className="empty" role="status">
           {reading ? (
-            <>
+            <span>
               <span className="spinner" /> Reading the chain
-            </>
+            </span>
           ) : (
             "No payment yet. Make the first one: its columns fill below."
           )}

@@ -52,7 +52,7 @@ export function Activity({ summary }: { readonly summary: PoolSummary }) {
       </header>
       {failure !== undefined && <ErrorMessage error={failure} />}
       {idle ? (
-        <p className="empty">Nothing happened in the last {PERIODS[period]}.</p>
+        <p className="empty">{`Nothing happened in the last ${PERIODS[period]}.`}</p>
       ) : (
         <>
           <Legend series={chart.series} />

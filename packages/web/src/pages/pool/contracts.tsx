@@ -1,6 +1,7 @@
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Table } from "../../components/table.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { poolFeed } from "../../engine/pool-feed.ts";
 import { useAnswer } from "../../hooks/use-answer.ts";
 import { useConfig } from "../../hooks/use-config.ts";
@@ -38,7 +39,7 @@ export function Contracts({ chain, quiet }: Properties) {
       <Table caption="Contracts and keys" columns={["Name", "Address or value", "Hash", "Result"]}>
         {value?.contracts.map(({ name, address, expected, found }) => (
           <tr key={name}>
-            <td>{name}</td>
+            <Cell>{name}</Cell>
             <td>
               <Hash value={address} name={`address of ${name}`} />
             </td>
@@ -52,7 +53,7 @@ export function Contracts({ chain, quiet }: Properties) {
         ))}
         {value?.constants.map(({ name, expected, found }) => (
           <tr key={`constant ${name}`}>
-            <td>pool.{name}()</td>
+            <Cell>{`pool.${name}()`}</Cell>
             <td colSpan={2}>
               <Hash value={found} name={name} />
             </td>
@@ -63,7 +64,7 @@ export function Contracts({ chain, quiet }: Properties) {
         ))}
         {Object.entries(deployment.verificationKeys).map(([circuit, hash]) => (
           <tr key={`key ${circuit}`}>
-            <td>{circuit} key</td>
+            <td>{`${circuit} key`}</td>
             <td className="soft">{deployment.set}</td>
             <td>
               <Hash value={hash} name={`hash of the ${circuit} key`} />
@@ -75,6 +76,13 @@ export function Contracts({ chain, quiet }: Properties) {
     </section>
   );
 }
+
+/** A name of the code. */
+const Cell = ({ children }: { readonly children: string }) => (
+  <td>
+    <Verbatim>{children}</Verbatim>
+  </td>
+);
 
 const Result = ({ ok, bad }: { readonly ok: boolean; readonly bad: string }) => (
   <span className="state" data-tone={ok ? "good" : "bad"}>

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useRef } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { NoteRow, PoolSummary } from "../../engine/pool-feed-api.ts";
 import { formatCount } from "../../lib/age.ts";
 import { toBytes32 } from "../../lib/bytes32.ts";
@@ -82,7 +83,9 @@ const Row = memo(({ leafIndex, note, onOpen }: RowProperties) => (
     onClick={() => note !== undefined && onOpen(note.transactionHash)}
   >
     <span className="number soft">{formatCount(leafIndex)}</span>
-    <code className="note-commitment">{note === undefined ? "…" : toBytes32(note.commitment)}</code>
+    <Verbatim as="code" className="note-commitment">
+      {note === undefined ? "…" : toBytes32(note.commitment)}
+    </Verbatim>
     <span className="note-origin">{note !== undefined && ORIGINS[note.origin]}</span>
     <span className="note-amount">
       {note?.amount !== undefined ? <Amount value={note.amount} /> : <span className="soft">hidden</span>}

@@ -67,9 +67,7 @@ function Reading({ phase, summary, height }: FeedState) {
   if (phase !== "reading" || summary === undefined || height === undefined) return null;
   return (
     <div className="notice" role="status">
-      <p>
-        Reading block {formatCount(summary.block.number)} of {formatCount(height)}
-      </p>
+      <p>{`Reading block ${formatCount(summary.block.number)} of ${formatCount(height)}`}</p>
       <progress max={height} value={summary.block.number} aria-label="Blocks that were read" />
     </div>
   );

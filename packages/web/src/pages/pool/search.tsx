@@ -37,20 +37,18 @@ export function Search({ onOpen }: { onOpen(hash: string): void }) {
       />
       {failure !== undefined && <ErrorMessage error={failure} />}
       <p className="soft small" role="status">
-        {shown !== undefined && shown.hits.length === 0 && "Not found in this pool. At least three digits are needed."}
-        {shown !== undefined &&
-          shown.hits.length > 0 &&
-          `${shown.more ? `The newest ${MAX_HITS}` : formatCount(shown.hits.length)} found`}
+        {shown === undefined
+          ? ""
+          : shown.hits.length === 0
+            ? "Not found in this pool. At least three digits are needed."
+            : `${shown.more ? `The newest ${MAX_HITS}` : formatCount(shown.hits.length)} found`}
       </p>
       {shown !== undefined && shown.hits.length > 0 && (
         <ul className="card lines hits" aria-label="Found">
           {shown.hits.map(({ kind, value, leafIndex, transactionHash, timestamp }) => (
             <li key={`${kind} ${value} ${transactionHash}`}>
               <span>
-                <strong>
-                  {kind}
-                  {leafIndex !== undefined && ` ${formatCount(leafIndex)}`}
-                </strong>
+                <strong>{leafIndex === undefined ? kind : `${kind} ${formatCount(leafIndex)}`}</strong>
                 <Hash value={value} name={kind} />
               </span>
               <span className="row">

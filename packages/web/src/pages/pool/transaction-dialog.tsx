@@ -131,7 +131,7 @@ function Fact({ name, value, amount, word, hash }: FactProperties) {
     <>
       <dt>{name}</dt>
       <dd className="number">
-        {value}
+        {value !== undefined && <span>{value}</span>}
         {amount !== undefined && <Amount value={amount} />}
         {long !== undefined && <Hash value={long} name={name.toLowerCase()} />}
       </dd>

@@ -1,4 +1,5 @@
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { ServiceStatus } from "../../lib/service-status.ts";
 
 /** What each check examines, and what its failure means for payments. */
@@ -59,7 +60,8 @@ export function Checks({ status: { ready, checks, elapsed }, at, stale }: Proper
       <header>
         <h2>{ready ? "Ready for payments" : failed > 0 ? `${failed} checks fail` : "Shutting down"}</h2>
         <span className="state" data-tone={tone} role="status">
-          {stale ? "no answer now" : "answered"} <Time at={at} clock /> in {Math.round(elapsed)} ms
+          <span>{stale ? "no answer now" : "answered"}</span> <Time at={at} clock />{" "}
+          <span>{`in ${Math.round(elapsed)} ms`}</span>
         </span>
       </header>
       <ul className="lines" aria-label="Checks">
@@ -70,8 +72,13 @@ export function Checks({ status: { ready, checks, elapsed }, at, stale }: Proper
               <span>
                 <strong>{known?.title ?? name}</strong>
                 <span className="soft small">
-                  {known === undefined ? "" : ok ? known.ok : known.bad}{" "}
-                  {!ok && code !== undefined && <code>{code}</code>}
+                  {known !== undefined && <span>{ok ? known.ok : known.bad}</span>}
+                  {!ok && code !== undefined && (
+                    <span>
+                      {" "}
+                      <Verbatim as="code">{code}</Verbatim>
+                    </span>
+                  )}
                 </span>
               </span>
               <span className="state" data-tone={ok ? "good" : "bad"}>

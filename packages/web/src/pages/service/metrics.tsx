@@ -1,5 +1,6 @@
 import { Figure, Figures } from "../../components/figure.tsx";
 import { Table } from "../../components/table.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { formatCount, formatShort } from "../../lib/age.ts";
 import { latenciesOf, type Sample, sumOf } from "../../lib/metrics.ts";
 
@@ -7,7 +8,7 @@ const MAX_ROUTES = 12;
 const WEI = 1e18;
 const HISTOGRAM = "sotto_http_request_seconds";
 
-const coins = (wei: number | undefined): string => (wei === undefined ? "–" : (wei / WEI).toPrecision(4));
+const coins = (wei: number | undefined) => <Verbatim>{wei === undefined ? "–" : (wei / WEI).toPrecision(4)}</Verbatim>;
 const count = (value: number | undefined): string => (value === undefined ? "–" : formatCount(value));
 
 function time(seconds: number): string {
@@ -56,7 +57,7 @@ export function Metrics({ samples }: { readonly samples: readonly Sample[] | und
             {latencies.slice(0, MAX_ROUTES).map(({ route, requests, median, p95 }) => (
               <tr key={route}>
                 <td>
-                  <code>{route}</code>
+                  <Verbatim as="code">{route}</Verbatim>
                 </td>
                 <td className="right number">{formatShort(requests)}</td>
                 <td className="right number">{time(median)}</td>

@@ -6,6 +6,7 @@ import { useConfig } from "../../hooks/use-config.ts";
 import type { Sample } from "../../lib/metrics.ts";
 import { readMetrics, readStatus, type ServiceStatus } from "../../lib/service-status.ts";
 import "../../styles/views.css";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { Checks } from "./checks.tsx";
 import { Metrics } from "./metrics.tsx";
 
@@ -55,7 +56,7 @@ export default function ServicePage() {
           <h1>Service</h1>
           <p>Whether the service can verify and settle payments now. This page shows no details of payments.</p>
         </div>
-        <span className="url">{service}</span>
+        <Verbatim className="url">{service}</Verbatim>
       </div>
       <div className="stack loose">
         {failure !== undefined && (

@@ -1,3 +1,4 @@
+import { Verbatim } from "../../components/verbatim.tsx";
 import { useInjectedWallets } from "../../hooks/page-signer.ts";
 
 /** The test account, or the rdns of a wallet. */
@@ -21,7 +22,7 @@ export function AccountChoice({ value, onChange }: Properties) {
       {wallets.map(({ info }) => (
         <label key={info.uuid} className="choice">
           <input type="radio" name="account" checked={value === info.rdns} onChange={() => onChange(info.rdns)} />
-          <img src={info.icon} alt="" width="18" height="18" /> {info.name}
+          <img src={info.icon} alt="" width="18" height="18" /> <Verbatim>{info.name}</Verbatim>
         </label>
       ))}
       {wallets.length === 0 && <p className="small soft">This browser has no other Ethereum wallet.</p>}

@@ -14,14 +14,15 @@ export function Elsewhere({ since }: { readonly since: number | undefined }) {
     <div className="narrow card stack">
       <h1>The wallet is open in another tab</h1>
       <p className="soft">
-        {since === undefined ? "Only one tab at a time can use it, " : "The other tab opened it at "}
         {since !== undefined && (
-          <>
-            <Time at={since} clock />
-            {". Only one tab at a time can use it, "}
-          </>
+          <span>
+            The other tab opened it at <Time at={since} clock />.{" "}
+          </span>
         )}
-        so that two tabs cannot exceed a limit together. You can continue there, or move the wallet to this tab.
+        <span>
+          Only one tab at a time can use it, so that two tabs cannot exceed a limit together. You can continue there, or
+          move the wallet to this tab.
+        </span>
       </p>
       {failure !== undefined && <ErrorMessage error={failure} />}
       <div className="row">

@@ -1,6 +1,7 @@
 import { Amount } from "../../components/amount.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { HistoryEntry, HistoryKind } from "../../engine/api.ts";
 
 export const KINDS: Record<
@@ -26,10 +27,21 @@ export const STATES: Record<
 };
 
 /** What an entry was for, in a few words. */
-export function subjectOf({ kind, resource, counterparty }: HistoryEntry): string {
-  if (/^https?:/.test(resource)) return resource.replace(/^https?:\/\//, "");
+function Subject({ entry }: { readonly entry: HistoryEntry }) {
+  const { kind, resource, counterparty } = entry;
+  if (/^https?:/.test(resource)) return <Verbatim>{resource.replace(/^https?:\/\//, "")}</Verbatim>;
+  if (kind === "withdrawal" && counterparty !== "")
+    return (
+      <span>
+        to <Verbatim>{`${counterparty.slice(0, 8)}…${counterparty.slice(-6)}`}</Verbatim>
+      </span>
+    );
+  return <span>{subjectOf(entry)}</span>;
+}
+
+/** What an entry without a page was for. */
+export function subjectOf({ kind, resource }: HistoryEntry): string {
   if (resource.startsWith("urn:sotto:phone:")) return "to a phone number";
-  if (kind === "withdrawal" && counterparty !== "") return `to ${counterparty.slice(0, 8)}…${counterparty.slice(-6)}`;
   if (kind === "received") return "to your address";
   if (kind === "merge") return "into one note";
   if (kind === "deposit") return "into private notes";
@@ -52,7 +64,9 @@ export function HistoryRow({
       </span>
       <span className="entry-what">
         <strong>{title}</strong>
-        <span className="entry-subject soft small">{subjectOf(entry)}</span>
+        <span className="entry-subject soft small">
+          <Subject entry={entry} />
+        </span>
       </span>
       <span className="entry-when">
         <Time at={entry.at} />

@@ -6,6 +6,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { VirtualList } from "../../components/virtual-list.tsx";
 import type { HistoryEntry } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
@@ -96,7 +97,7 @@ function EntryDialog({ entry, onClose }: { readonly entry: HistoryEntry; onClose
         {resource !== "" && (
           <>
             <dt>For</dt>
-            <dd>{/^https?:/.test(resource) ? resource : subjectOf(entry)}</dd>
+            <dd>{/^https?:/.test(resource) ? <Verbatim>{resource}</Verbatim> : subjectOf(entry)}</dd>
           </>
         )}
         {counterparty !== "" && (

@@ -56,8 +56,8 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
         {reorganized !== undefined && Date.now() - reorganized.at < MENTION_MS && (
           <div className="notice" data-tone="warn" role="status">
             <p>
-              The chain replaced blocks at <Time at={reorganized.at} clock />. The wallet has read its last{" "}
-              {reorganized.blocks} blocks again; the balance is up to date.
+              The chain replaced blocks at <Time at={reorganized.at} clock />.{" "}
+              <span>{`The wallet has read its last ${reorganized.blocks} blocks again; the balance is up to date.`}</span>
             </p>
           </div>
         )}

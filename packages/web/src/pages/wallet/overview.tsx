@@ -5,6 +5,7 @@ import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { PrepaidView, UnfinishedPayment, WalletView } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -36,18 +37,18 @@ export function Overview({ wallet, onResume, onResumeWithdrawal }: Properties) {
             </div>
             <p className="soft small" data-testid="arriving" role="status">
               {balance.arriving > 0n && (
-                <>
+                <span>
                   <Amount value={balance.arriving} /> arriving
-                </>
+                </span>
               )}
-              {balance.arriving > 0n && balance.held > 0n && ", "}
+              {balance.arriving > 0n && balance.held > 0n && <span>, </span>}
               {balance.held > 0n && (
-                <>
+                <span>
                   <Amount value={balance.held} /> held by open payments
-                </>
+                </span>
               )}
-              {balance.total === 0n && "No funds yet."}
-              {balance.total > 0n && balance.spendable === balance.total && "All of it is spendable."}
+              {balance.total === 0n && <span>No funds yet.</span>}
+              {balance.total > 0n && balance.spendable === balance.total && <span>All of it is spendable.</span>}
             </p>
           </div>
           <div className="row">
@@ -70,7 +71,7 @@ export function Overview({ wallet, onResume, onResumeWithdrawal }: Properties) {
         <section className="card card-flush" aria-labelledby="recent">
           <header>
             <h2 id="recent">Recent</h2>
-            {history.length > RECENT && <Link href="/wallet/history">All {history.length}</Link>}
+            {history.length > RECENT && <Link href="/wallet/history">{`All ${history.length}`}</Link>}
           </header>
           <HistoryTable entries={history.slice(0, RECENT)} empty="No payments yet. Add funds, then pay a merchant." />
         </section>
@@ -149,11 +150,11 @@ function Tokens({ prepaid }: { readonly prepaid: readonly PrepaidView[] }) {
         {prepaid.map(({ origin, unspent, tokens, stopped }) => (
           <li key={origin}>
             <span>
-              <strong>{new URL(origin).host}</strong>
+              <Verbatim as="strong">{new URL(origin).host}</Verbatim>
               <span className="soft small">
-                {tokens} left, <Amount value={unspent} />
+                <span>{`${tokens} left,`}</span> <Amount value={unspent} />
               </span>
-              {stopped !== undefined && <span className="small">Stopped: {stopped}</span>}
+              {stopped !== undefined && <span className="small">{`Stopped: ${stopped}`}</span>}
             </span>
             {stopped !== undefined && (
               <span className="row">
@@ -183,7 +184,7 @@ function Merchants() {
           <li key={url}>
             <span>
               <strong>{name}</strong>
-              <span className="soft small">{new URL(url).pathname}</span>
+              <Verbatim className="soft small">{new URL(url).pathname}</Verbatim>
             </span>
             <Link href={`/wallet/pay?url=${encodeURIComponent(url)}`} className="button small">
               {price === undefined ? "Price" : <Amount value={price} />}

@@ -8,6 +8,7 @@ import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { PayFailure } from "../../components/pay-failure.tsx";
 import { Stages } from "../../components/stages.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { Answer, Delivery, Paid, Quote } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -69,7 +70,9 @@ function PayUrl({ url, onClose }: { readonly url: string; onClose(): void }) {
   if (failure !== undefined)
     return (
       <>
-        <p className="url">{url}</p>
+        <Verbatim as="p" className="url">
+          {url}
+        </Verbatim>
         <ErrorMessage error={failure}>
           <Button small onClick={ask}>
             Ask again
@@ -112,12 +115,14 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
     <>
       <div className="price">
         <Amount value={price} large />
-        <p className="url">{quote.url}</p>
+        <Verbatim as="p" className="url">
+          {quote.url}
+        </Verbatim>
       </div>
       <dl className="facts">
         <dt>Merchant</dt>
         <dd>
-          <strong>{quote.host}</strong>
+          <Verbatim as="strong">{quote.host}</Verbatim>
         </dd>
         <dt>Merchant's wallet</dt>
         <dd>
@@ -126,7 +131,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
         {quote.phone !== "" && (
           <>
             <dt>Phone number</dt>
-            <dd>{quote.phone}</dd>
+            <Verbatim as="dd">{quote.phone}</Verbatim>
           </>
         )}
         <dt>Your limit per payment</dt>
@@ -189,8 +194,8 @@ function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): vo
     <>
       <div className="notice" data-tone="good" role="status">
         <p>
-          Tokens bought at <strong>{quote.host}</strong>. Each pays for one request of <Amount value={quote.price} />.
-          The merchant cannot link them to this payment or to each other.
+          Tokens bought at <Verbatim as="strong">{quote.host}</Verbatim>. Each pays for one request of{" "}
+          <Amount value={quote.price} />. The merchant cannot link them to this payment or to each other.
         </p>
       </div>
       <div className="dialog-actions">
@@ -216,9 +221,9 @@ export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): voi
           {paid.transaction === "" ? (
             "with a prepaid token"
           ) : (
-            <>
+            <span>
               Transaction <Hash value={paid.transaction} name="transaction" />
-            </>
+            </span>
           )}
         </p>
       </div>
@@ -238,9 +243,7 @@ export function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
   return (
     <figure className="stack tight" data-testid="delivery">
       <figcaption className="small soft">
-        Response {status}
-        {type === "" ? "" : `, ${type.split(";")[0]}`}
-        {truncated ? ", first megabyte" : ""}
+        {`Response ${status}${type === "" ? "" : `, ${type.split(";")[0]}`}${truncated ? ", first megabyte" : ""}`}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, the keyboard cannot scroll it. */}
       <pre tabIndex={0}>{text}</pre>

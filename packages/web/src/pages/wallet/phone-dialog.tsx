@@ -6,6 +6,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Stages } from "../../components/stages.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { FoundNumber, Paid, WalletView } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -65,7 +66,9 @@ export function PhoneDialog({ wallet, onClose }: { readonly wallet: WalletView; 
     <Dialog title="Pay a phone number" onClose={onClose}>
       <div className="price">
         <Amount value={found.amount} large />
-        <p className="url">to {number.phone}</p>
+        <p className="url">
+          to <Verbatim>{number.phone}</Verbatim>
+        </p>
       </div>
       <dl className="facts">
         <dt>Its wallet</dt>

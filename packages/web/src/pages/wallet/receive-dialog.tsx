@@ -5,6 +5,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Qr } from "../../components/qr.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import { engine } from "../../engine/page.ts";
 import { signerOf, useInjectedWallets } from "../../hooks/page-signer.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -40,7 +41,9 @@ function LinkNumber() {
   if (step?.proven === true)
     return (
       <div className="notice" data-tone="good" role="status">
-        <p>{step.phone} leads to this wallet now.</p>
+        <p>
+          <Verbatim>{step.phone}</Verbatim> leads to this wallet now.
+        </p>
       </div>
     );
   const link = async () => {

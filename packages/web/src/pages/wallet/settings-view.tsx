@@ -5,6 +5,7 @@ import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { WalletView } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -160,9 +161,7 @@ function About() {
       </header>
       <dl className="facts">
         <dt>Network</dt>
-        <dd>
-          {deployment.network}, chain {deployment.chainId}
-        </dd>
+        <Verbatim as="dd">{`${deployment.network}, chain ${deployment.chainId}`}</Verbatim>
         <dt>Contract</dt>
         <dd>
           <Hash value={deployment.pool} name="pool's address" />
@@ -172,11 +171,11 @@ function About() {
           <Hash value={deployment.token} name="token's address" />
         </dd>
         <dt>Keys</dt>
-        <dd>{deployment.set}</dd>
+        <Verbatim as="dd">{deployment.set}</Verbatim>
         <dt>Service</dt>
-        <dd>{service}</dd>
+        <Verbatim as="dd">{service}</Verbatim>
         <dt>Node</dt>
-        <dd>{nodes.map((node) => new URL(node).host).join(", ")}</dd>
+        <Verbatim as="dd">{nodes.map((node) => new URL(node).host).join(", ")}</Verbatim>
       </dl>
     </section>
   );

@@ -34,7 +34,7 @@ export function UnfinishedWithdrawals({ withdrawals, onResume }: Properties) {
                 to <Hash value={withdrawal.recipient} name="recipient" />
               </span>
               <span className="soft small">
-                <Time at={withdrawal.created} />, {stateOf(withdrawal)}
+                <Time at={withdrawal.created} />, <span>{stateOf(withdrawal)}</span>
               </span>
             </span>
             {!withdrawal.inProgress && (

@@ -5,6 +5,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Stages } from "../../components/stages.tsx";
 import { Time } from "../../components/time.tsx";
+import { Verbatim } from "../../components/verbatim.tsx";
 import type { Paid, UnfinishedPayment } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -29,10 +30,10 @@ export function Unfinished({ payments, onResume }: Properties) {
                 <Amount value={payment.price} />
               </strong>
               <span className="soft small">
-                {/^https?:/.test(payment.resource) ? payment.resource : "to a phone number"}
+                {/^https?:/.test(payment.resource) ? <Verbatim>{payment.resource}</Verbatim> : "to a phone number"}
               </span>
               <span className="soft small">
-                <Time at={payment.created} />, {STATES[payment.state]}
+                <Time at={payment.created} />, <span>{STATES[payment.state]}</span>
               </span>
             </span>
             <Decision payment={payment} onResume={() => onResume(payment)} />
@@ -84,7 +85,9 @@ export function ResumeDialog({ payment, onClose }: { readonly payment: Unfinishe
     <Dialog title="Resume the payment" onClose={onClose}>
       {result === undefined ? (
         <>
-          <p className="url">{payment.resource}</p>
+          <Verbatim as="p" className="url">
+            {payment.resource}
+          </Verbatim>
           <Stages stages={stages} running={running} />
           {failure !== undefined && <ErrorMessage error={failure} />}
           <div className="dialog-actions">

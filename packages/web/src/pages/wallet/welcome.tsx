@@ -202,7 +202,7 @@ function Restore({ onBack, onDone }: { onBack(): void; onDone(words: string): vo
           value={words}
           onChange={({ target }) => setWords(target.value)}
         />
-        <p className="hint number">{count} of 24</p>
+        <p className="hint number">{`${count} of 24`}</p>
       </div>
       <div className="row">
         <Button kind="primary" type="submit" disabled={count !== 24}>

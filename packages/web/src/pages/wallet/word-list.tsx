@@ -1,3 +1,5 @@
+import { Verbatim } from "../../components/verbatim.tsx";
+
 interface Properties {
   /** Separated by spaces. */
   readonly words: string;
@@ -7,10 +9,10 @@ interface Properties {
 export function WordList({ words }: Properties) {
   const list = words.split(" ").map((word, at) => ({ word, at }));
   return (
-    <ol className="words" aria-label="The 24 words">
+    <Verbatim as="ol" className="words" aria-label="The 24 words">
       {list.map(({ word, at }) => (
         <li key={at}>{word}</li>
       ))}
-    </ol>
+    </Verbatim>
   );
 }
