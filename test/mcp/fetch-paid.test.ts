@@ -68,20 +68,6 @@ describe("fetch_paid", function () {
     expect(JSON.stringify(receipt.contents)).to.include("RECEIPT_SHOWS_DEPOSIT");
   });
 
-  it("quotes and pays for a HEAD, whose response has no body", async () => {
-    const head = { url: `${merchant.url}/report/head`, method: "HEAD" };
-    const { report: quoted } = await call(agent, "fetch_paid", { ...head, quote_only: true });
-    expect(quoted.quote?.price.amount).to.equal(String(PRICE));
-    expect(await received()).to.equal(0n);
-    const { report, text } = await call(agent, "fetch_paid", { ...head, max_amount: "20000" });
-    expect(report.outcome, text).to.equal("paid");
-    expect(report.response).to.deep.include({ status: 200, content_type: "text/plain", bytes: 0, truncated: false });
-    expect(await received()).to.equal(PRICE);
-    // The control: a HEAD of a free resource.
-    const { report: free } = await call(agent, "fetch_paid", { url: `${merchant.url}/health`, method: "HEAD" });
-    expect([free.outcome, await received()]).to.deep.equal(["free", 0n]);
-  });
-
   it("pays with a token that the owner bought, and reports its value and that only the merchant learned of it", async () => {
     const prepaid = await openPrepaidMerchant(world, 1_000n);
     const server = await PrepaidServer.open(prepaid);
@@ -315,6 +301,23 @@ describe("fetch_paid", function () {
       expect(await fails(agent, "fetch_paid", { url: merchant.url, headers: { [name]: "1" } })).to.equal(
         "ARGUMENT_INVALID",
       );
+  });
+
+  it("quotes and pays for a HEAD, whose response has no body", async () => {
+    // A wallet of its own: the tests above and below count what the other one spent.
+    const asking = await openAgent(world, await payerWith(world, [100_000n]));
+    const head = { url: `${merchant.url}/report/head`, method: "HEAD" };
+    const { report: quoted } = await call(asking, "fetch_paid", { ...head, quote_only: true });
+    expect(quoted.quote?.price.amount).to.equal(String(PRICE));
+    expect(await received()).to.equal(0n);
+    const { report, text } = await call(asking, "fetch_paid", { ...head, max_amount: "20000" });
+    expect(report.outcome, text).to.equal("paid");
+    expect(report.response).to.deep.include({ status: 200, content_type: "text/plain", bytes: 0, truncated: false });
+    expect(await received()).to.equal(PRICE);
+    // The control: a HEAD of a free resource.
+    const { report: free } = await call(asking, "fetch_paid", { url: `${merchant.url}/health`, method: "HEAD" });
+    expect([free.outcome, await received()]).to.deep.equal(["free", 0n]);
+    await asking.close();
   });
 
   it("reaches no private network unless the chain is local or the owner allows it", async () => {
