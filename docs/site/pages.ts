@@ -81,6 +81,7 @@ export const GROUPS: readonly Group[] = [
       "docs/properties.md",
       "docs/mutation.md",
       "docs/certificate.md",
+      "docs/performance.md",
     ],
   },
   {
