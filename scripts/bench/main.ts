@@ -1,6 +1,12 @@
-/** `pnpm bench NAME...`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. */
+/**
+ * `pnpm bench NAME... [--record]`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. With
+ * --record, each bench replaces its figures in docs/figures.json and docs/performance.md.
+ */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { type Figure, recordRun } from "../generate/figures.ts";
+import { generate } from "../generate/generated-file.ts";
+import { generatePerformance } from "../generate/performance.ts";
 import { CommandError, runCommand } from "../lib/command.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */
@@ -26,25 +32,36 @@ async function load(name: string): Promise<Bench> {
   return import(join(folder, `${name}.ts`));
 }
 
-function print(name: string, value: number, unit: string): void {
+/** Prints a figure. @returns it as printed */
+function print(name: string, value: number, unit: string): Figure {
   if (!Number.isFinite(value)) throw new Error(`figure ${name} is ${value}, expected a number`);
-  process.stdout.write(`${JSON.stringify({ name, value: Number(value.toPrecision(6)), unit })}\n`);
+  const figure = { value: Number(value.toPrecision(6)), unit };
+  process.stdout.write(`${JSON.stringify({ name, ...figure })}\n`);
+  return figure;
 }
 
 async function usage(): Promise<void> {
-  process.stderr.write("usage: pnpm bench NAME...   (or: all)\n");
+  process.stderr.write("usage: pnpm bench NAME... [--record]   (or: all)\n");
   for (const name of names()) process.stderr.write(`  ${name.padEnd(12)} ${(await load(name)).about}\n`);
 }
 
 await runCommand(async () => {
   const known = names();
-  const asked = process.argv.slice(2).flatMap((name) => (name === "all" ? known : [name]));
+  const options = process.argv.slice(2);
+  const isRecorded = options.includes("--record");
+  const asked = options.filter((name) => name !== "--record").flatMap((name) => (name === "all" ? known : [name]));
   const unknown = asked.filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new CommandError("BENCH_UNKNOWN", `no bench "${unknown.join('", "')}"; one of: all, ${known.join(", ")}`);
   if (asked.length === 0) return usage();
   for (const name of asked) {
     process.stderr.write(`bench ${name}\n`);
-    await (await load(name)).run(print);
+    const figures: Record<string, Figure> = {};
+    const keep: Print = (figure, value, unit) => {
+      figures[figure] = print(figure, value, unit);
+    };
+    await (await load(name)).run(keep);
+    if (isRecorded) recordRun(name, figures);
   }
+  if (isRecorded) await generate([generatePerformance], false);
 });

@@ -2,6 +2,7 @@
 // built packages.
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
 import { runGenerators } from "./generated-file.ts";
+import { generatePerformance } from "./performance.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";
 
@@ -12,4 +13,5 @@ await runGenerators(
   generateOpenApi,
   generateSettings,
   generateX402Vectors,
+  generatePerformance,
 );

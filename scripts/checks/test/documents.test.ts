@@ -22,12 +22,14 @@ const anchors = (text: string): Set<string> =>
 
 const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
-/** The counts in a document's table of circuits, by the first word of a row. */
-function readCounts(text: string): Record<string, number> {
-  const table = /^\| \| constraints \|.*\n.*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? "";
-  const rows = [...table.matchAll(/^\| (\w+)[^|]*\| ([\d,]+) \|/gm)];
-  return Object.fromEntries(rows.map(([, name, count]) => [name!, Number(count!.replaceAll(",", ""))]));
-}
+/** The recorded constraint counts in a document. */
+const readCounts = (text: string): Record<string, number> =>
+  Object.fromEntries(
+    [...text.matchAll(/<!--constraints\.(\w+)-->([\d,]+)<!---->/g)].map(([, name, count]) => [
+      name!,
+      Number(count!.replaceAll(",", "")),
+    ]),
+  );
 
 describe("documents", function () {
   slow(this, "processes start and end");

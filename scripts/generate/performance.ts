@@ -1,0 +1,37 @@
+// Writes the recorded figures (docs/figures.json) into docs/performance.md: between `<!--NAME-->` and `<!---->` the figure,
+// and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../circuits/paths.ts";
+import { type Figure, type Run, readFigures } from "./figures.ts";
+import { type GeneratedFile, runGenerators } from "./generated-file.ts";
+
+const MARK = /<!--(run of )?([\w.]+)-->[^<]*<!---->/g;
+/** Units that are counted, not measured. */
+const COUNTED = new Set(["constraints", "gas", "bytes"]);
+
+/** A figure as text: counts are whole numbers, others have two digits, or three from 100 on. */
+export function formatFigure({ value, unit }: Figure): string {
+  const digits = value >= 100 ? 3 : 2;
+  const shown = COUNTED.has(unit) ? Math.round(value) : Number(value.toPrecision(digits));
+  return shown.toLocaleString("en", { maximumSignificantDigits: 21 });
+}
+
+/** @throws Error if a figure or a bench that the text names was not recorded */
+export function withFigures(text: string, runs: Readonly<Record<string, Run>>): string {
+  const figures = new Map(Object.values(runs).flatMap((run) => Object.entries(run.figures)));
+  return text.replaceAll(MARK, (_, isRun: string | undefined, name: string) => {
+    const [run, figure] = [runs[name], figures.get(name)];
+    if (isRun !== undefined && run !== undefined) return `<!--run of ${name}-->${run.date}, ${run.machine}<!---->`;
+    if (isRun !== undefined || figure === undefined)
+      throw new Error(`docs/performance.md names ${name}, which was not recorded (npm run bench NAME -- --record)`);
+    return `<!--${name}-->${formatFigure(figure)}<!---->`;
+  });
+}
+
+export async function generatePerformance(): Promise<GeneratedFile> {
+  const path = join(root, "docs", "performance.md");
+  return { path, content: withFigures(readFileSync(path, "utf8"), readFigures()) };
+}
+
+if (import.meta.main) await runGenerators(generatePerformance);
