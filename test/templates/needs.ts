@@ -4,7 +4,7 @@ import { inLongRun } from "@sotto/test-kit/matrix";
 import { TEMPLATES } from "create-sotto";
 import { openWorld, type World } from "./world.ts";
 
-/** Templates that are installed separately, as users do. */
+/** Templates that are installed one at a time, as a user installs them. */
 export const ALONE = inLongRun<string>(
   [],
   ["resource-server-express", "resource-server-fastify", "resource-server-hono", "client", "browser"],

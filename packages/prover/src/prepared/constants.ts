@@ -26,8 +26,9 @@ export interface FreeConstants {
   readonly u: Point;
   readonly v: Point;
   readonly v1: Point;
-  /** The part of C's H that is quadratic in the signal; `square` includes the base of the square's wire. */
+  /** What the square of the signal multiplies in the quotient H, which is a term of C. */
   readonly unitQuotient: Point;
+  /** What the square of the signal multiplies in C: `unitQuotient`, and the base of the wire that holds the square. */
   readonly square: Point;
   readonly tables: {
     readonly u: Table;

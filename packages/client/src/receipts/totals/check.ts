@@ -105,7 +105,7 @@ function assertComplete({ hidden, shared }: ParsedTotals, events: readonly Settl
   return byLeaf;
 }
 
-/** The C that the chain hides. The signals have the event's digest only with the true sender commitment. */
+/** The point C, which the chain hides. Only with the true sender commitment do the signals have the event's digest. */
 function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;
   const { encryptionKey, ownerTag } = claim.address;
