@@ -29,6 +29,7 @@ import {
   pay,
 } from "../../test/resource-server/support/world.ts";
 import { median } from "../lib/median.ts";
+import { quantile } from "../lib/quantile.ts";
 import type { BenchServerMessage } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
 
@@ -113,9 +114,6 @@ async function rate(url: string, requests: readonly string[], connections = CONN
   await load(url, requests, connections);
   return (requests.length * 1000) / (performance.now() - start);
 }
-
-const quantile = (times: readonly number[], q: number): number =>
-  times.toSorted((a, b) => a - b)[Math.ceil(q * times.length) - 1]!;
 
 /** Microseconds that the server spends on the checks of one token, without its store. */
 function checkTime(headers: readonly string[], publicKey: KeyObject): number {

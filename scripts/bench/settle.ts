@@ -9,6 +9,7 @@ import { Contract } from "ethers";
 import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
 import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../../test/world/service-process.ts";
+import { quantile } from "../lib/quantile.ts";
 import { measureOnSlowNode } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 
@@ -53,11 +54,8 @@ async function load(url: string, requests: Request[], clients: number): Promise<
     for (let next = left.pop(); next !== undefined; next = left.pop()) times.push((await settle(url, next)).ms);
   };
   await Promise.all(Array.from({ length: clients }, client));
-  return times.sort((a, b) => a - b);
+  return times;
 }
-
-const quantile = (sorted: readonly number[], q: number): number =>
-  sorted[Math.ceil(q * sorted.length) - 1] ?? Number.NaN;
 
 /** Time from the response to settle until the payment's change is in the tree, ms. */
 async function untilSpendable(world: World, url: string, request: Request): Promise<number> {
@@ -140,14 +138,7 @@ async function measureBlockPerTransaction(world: World, url: string, node: Fault
   print("settle.p99.ms", quantile(times, 0.99), "ms");
   const spendable: number[] = [];
   for (const request of await prepare(world, url, SPENDABLE)) spendable.push(await untilSpendable(world, url, request));
-  print(
-    "spendable.p50.ms",
-    quantile(
-      spendable.sort((a, b) => a - b),
-      0.5,
-    ),
-    "ms",
-  );
+  print("spendable.p50.ms", quantile(spendable, 0.5), "ms");
   for (const count of WAITING) {
     const gas = await gasWhenWaiting(world, url, node, await prepare(world, url, count));
     print(`gas.perPayment.${count}`, gas, "gas");

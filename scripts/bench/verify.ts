@@ -4,11 +4,14 @@ import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
 import { type Groth16Proof, groth16 } from "snarkjs";
 import { artifactPaths } from "../circuits/paths.ts";
 import { median } from "../lib/median.ts";
+import { quantile } from "../lib/quantile.ts";
 import { proveWithTrapdoor } from "../setup/trapdoor.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
+import { measureFlood } from "./inputs/flood.ts";
 import type { Print } from "./main.ts";
 
-export const about = "verifying the two proofs of a payment, alone and under load, and snarkjs in the same run";
+export const about =
+  "verifying the two proofs of a payment, alone, under load and beside a flood, and snarkjs in the same run";
 
 const CIRCUITS = ["payment", "elgamal_range"] as const;
 /**
@@ -59,7 +62,7 @@ function assertAllTrue(results: readonly boolean[]): void {
 }
 
 const withEngine = (engine: VerifyEngine) => (pair: Pair) =>
-  Promise.all(pair.map(({ circuit, proof, signals }) => engine.verify(circuit, proof, signals)));
+  Promise.all(pair.map(({ circuit, proof, signals }) => engine.verify(circuit, proof, signals, "bench")));
 
 const withSnarkjs = (keys: Keys) => async (pair: Pair) => {
   const results: boolean[] = [];
@@ -118,4 +121,5 @@ export async function run(print: Print): Promise<void> {
   print("verify.pair.ms", 1000 / median(rates.single), "ms");
   print("verify.pair.snarkjs.ms", 1000 / median(rates.snarkjs), "ms");
   print("verify.pair.snarkjs.perSecond", median(rates.snarkjsLoad), "pairs/s");
+  print("verify.flood.p99.ms", quantile(await measureFlood(), 0.99), "ms");
 }

@@ -4,9 +4,10 @@
 export interface ProofVerifier {
   /**
    * @param proof eight decimal strings; @param signals decimal strings in order
+   * @param client the client that asks, an id made by `clientIds`
    * @returns whether the proof is valid. Rejects with a code `PROOF_*` or `SIGNAL*` if a value does not decode.
    */
-  verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
+  verify(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
 }
 
 /** The current state of the pool. Rejects with CHAIN_UNAVAILABLE. */

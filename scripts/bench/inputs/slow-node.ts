@@ -7,6 +7,7 @@ import { Contract, type EventLog } from "ethers";
 import { forgeBundle, settleRequest } from "../../../test/world/bundles.ts";
 import type { World } from "../../../test/world/service.ts";
 import type { ServiceProcess } from "../../../test/world/service-process.ts";
+import { quantile } from "../../lib/quantile.ts";
 import type { Print } from "../main.ts";
 import { cpuSeconds } from "./cpu-seconds.ts";
 
@@ -69,9 +70,6 @@ function cores(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>, s
 }
 
 const moment = () => ({ time: performance.now(), cpu: cpuSeconds() });
-
-const quantile = (sorted: readonly number[], q: number): number =>
-  sorted[Math.ceil(q * sorted.length) - 1] ?? Number.NaN;
 
 /**
  * Measures a minute of load.

@@ -22,14 +22,15 @@ export interface VerifyEngineOptions {
 /** Verifies proofs in worker threads. */
 export interface VerifyEngine {
   /**
-   * Checks a proof, together with others that wait.
+   * Checks a proof, together with others that wait. Clients take turns, and clients with failed proofs wait behind others.
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
+   * @param client the client that asks, an id made by `clientIds`
    * @returns whether the proof is valid for these signals. Rejects, like the prover's verifier, if a value cannot be decoded
    * (`PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`) or the circuit is unknown (`CIRCUIT_UNKNOWN`); also with
    * `ENGINE_OVERLOADED`, `ENGINE_FAILED` or `ENGINE_CLOSED`.
    */
-  verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
+  verify(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
   /** Completes accepted proofs, then ends the workers. */
   close(): Promise<void>;
 }
@@ -53,7 +54,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
     throw error;
   }
   return {
-    async verify(circuit, proof, signals) {
+    async verify(circuit, proof, signals, client) {
       const key = indices.get(circuit);
       if (key === undefined) {
         const known = [...indices.keys()].join(", ");
@@ -63,7 +64,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
       // The worker trusts these checks. It checks the subgroup of B itself, because this check would delay every
       // request here.
       const numbers = decodeSignals(signals, keys[key]!.nPublic);
-      const result = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers });
+      const result = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers }, client);
       if (result === PROOF_RESULT.notInSubgroup) throw notInSubgroup("b");
       return result === PROOF_RESULT.true;
     },

@@ -4,6 +4,8 @@ import { PROOF_RESULT, type ProofResult, type Statement } from "./proof-statemen
 /** A queued proof and its promise. */
 export interface Job {
   readonly statement: Statement;
+  /** The client that asks, an id made by `clientIds`. */
+  readonly client: string;
   /** Number of workers that ended while they verified it. */
   readonly deaths: number;
   resolve(result: ProofResult): void;

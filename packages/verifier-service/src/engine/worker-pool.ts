@@ -1,11 +1,12 @@
 /**
- * The engine's workers and their queue. Idle workers share everything that is queued and verify it in batches. A worker that
- * dies is replaced, and its jobs run again one at a time, so that a job that kills workers does not affect others twice.
+ * The engine's workers and their queue. Idle workers share what is queued and verify it in batches. A worker that dies is
+ * replaced, and its jobs run again one at a time, so that a job that kills workers does not affect others twice.
  */
 import type { Worker } from "node:worker_threads";
-import { BATCH_SIZE } from "./batch.ts";
 import { EngineError } from "./errors.ts";
-import type { ProofResult, Statement } from "./proof-statement.ts";
+import { Failures } from "./failures.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { PROOF_RESULT, type ProofResult, type Statement } from "./proof-statement.ts";
 import { type Job, Thread } from "./thread.ts";
 
 export interface WorkerPoolOptions {
@@ -27,7 +28,9 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #restarts = new Set<NodeJS.Timeout>();
-  readonly #queue: Job[] = [];
+  /** The clock is monotonic. */
+  readonly #failures = new Failures(() => performance.now());
+  readonly #queue: FairQueue;
   #running = 0;
   #failedStarts = 0;
   #scheduled = false;
@@ -38,6 +41,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#queue = new FairQueue(this.#failures, options.maxQueue);
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
@@ -46,15 +50,20 @@ export class WorkerPool {
     for (let index = 0; index < options.workers; index++) this.#start();
   }
 
-  run(statement: Statement): Promise<ProofResult> {
+  /** @param client an id made by `clientIds`: clients take turns */
+  run(statement: Statement, client: string): Promise<ProofResult> {
     if (this.#closing !== undefined) return Promise.reject(new EngineError("ENGINE_CLOSED", "the engine is closed"));
     const { maxQueue } = this.#options;
-    if (this.#queue.length >= maxQueue) {
-      const message = `the queue of ${maxQueue} proofs is full; try again`;
-      return Promise.reject(new EngineError("ENGINE_OVERLOADED", message, { maxQueue }));
-    }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ statement, deaths: 0, resolve, reject });
+      const removed = this.#queue.add({
+        ...{ statement, client, deaths: 0, reject },
+        resolve: (result) => {
+          if (result !== PROOF_RESULT.true) this.#failures.add(client);
+          resolve(result);
+        },
+      });
+      const message = `the queue of ${maxQueue} proofs is full; try again`;
+      removed?.reject(new EngineError("ENGINE_OVERLOADED", message, { maxQueue }));
       this.#schedule();
     });
   }
@@ -103,20 +112,12 @@ export class WorkerPool {
   #dispatch(): void {
     const idle = [...this.#threads].filter((thread) => thread.idle);
     idle.forEach((thread, index) => {
-      const share = Math.ceil(this.#queue.length / (idle.length - index));
-      const jobs = this.#take(Math.min(share, BATCH_SIZE));
+      const jobs = this.#queue.take(idle.length - index);
       if (jobs.length === 0) return;
       this.#running += jobs.length;
       thread.run(jobs);
     });
     if (this.#queue.length + this.#running === 0) this.#whenEmpty?.();
-  }
-
-  #take(count: number): Job[] {
-    const [first] = this.#queue;
-    if (first === undefined || first.deaths > 0) return this.#queue.splice(0, 1);
-    const suspect = this.#queue.findIndex(({ deaths }) => deaths > 0);
-    return this.#queue.splice(0, suspect < 0 ? count : Math.min(count, suspect));
   }
 
   #died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void {
@@ -125,13 +126,13 @@ export class WorkerPool {
     const failed = (message: string) => new EngineError("ENGINE_FAILED", message, {}, { cause });
     for (const job of jobs) {
       const again = { ...job, deaths: job.deaths + 1 };
-      if (again.deaths < MAX_DEATHS) this.#queue.unshift(again);
+      if (again.deaths < MAX_DEATHS) this.#queue.putBack(again);
       else job.reject(failed("the worker that verified this proof ended twice"));
     }
     if (!started) {
       this.#settleStart(failed("the engine's workers do not start"));
       this.#failedStarts++;
-      const left = this.#threads.size === 0 ? this.#queue.splice(0) : [];
+      const left = this.#threads.size === 0 ? this.#queue.clear() : [];
       for (const job of left) job.reject(failed("no worker can be started"));
     }
     if (this.#closing === undefined || this.#queue.length > 0) this.#restart();

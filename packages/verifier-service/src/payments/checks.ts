@@ -59,10 +59,11 @@ export async function checkProofs(
   { wire }: ReceivedPayment,
   proofs: ProofVerifier,
   retired: RetiredKeys,
+  client: string,
 ): Promise<Refusal | undefined> {
   const statements: readonly Parameters<ProofVerifier["verify"]>[] = [
-    ["payment", wire.proof, wire.publicSignals],
-    ["elgamal_range", wire.amountProof, wire.amountPublicSignals],
+    ["payment", wire.proof, wire.publicSignals, client],
+    ["elgamal_range", wire.amountProof, wire.amountPublicSignals, client],
   ];
   const results = await Promise.allSettled(statements.map((statement) => proofs.verify(...statement)));
   const rejected = results.find((result) => result.status === "rejected");

@@ -9,7 +9,7 @@ const UNAVAILABLE: readonly unknown[] = ["ENGINE_OVERLOADED", "ENGINE_FAILED", "
 /** Distinguishes proofs made with the keys of a retired set from invalid proofs. */
 export interface RetiredKeys {
   /** Whether the proof is valid under an earlier key of this circuit. Rejects if the engine cannot verify now. */
-  accepts(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
+  accepts(...statement: Parameters<ProofVerifier["verify"]>): Promise<boolean>;
 }
 
 /** The engine's name for an earlier key, distinct from all circuits of the current set. */
@@ -36,9 +36,9 @@ export function retiredKeys(proofs: ProofVerifier, keys: Readonly<Record<string,
       return false;
     });
   return {
-    async accepts(circuit, proof, signals) {
+    async accepts(circuit, ...statement) {
       const names = Object.keys(keys).filter((name) => name.startsWith(nameOf(circuit, "")));
-      for (const name of names) if (await holds(name, proof, signals)) return true;
+      for (const name of names) if (await holds(name, ...statement)) return true;
       return false;
     },
   };

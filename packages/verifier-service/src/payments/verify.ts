@@ -101,7 +101,7 @@ export async function verifyPayment(body: unknown, client: string, services: Ver
 /** Verifies the proofs, which counts for the client's quota, and reserves the nullifier. */
 async function reserveProven(payment: ReceivedPayment, client: string, services: VerifyServices) {
   await takeClientQuota(services.store, services.config, client);
-  const wrong = await checkProofs(payment, services.proofs, services.retired);
+  const wrong = await checkProofs(payment, services.proofs, services.retired, client);
   if (wrong !== undefined) return { valid: false as const, ...wrong };
   return reserve(payment, client, services);
 }

@@ -57,7 +57,8 @@ export async function relayWithdrawal(
   // As in /verify, the proof is verified last and counts for the client's quota.
   await services.admission.admit("sponsored");
   await takeClientQuota(store, config, caller.client);
-  if (!(await services.proofs.verify("withdrawal", body.proof, withdrawalPublicSignals(signals).map(String))))
+  const inputs = withdrawalPublicSignals(signals).map(String);
+  if (!(await services.proofs.verify("withdrawal", body.proof, inputs, caller.client)))
     throw new ServiceError("INVALID_PROOF", "the proof is not valid for signals");
   const { proof, recipient, fee, feeRecipient, validUntil } = body;
   const next = {

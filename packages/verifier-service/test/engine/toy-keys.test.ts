@@ -61,16 +61,16 @@ describe("edge cases", function () {
       const proof = forge(IC, [1n, 0n], 23n);
       const key = parseVerificationKey(keys.vanishing);
       assert.isTrue(oracle(key, { points: decodeProof(proof), signals: [1n, 0n] }));
-      assert.isTrue(await engine.verify("vanishing", proof, ["1", "0"]));
-      assert.isFalse(await engine.verify("vanishing", proof, ["1", "1"]));
+      assert.isTrue(await engine.verify("vanishing", proof, ["1", "0"], "first"));
+      assert.isFalse(await engine.verify("vanishing", proof, ["1", "1"], "first"));
       const others = [forge(IC, [2n, 5n], 29n), forge([19n], [], 31n)];
       const results = await Promise.all([
-        engine.verify("vanishing", proof, ["1", "0"]),
-        engine.verify("vanishing", proof, ["1", "0"]),
-        engine.verify("vanishing", others[0]!, ["2", "5"]),
-        engine.verify("bare", others[1]!, []),
-        engine.verify("vanishing", others[0]!, ["2", "6"]),
-        engine.verify("bare", proof, []),
+        engine.verify("vanishing", proof, ["1", "0"], "second"),
+        engine.verify("vanishing", proof, ["1", "0"], "second"),
+        engine.verify("vanishing", others[0]!, ["2", "5"], "second"),
+        engine.verify("bare", others[1]!, [], "second"),
+        engine.verify("vanishing", others[0]!, ["2", "6"], "second"),
+        engine.verify("bare", proof, [], "second"),
       ]);
       assert.deepEqual(results, [true, true, true, true, false, false]);
     } finally {

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
+import { BATCH_SIZE } from "../../src/engine/batch.ts";
 import { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "../../src/engine/index.ts";
 import { type Claim, claim, claims, KEYS, tampered } from "./support/proofs.ts";
 
@@ -27,7 +28,13 @@ describe("the engine's workers", function () {
     return engine;
   }
   afterEach(() => Promise.all(open.splice(0).map((engine) => engine.close())));
-  const verify = (engine: VerifyEngine, { circuit, proof, signals }: Claim) => engine.verify(circuit, proof, signals);
+  const verify = (engine: VerifyEngine, { circuit, proof, signals }: Claim, client = "client") =>
+    engine.verify(circuit, proof, signals, client);
+  /** Codes of the errors, or the results. */
+  const settled = async (results: Promise<boolean>[]) =>
+    (await Promise.allSettled(results)).map((result) =>
+      result.status === "fulfilled" ? result.value : result.reason.code,
+    );
 
   it("are replaced if they die, and their proofs are verified by others", async () => {
     const engine = await engineOf([OWN]);
@@ -76,10 +83,56 @@ describe("the engine's workers", function () {
 
   it("reject proofs beyond the queue limit, and recover", async () => {
     const engine = await engineOf([OWN], { maxQueue: 4 });
-    const results = await Promise.allSettled(claims(8).map((each) => verify(engine, each)));
-    const codes = results.map((result) => (result.status === "fulfilled" ? result.value : result.reason.code));
-    assert.deepEqual(codes, [...Array(4).fill(true), ...Array(4).fill("ENGINE_OVERLOADED")]);
+    assert.deepEqual(await settled(claims(8).map((each) => verify(engine, each))), [
+      ...Array(4).fill(true),
+      ...Array(4).fill("ENGINE_OVERLOADED"),
+    ]);
     assert.isTrue(await verify(engine, claim("payment")));
+  });
+
+  const FLOOD = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+  const invalid = tampered(claim("payment"));
+  /** Sends `count` invalid proofs of each client of the flood. @returns what each proof has settled with, in that order */
+  function flood(engine: VerifyEngine, count: number) {
+    const order: string[] = [];
+    const results = FLOOD.flatMap((client) => Array.from({ length: count }, () => verify(engine, invalid, client)));
+    for (const result of results)
+      result.then(
+        (valid) => order.push(valid ? "true" : "false"),
+        (error: { code: string }) => order.push(error.code),
+      );
+    return { results, order };
+  }
+
+  it("verify an honest client's proof before the proofs of a flood, once one of these has failed", async () => {
+    const engine = await engineOf([OWN]);
+    await Promise.all(flood(engine, 1).results);
+    const { results, order } = flood(engine, 40);
+    // The worker has a batch of the flood, and the others wait.
+    await results[0];
+    const before = order.length;
+    assert.isTrue(await verify(engine, claim("payment"), "honest"));
+    // The batch that was running, and the next one if it started before this proof arrived.
+    assert.isAtMost(order.length - before, 4);
+    assert.deepEqual(await settled(results), Array(120).fill(false));
+  });
+
+  it("verify an honest client's proof in the first batch, although the flood has not failed yet", async () => {
+    const engine = await engineOf([OWN]);
+    const { order } = flood(engine, 40);
+    assert.isTrue(await verify(engine, claim("payment"), "honest"));
+    assert.isAtMost(order.length, BATCH_SIZE);
+  });
+
+  it("refuse the flood first if the queue is full", async () => {
+    const engine = await engineOf([OWN], { maxQueue: 30 });
+    await Promise.all(flood(engine, 1).results);
+    const { results } = flood(engine, 10);
+    const honest = claims(20).map((each) => verify(engine, each, "honest"));
+    assert.deepEqual(await settled(honest), Array(20).fill(true));
+    const codes = await settled(results);
+    assert.equal(codes.filter((code) => code === "ENGINE_OVERLOADED").length, 20);
+    assert.equal(codes.filter((code) => code === false).length, 10);
   });
 
   it("answer accepted proofs on close, and none afterwards", async () => {

@@ -11,7 +11,7 @@ describe("keys of retired sets", () => {
       return true;
     };
     const keys = retiredKeys({ verify } as ProofVerifier, { "payment@0": {}, "payment@1": {} });
-    return keys.accepts("payment", [], []).catch((error: EngineError) => error.code);
+    return keys.accepts("payment", [], [], "client").catch((error: EngineError) => error.code);
   };
 
   it("decide nothing while the engine cannot verify", async () => {
