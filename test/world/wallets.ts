@@ -106,6 +106,8 @@ export interface PayerOptions {
   /** The default forges proofs with the trapdoor of the development keys. */
   prover?: NonNullable<WalletOptions["prover"]>;
   clock?: () => number;
+  /** Default: the world's node. */
+  chain?: WalletOptions["chain"];
 }
 
 /** Where wallets of a world are: its chain, pool and service. */

@@ -5,6 +5,7 @@ import { slow } from "@sotto/test-kit/slow";
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
+import { aheadChain } from "../world/ahead-chain.ts";
 import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
 import { decode } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
@@ -27,6 +28,11 @@ describe("a payer with the published @x402/fetch", function () {
   afterEach(() => selling.recover());
   after(() => selling.close());
 
+  /** A payer for which time passes: its clock and its chain are ahead. */
+  const openLater = async (ms: () => number) => {
+    const chain = aheadChain(await openWallet(world), ms);
+    return openWallet(world, { chain, clock: () => Date.now() + ms() });
+  };
   const spent = async (wallet: Wallet): Promise<bigint> => {
     await wallet.scan();
     const settled = wallet.history().filter(({ kind, state }) => kind === "payment" && state === "settled");
@@ -144,7 +150,7 @@ describe("a payer with the published @x402/fetch", function () {
 
     it("an old payment that may still settle: another attempt spends the same note", async () => {
       let ahead = 0;
-      const patient = await openWallet(world, { clock: () => Date.now() + ahead });
+      const patient = await openLater(() => ahead);
       await fund(world, patient, [PRICE, PRICE]);
       const client = clientOf(await schemeOf(patient));
       const given = async (by: x402Client) => (await by.createPaymentPayload(await required())).payload;
@@ -162,7 +168,7 @@ describe("a payer with the published @x402/fetch", function () {
 
     it("a settled payment whose proof expired: the payer gets one error", async () => {
       let ahead = 0;
-      const late = await openWallet(world, { clock: () => Date.now() + ahead });
+      const late = await openLater(() => ahead);
       await fund(world, late, [PRICE, PRICE]);
       const slow = await schemeOf(late);
       const paying = wrapFetchWithPayment(slow.track(lossy), clientOf(slow));
@@ -170,7 +176,7 @@ describe("a payer with the published @x402/fetch", function () {
       await failure(paying(url));
       lose = undefined;
       await until(async () => (await spent(late)) === PRICE);
-      ahead = 301_000;
+      ahead = 400_000;
       expect((await failure(paying(url))).message).to.match(/too old to be presented/);
       ahead = 0;
       expect((await paying(url)).status).to.equal(200);

@@ -3,7 +3,7 @@ import type { CallReverted } from "./errors.ts";
 import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
 import { type ChainOptions, Failover } from "./rpc/failover.ts";
-import type { Block, Call, FeeHistory, Head, Log, Receipt, Transaction } from "./rpc/values.ts";
+import type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 import type { ChainSource, LogQuery } from "./source.ts";
 
 /** A chain, read through several nodes. Each request goes to one node and fails over to the next one if that node is at fault. */
@@ -68,6 +68,14 @@ export class Chain implements ChainSource {
           node,
           new ChainNode(node).inconsistent(`is at block ${head.number}, behind ${newest.number}`),
         );
+  }
+
+  /** The block that a node would mine now; undefined if no node tells. */
+  pending(): Promise<PendingBlock | undefined> {
+    return this.useNode(
+      (node) => node.pending(),
+      (block) => block !== undefined,
+    );
   }
 
   block(number: number): Promise<Block | undefined> {

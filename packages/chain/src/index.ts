@@ -1,4 +1,5 @@
 export { type Chain, connectChain } from "./chain.ts";
+export { type ClockReference, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS } from "./clock.ts";
 export { type AbiCodec, type ContractRead, readContract } from "./contract.ts";
 export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
@@ -38,6 +39,6 @@ export {
 export type { Broadcast } from "./rpc/broadcast.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
-export type { Block, Call, FeeHistory, Head, Log, Receipt, Transaction } from "./rpc/values.ts";
+export type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
 export { assertChainId, type ChainSource, type LogQuery, readBlock, useNode } from "./source.ts";

@@ -8,12 +8,14 @@ import {
   type Head,
   hexNumber,
   type Log,
+  type PendingBlock,
   parseBlock,
   parseFeeHistory,
   parseHead,
   parseHex,
   parseLogs,
   parseNumber,
+  parsePending,
   parseQuantity,
   parseReceipt,
   parseTransaction,
@@ -57,6 +59,15 @@ export class ChainNode implements ChainSource {
 
   async head(): Promise<Head> {
     return parseHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
+  }
+
+  /** The block that the node would mine now; undefined if the node does not tell. */
+  async pending(): Promise<PendingBlock | undefined> {
+    // Nodes need not have it, so its absence is not the node's fault.
+    return this.#node
+      .ask("eth_getBlockByNumber", ["pending", false])
+      .then(parsePending)
+      .catch(() => undefined);
   }
 
   /** The block of the canonical chain, undefined if there is none (yet). */

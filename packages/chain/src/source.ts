@@ -1,5 +1,5 @@
 import { ChainError } from "./errors.ts";
-import type { Block, Call, Log } from "./rpc/values.ts";
+import type { Block, Call, Log, PendingBlock } from "./rpc/values.ts";
 
 /** Selects the logs to return. */
 export interface LogQuery {
@@ -26,6 +26,11 @@ export interface ChainSource {
   head(): Promise<Block>;
   /** The block of the canonical chain, undefined if there is none (yet). */
   block(number: number): Promise<Block | undefined>;
+  /**
+   * The block that a node would mine now; undefined if the node does not tell. It distinguishes a chain without new
+   * blocks from a clock that is ahead.
+   */
+  pending?(): Promise<PendingBlock | undefined>;
   /** All logs of a contract in a range of blocks, in the order of the chain. */
   logs(query: LogQuery): Promise<Log[]>;
   /** The code at `address`, "0x" if there is none. */

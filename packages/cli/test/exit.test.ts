@@ -172,7 +172,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   busy: ["DEPOSIT_IN_PROGRESS", "WITHDRAWAL_IN_PROGRESS"],
   failed: [
     "ARTIFACT_CACHE_FAILED",
-    "CLOCK_BEHIND",
+    "CLOCK_WRONG",
     "ENGINE_FAILED",
     "INPUT_INVALID",
     "INVALID_HASH_INPUT",

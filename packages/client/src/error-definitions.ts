@@ -110,9 +110,12 @@ export const WALLET_ERRORS = {
     means: "No note is waiting to be appended.",
     cause: "Someone else, usually the service, appended the notes first.",
   },
-  CLOCK_BEHIND: {
-    means: "The clock of this machine is behind the chain's, so that a new proof would expire at once.",
-    cause: "The machine's clock is not synchronized, or a local chain's time was moved forward.",
+  CLOCK_WRONG: {
+    means:
+      "The clock of this machine differs from the chain's time (`details.seconds`, `details.direction`), so a new proof " +
+      "would be refused. Nothing was paid, and no note is held.",
+    cause: "The machine's clock is not synchronized, the node lags behind, or a local chain's time was moved forward.",
+    remedy: "Synchronize the clock (`timedatectl set-ntp true` on Linux), then try again.",
   },
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TIMED_OUT: {

@@ -20,6 +20,7 @@ import type { Store } from "../src/store/store.ts";
 import { SEED } from "./support/merchant.ts";
 import { PAIRS, sign } from "./support/prepaid-merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { World } from "./support/world.ts";
 
 const AWAY = () => {
   throw new TypeError("fetch failed");
@@ -44,6 +45,26 @@ describe("prepaid tokens", function () {
     expect([await scene.paid(), merchant.used.size]).to.deep.equal([1_000n, 3]);
     expect(await scene.listed()).to.deep.include({ unspent: 970n, stopped: undefined });
     expect(await openPurchases(payer)).to.deep.equal([]);
+  });
+
+  it("are kept if the clock is ahead, and deleted when the chain is past their epoch", async () => {
+    const world = new World();
+    let off = 0;
+    const clock = () => world.clock() + off;
+    scene = await PrepaidWorld.open({ seed: SEED, clock }, world);
+    const { payer } = scene;
+    await scene.buy();
+    const packs = async () => (await payer.store.list("prepaid/pack/")).length;
+    off = 365 * 86_400_000;
+    await rejection(scene.buy());
+    expect(await packs()).to.equal(1);
+    off = 0;
+    expect(await text(scene.wrap()(`${ORIGIN}/a`))).to.equal("served /a");
+    expect(scene.merchant.served.at(-1)?.by).to.equal("token");
+    world.chain.time += 365 * 86_400;
+    await payer.scan();
+    await rejection(scene.buy());
+    expect(await packs(), "the control").to.equal(0);
   });
 
   it("pay for many requests at once, each with its own token", async () => {

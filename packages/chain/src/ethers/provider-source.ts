@@ -1,7 +1,7 @@
 import { isError, JsonRpcApiProvider, JsonRpcProvider, type Provider, toQuantity } from "ethers";
 import { delay as pause } from "../delay.ts";
 import { ChainError } from "../errors.ts";
-import { type Block, type Call, type Log, parseLogs } from "../rpc/values.ts";
+import { type Block, type Call, type Log, type PendingBlock, parseLogs, parsePending } from "../rpc/values.ts";
 import type { ChainSource, LogQuery } from "../source.ts";
 
 /** How nodes refuse a range with too many blocks or logs (-32005 and free text; there is no standard). */
@@ -49,6 +49,7 @@ export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: E
       return (await ask("the chain id", () => provider.getNetwork())).chainId;
     },
     head: () => ask("the newest block", () => readBlock(provider, "latest")) as Promise<Block>,
+    pending: () => readPending(provider).catch(() => undefined),
     block: (number) => ask(`block ${number}`, () => readBlock(provider, number)),
     logs: (query) =>
       ask(
@@ -69,6 +70,14 @@ async function readBlock(provider: Provider, tag: number | "latest"): Promise<Bl
   if (block?.hash) return { number: block.number, hash: block.hash, timestamp: block.timestamp };
   if (tag === "latest") throw new ChainError("NODE_ERROR", "the provider has no newest block");
   return undefined;
+}
+
+async function readPending(provider: Provider): Promise<PendingBlock | undefined> {
+  // ethers refuses a block without a number.
+  if (provider instanceof JsonRpcApiProvider)
+    return parsePending(await provider.send("eth_getBlockByNumber", ["pending", false]));
+  const block = await provider.getBlock("pending");
+  return block === null ? undefined : { number: block.number, timestamp: block.timestamp };
 }
 
 async function readProviderLogs(provider: Provider, { address, from, to, topics }: LogQuery): Promise<Log[]> {

@@ -11,6 +11,14 @@ export interface Block {
   timestamp: number;
 }
 
+/** The block that a node would mine now. */
+export interface PendingBlock {
+  /** Height; undefined on nodes that give a block its number when it is mined. */
+  number: number | undefined;
+  /** Seconds. */
+  timestamp: number;
+}
+
 /** The newest block. */
 export interface Head extends Block {
   /** Wei per unit of gas. */
@@ -128,6 +136,12 @@ export function parseBlock(value: unknown): Block | undefined {
     hash: parseHex(block["hash"], 32),
     timestamp: parseNumber(block["timestamp"]),
   };
+}
+
+export function parsePending(value: unknown): PendingBlock | undefined {
+  if (value === null) return undefined;
+  const { number, timestamp } = record(value, "block");
+  return { number: number == null ? undefined : parseNumber(number), timestamp: parseNumber(timestamp) };
 }
 
 export function parseHead(value: unknown): Head {

@@ -107,7 +107,7 @@ export class Packs {
     const { origin, value, signal } = wish;
     this.#settings.assertNoDispatcher();
     this.#assertNotStopped(origin);
-    await this.#book.prune(this.#wallet.now());
+    await this.#book.prune(this.#wallet.pastTime());
     const open = this.#book.packs(origin).find((pack) => pack.value === String(value) && this.#isOpen(pack));
     if (open !== undefined) return this.#finish(open, signal);
     const key = await this.#checkedKey(wish);

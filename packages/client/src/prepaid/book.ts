@@ -231,7 +231,10 @@ export class PrepaidBook {
     return hexToBytes((await this.#store.get(SIGNATURES + id))?.value, count * PREPAID_KEY_BYTES, "signatures");
   }
 
-  /** Deletes packs whose tokens are no longer accepted. Their numbers are not needed any more. */
+  /**
+   * Deletes packs whose tokens are no longer accepted. Their numbers are not needed any more.
+   * @param now a time that has passed for certain, ms: deleted tokens are lost
+   */
   async prune(now: number): Promise<void> {
     const over = this.packs().filter(
       // A pack that was paid and never signed stays as evidence.

@@ -3,7 +3,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import { PurchaseError } from "./errors.ts";
 import { problemError } from "./paid.ts";
-import { abandon, cannotSettle, isUnpaid } from "./unpaid.ts";
+import { abandon, cannotSettle, isDismissible } from "./unpaid.ts";
 
 /** An unfinished purchase, for display. */
 export interface OpenPurchase {
@@ -49,7 +49,8 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 /**
  * Closes a purchase permanently. If it was paid but not delivered, the money is spent, a refund is between the user and
  * the recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no
- * longer counts against the limits.
+ * longer counts against the limits. So does a purchase whose only proofs are dated in the future, because the clock was
+ * ahead: until the wallet spends its note, which it does first, someone who has the proof could still settle it.
  * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS
  */
 export async function dismissPurchase(wallet: Wallet, id: string): Promise<void> {
@@ -65,7 +66,7 @@ export async function dismissPurchase(wallet: Wallet, id: string): Promise<void>
         "the purchase is paid, and its proof was not shown yet: repeat the same request to show it",
       );
     if (record.sent.length > 0) await wallet.scan();
-    if (!isUnpaid(wallet, record))
+    if (!isDismissible(wallet, record))
       throw undecided(
         { id, state: "paying" },
         "the purchase may still be paid: repeat the same request to resume it, or dismiss it later",
@@ -83,7 +84,7 @@ export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promis
   for (const record of book.list()) {
     const { id, created, settled, payments } = record;
     const begun = payments.some((payment) => wallet.has(payment));
-    const over = begun ? cannotSettle(wallet, record) : wallet.now() - created > ABANDONED_MS;
+    const over = begun ? cannotSettle(wallet, record) : Math.abs(wallet.now() - created) > ABANDONED_MS;
     if (settled !== null || !over || book.busy(id)) continue;
     const release = book.claim(id);
     await abandon(wallet, book, record).finally(release);

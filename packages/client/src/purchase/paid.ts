@@ -86,6 +86,12 @@ export function problemError(record: PurchaseRecord): PurchaseError {
   return new PurchaseError(code, message, details);
 }
 
+function notYet({ id }: PurchaseRecord, timestamp: number, cause: unknown): PurchaseError {
+  const due = new Date(timestamp).toISOString();
+  const message = `the payment is settled, but its proof is dated ${due}, because this machine's clock was ahead; repeat the same request then`;
+  return new PurchaseError("PAID_NOT_TAKEN_YET", message, { id, reason: "TIMESTAMP_IN_FUTURE" }, { cause });
+}
+
 async function stop(context: Context, problem: Problem): Promise<PurchaseError> {
   await store(context, { problem });
   return problemError(context.record);
@@ -96,7 +102,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
   const attempt = settledAttempt(context.record);
   const { bundle, digest } = attempt;
   const { txSignature } = context.record.settled!;
-  if (context.options.anyAge !== true && context.wallet.now() - bundle.timestamp > HEADER_FRESH_MS)
+  if (context.options.anyAge !== true && (await isStale(context, bundle.timestamp)))
     throw await stop(context, {
       code: "PAID_BUT_STALE",
       message:
@@ -134,15 +140,25 @@ export async function present(context: Context, release: () => void): Promise<Pa
   };
 }
 
+/** Whether a proof is too old, also by the chain's time, because the purchase stops for good. @param timestamp ms */
+async function isStale({ wallet, options }: Context, timestamp: number): Promise<boolean> {
+  if (wallet.now() - timestamp <= HEADER_FRESH_MS) return false;
+  await wallet.scan({ signal: options.signal });
+  return wallet.pastTime() - timestamp > HEADER_FRESH_MS;
+}
+
 /**
  * Gets a token for a payment that settled before its token was stored: anyone who had the bundle may have settled it.
  */
 async function tokenOf(context: Context, attempt: SentAttempt): Promise<string> {
-  if (attempt.token !== "") return attempt.token;
+  const { token, bundle } = attempt;
+  if (token !== "") return token;
   try {
     return await verifiedToken(context, attempt);
   } catch (error) {
     if (!(error instanceof ServiceClientError) || error.code !== "PAYMENT_INVALID") throw error;
+    // The clock was ahead when the payment was proved, and someone else settled it. Its time comes.
+    if (error.details["reason"] === "TIMESTAMP_IN_FUTURE") throw notYet(context.record, bundle.timestamp, error);
     const message = "the payment is settled, but the service issues no token for it, and servers require one";
     throw await stop(context, { code: "PAID_BUT_REFUSED", message, reason: error.message, status: 0 });
   }

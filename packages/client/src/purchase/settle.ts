@@ -1,5 +1,5 @@
 import { delay } from "@sotto/chain";
-import { signalsDigest } from "@sotto/protocol";
+import { MAX_CLOCK_SKEW_MS, signalsDigest } from "@sotto/protocol";
 import { ServiceClientError } from "../service/errors.ts";
 import type { PaymentStatus } from "../wallet/state.ts";
 import { type Context, store, tell } from "./context.ts";
@@ -90,7 +90,10 @@ async function attemptToSend(context: Context, dead: ReadonlySet<string>): Promi
   if (last !== undefined && last.token !== "" && isAlive(last.digest)) return last;
   const proof = wallet.proofOf(id);
   const bundle = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
-  const timely = validUntil * 1000 - wallet.now() >= MIN_TIME_MS;
+  const timely =
+    validUntil * 1000 - wallet.now() >= MIN_TIME_MS &&
+    // A proof from a clock that was ahead is refused until its time comes; the next attempt spends the same note.
+    (bundle?.timestamp ?? 0) <= wallet.now() + MAX_CLOCK_SKEW_MS;
   if (bundle !== undefined && timely) {
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     if (isAlive(digest)) return journaled(context, { bundle, digest });

@@ -15,6 +15,20 @@ function isOver(wallet: Wallet, payment: string): boolean {
 const isUnsent = ({ sent }: PurchaseRecord, payment: string): boolean =>
   !sent.some((attempt) => attempt.payment === payment);
 
+/** Whether this payment released its note, because the clock was ahead. */
+const isReleased = (wallet: Wallet, payment: string): boolean => wallet.status(payment).released === true;
+
+/**
+ * Whether a purchase can be dismissed: it is unpaid, or could settle only with a proof that is dated in the future. The
+ * wallet spends the note of such a proof first, so it cannot settle beside a repetition of the purchase.
+ */
+export function isDismissible(wallet: Wallet, record: PurchaseRecord): boolean {
+  const { payments, settled } = record;
+  const isOut = (payment: string) =>
+    isUnsent(record, payment) || isOver(wallet, payment) || isReleased(wallet, payment);
+  return settled === null && payments.every(isOut);
+}
+
 /** Whether no payment of this purchase can settle any more, as of the wallet's last scan. */
 export function cannotSettle(wallet: Wallet, { payments, settled }: PurchaseRecord): boolean {
   return settled === null && payments.every((payment) => isOver(wallet, payment));

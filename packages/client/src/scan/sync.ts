@@ -14,7 +14,8 @@ export class PoolSync {
   readonly ledger = new Ledger();
   /** The newest block with the configured confirmations, at the last scan; undefined before the first one. */
   confirmed: Block | undefined;
-  height = 0;
+  /** The newest block at the last scan. */
+  head: Block | undefined;
   /** The block up to which the events are known to produce the contract's root. */
   checked = -1;
   readonly #options: SyncOptions;
@@ -60,6 +61,11 @@ export class PoolSync {
     return sync;
   }
 
+  /** Number of the newest block at the last scan. */
+  get height(): number {
+    return this.head?.number ?? 0;
+  }
+
   /** Reads the blocks that the ledger does not have yet. Do not call it concurrently. */
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
@@ -70,7 +76,7 @@ export class PoolSync {
       .finally(() => reader.close());
     const final = head.number - this.#options.finality;
     await this.#join(final);
-    this.height = head.number;
+    this.head = head;
     this.confirmed = await this.#confirmedBlock(final);
     return result;
   }

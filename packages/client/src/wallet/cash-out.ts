@@ -5,7 +5,7 @@ import { ServiceClientError } from "../service/errors.ts";
 import type { WalletCore } from "./core.ts";
 import { FIRST_POLL_MS, type Follow, followOf, nextPause, type SubmitOptions, serviceOf } from "./follow.ts";
 import { lastDeadline, type WithdrawalRecord } from "./journal.ts";
-import { statusOf } from "./state.ts";
+import { isEarly, statusOf } from "./state.ts";
 import { exit, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import { checkTerms, type ExitRequest, type WithdrawalTerms } from "./withdrawal-terms.ts";
 
@@ -93,7 +93,7 @@ const OUTDATED = ["EXPIRED", "UNKNOWN_ROOT"];
  * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
  * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal. All attempts spend the
  * same notes, so at most one is executed.
- * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND,
+ * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG,
  *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
 export async function cashOut(core: WalletCore, options: CashOutOptions): Promise<CashedOut> {
@@ -287,10 +287,12 @@ async function submitOnce(core: WalletCore, id: string, fresh: WithdrawalCall | 
   return send((await withdrawAgain(core, id, { signal })).withdraw);
 }
 
-/** The newest proof, if it can still be executed. */
+/** The newest proof, if it can still be executed and was not made with a clock that was ahead. */
 function storedCall(core: WalletCore, id: string): WithdrawalCall | undefined {
   const record = recordOf(core, id);
-  return lastDeadline(record) * 1000 > core.options.clock() ? record.proof?.withdraw : undefined;
+  const newest = record.attempts.at(-1);
+  if (newest === undefined || isEarly(record, newest, core.view)) return undefined;
+  return newest.validUntil * 1000 > core.options.clock() ? record.proof?.withdraw : undefined;
 }
 
 const isOutdated = (error: unknown): boolean =>

@@ -1,4 +1,4 @@
-import { ChainError, type ChainSource, poolViews } from "@sotto/chain";
+import { ChainError, type ChainSource, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS, poolViews } from "@sotto/chain";
 import {
   type NoteTree,
   type PreparedPayment,
@@ -79,6 +79,10 @@ export class WalletCore {
   readonly options: CoreOptions;
   readonly sync: PoolSync;
   readonly journal: Journal;
+  /** Seconds by which the clock was ahead of the chain at the last scan; 0 if the chain did not tell. */
+  #lead = 0;
+  /** The chain's time at the last scan, seconds. */
+  #chainTime = 0;
 
   private constructor(options: CoreOptions, sync: PoolSync, tree: TreeView, journal: Journal) {
     this.options = options;
@@ -104,7 +108,9 @@ export class WalletCore {
   }
 
   get view(): View {
-    return { ledger: this.sync.ledger, journal: this.journal, confirmed: this.sync.confirmed };
+    const { ledger, confirmed, head } = this.sync;
+    const now = Math.max(this.options.clock(), (head?.timestamp ?? 0) * 1000);
+    return { ledger, journal: this.journal, confirmed, now };
   }
 
   notes(): WalletNote[] {
@@ -141,7 +147,9 @@ export class WalletCore {
     // The root confirms all events before its last leaf, but not the events after it.
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
-    const end = this.options.clock() / 1000 - PROOF_KEPT;
+    await this.#compareClock();
+    // Not the clock: if it were ahead, proofs would be deleted that servers still accept.
+    const end = (this.sync.confirmed?.timestamp ?? 0) - PROOF_KEPT;
     await this.journal.dropProofs((record) => lastDeadline(record) < end && statusOf(record, this.view).final);
     this.prepared.sweep();
     return result;
@@ -228,19 +236,35 @@ export class WalletCore {
   }
 
   /**
-   * The current time in milliseconds, for a new proof's deadline.
-   * @throws WalletError CLOCK_BEHIND if the chain is ahead of this machine by more than `lead` seconds, because the
-   *   proof would expire too early
+   * The current time in milliseconds, for a new proof or deadline. Compared with the chain's time at the last scan,
+   * because a proof from a wrong clock is refused, but holds its note.
+   * @throws WalletError CLOCK_WRONG if the clock is behind the chain by more than `lag` seconds, or ahead by more than
+   *   MAX_CLOCK_LEAD_SECONDS
    */
-  now(lead: number): number {
+  now(lag: number): number {
     const now = this.options.clock();
-    const ahead = (this.sync.confirmed?.timestamp ?? 0) - Math.floor(now / 1000);
-    if (ahead > lead)
-      throw new WalletError(
-        "CLOCK_BEHIND",
-        `this machine's clock is ${ahead} s behind the chain's time; set the clock`,
-      );
+    const behind = -clockLead(now, this.sync.head?.timestamp ?? 0);
+    if (behind > lag) throw clockWrong(behind, "behind");
+    if (this.#lead > MAX_CLOCK_LEAD_SECONDS) throw clockWrong(this.#lead, "ahead");
     return now;
+  }
+
+  /**
+   * A time that has passed for certain, milliseconds: the chain's at the last scan, and at most the clock's. For
+   * decisions that cannot be undone. 0 before the first scan.
+   */
+  pastTime(): number {
+    return Math.min(this.options.clock(), this.#chainTime * 1000);
+  }
+
+  async #compareClock(): Promise<void> {
+    const { chain, clock, info } = this.options;
+    const head = this.sync.head!;
+    const now = clock();
+    const time = await chainTime({ chain, head, now, chainId: info.chainId });
+    this.#lead = time === undefined ? 0 : clockLead(now, time);
+    // On a local chain whose node tells no time, the clock is all there is.
+    this.#chainTime = time ?? now / 1000;
   }
 
   async #checkRoot(): Promise<void> {
@@ -263,4 +287,11 @@ export class WalletCore {
       "the pool's root differs from the root of its events: the node omitted some; try another node",
     );
   }
+}
+
+function clockWrong(seconds: number, direction: "ahead" | "behind"): WalletError {
+  const side = direction === "ahead" ? "ahead of" : "behind";
+  const other = direction === "ahead" ? "; if the clock is right, the node is behind: use another one" : "";
+  const message = `this machine's clock is ${seconds} s ${side} the chain's time, so nothing was paid; set the clock${other}`;
+  return new WalletError("CLOCK_WRONG", message, { seconds, direction });
 }

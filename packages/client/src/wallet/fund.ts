@@ -7,8 +7,8 @@ import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 import { checkTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
-/** Maximum seconds that the chain may be ahead of the clock, which sets the authorization's times. */
-const CLOCK_LEAD = 30;
+/** Maximum seconds by which the clock, which sets the authorization's times, may be behind the chain. */
+const MAX_LAG = 30;
 
 /** The notes that a deposit creates. */
 export interface DepositOptions {
@@ -70,7 +70,7 @@ export interface SignedDeposit {
 
 /** A deposit that the depositor signs and anyone may submit. A sponsor's fee is one of its notes. */
 export async function signedDeposit(core: WalletCore, options: AuthorizeOptions): Promise<SignedDeposit> {
-  const { chain, info, clock } = core.options;
+  const { chain, info } = core.options;
   const own = parseDepositAmounts(Object(options).amounts, info);
   const validFor = parseCount(options.validFor ?? 1_800, "validFor", 60, 86_400);
   if (typeof options.account?.signTypedData !== "function")
@@ -83,7 +83,7 @@ export async function signedDeposit(core: WalletCore, options: AuthorizeOptions)
   await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
   const { keyIndex, ownerTag } = await openTag(core, own);
   const ownerTags = [...own.map(() => ownerTag), ...(sponsor ? [sponsor.ownerTag] : [])];
-  const validBefore = BigInt(Math.floor(clock() / 1000) + validFor);
+  const validBefore = BigInt(Math.floor(core.now(MAX_LAG) / 1000) + validFor);
   return { keyIndex, request: await signDeposit(chain, info, options.account, { ownerTags, amounts }, validBefore) };
 }
 
@@ -96,7 +96,7 @@ export async function signedDeposit(core: WalletCore, options: AuthorizeOptions)
 function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
   return core.lock.run(async () => {
     await core.scan();
-    core.now(CLOCK_LEAD);
+    core.now(MAX_LAG);
     const { ledger, confirmed } = core.sync;
     const { deposits } = core.journal;
     const landed = new Set<number>();

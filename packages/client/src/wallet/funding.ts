@@ -93,15 +93,15 @@ type Outcome = NonNullable<FundingRecord["done"]>;
 
 const MAX_KEY_LENGTH = 200;
 /**
- * Seconds after its deadline from which an authorization on a local chain counts as expired, by this machine's clock:
- * such a chain may never mine a block that shows it.
+ * Seconds after its deadline from which an authorization on a local chain counts as expired without a block that shows
+ * it, because such a chain may never mine one.
  */
 const LOCAL_GRACE = 60;
 
 /**
  * Asks the account for a signature, submits the deposit through the service and waits for its notes. The signed deposit
  * is stored before it leaves the process. The next equal call (account and amounts, or key) resumes an unfinished one.
- * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
+ * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_WRONG, DEPOSIT_IN_PROGRESS,
  *   DEPOSIT_MISMATCH, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
 export async function fund(core: WalletCore, options: FundOptions): Promise<Funded> {
@@ -282,10 +282,10 @@ const isWaiting = ({ state }: WalletNote): boolean => state === "pending" || sta
 
 /** Whether a deposit that is not on chain can no longer be executed. */
 function isExpired(core: WalletCore, { request }: FundingRecord): boolean {
-  const { clock, info } = core.options;
+  const { info } = core.options;
   const validBefore = Number(request.validBefore);
   if ((core.sync.confirmed?.timestamp ?? 0) >= validBefore) return true;
-  return LOCAL_CHAIN_IDS.includes(info.chainId) && clock() / 1000 >= validBefore + LOCAL_GRACE;
+  return LOCAL_CHAIN_IDS.includes(info.chainId) && core.pastTime() / 1000 >= validBefore + LOCAL_GRACE;
 }
 
 /** Whether a deposit is on chain or can still be executed. */

@@ -10,6 +10,8 @@ export interface Attempt {
   digest: string;
   /** Whether its proof was made. After that, others may know the nullifiers, even if it never settles. */
   proved?: true;
+  /** When it was made, milliseconds; undefined if an older version wrote it. */
+  timestamp?: number | undefined;
 }
 
 /**
@@ -93,9 +95,9 @@ const depositKey = (index: number): string => `deposit/${String(index).padStart(
  */
 export class Journal {
   readonly spends = new Map<string, JournalRecord>();
-  /** The newest spend of a note, by nullifier (decimal). */
-  readonly newest = new Map<string, JournalRecord>();
   readonly deposits = new Map<number, DepositRecord>();
+  /** Ids of all spends of a note, by nullifier (decimal). */
+  readonly #spending = new Map<string, Set<string>>();
   /** Ids of the spends whose proof was made, by nullifier (decimal). */
   readonly #shown = new Map<string, Set<string>>();
   /** Ids of the spends whose proof is stored. */
@@ -140,6 +142,11 @@ export class Journal {
     await this.#rewrite({ ...record, attempts, proof: newest ? proof : record.proof } as JournalRecord);
   }
 
+  /** All spends of the note with this nullifier (decimal), in any state. */
+  spendsOf(nullifier: string): JournalRecord[] {
+    return [...(this.#spending.get(nullifier) ?? [])].map((id) => this.get(id));
+  }
+
   /** The spends that may have shown this nullifier (decimal) to others, in any state. */
   shownBy(nullifier: string): JournalRecord[] {
     return [...(this.#shown.get(nullifier) ?? [])].map((id) => this.get(id));
@@ -159,21 +166,16 @@ export class Journal {
     if (record.kind === "withdrawal" && record.returned === false) await this.#rewrite({ ...record, returned: true });
   }
 
-  /**
-   * Deletes a spend whose proof never left this process. The state of its notes then follows the newest remaining
-   * spend.
-   */
+  /** Deletes a spend whose proof never left this process. Its notes are then held by the remaining spends only. */
   async discard(id: string): Promise<void> {
     const record = this.get(id);
     await this.#store.delete(spendKey(id));
     this.spends.delete(id);
     this.#proved.delete(id);
     for (const nullifier of record.nullifiers) {
-      this.newest.delete(nullifier);
+      this.#spending.get(nullifier)?.delete(id);
       this.#shown.get(nullifier)?.delete(id);
     }
-    for (const left of this.spends.values())
-      if (left.nullifiers.some((nullifier) => record.nullifiers.includes(nullifier))) this.#take(left);
   }
 
   async #rewrite(record: JournalRecord): Promise<void> {
@@ -188,9 +190,7 @@ export class Journal {
     const proved = record.attempts.some((attempt) => attempt.proved);
     for (const nullifier of record.nullifiers) {
       if (proved) this.#shown.set(nullifier, (this.#shown.get(nullifier) ?? new Set()).add(record.id));
-      const known = this.newest.get(nullifier);
-      if (known === undefined || known.id === record.id || lastDeadline(known) <= lastDeadline(record))
-        this.newest.set(nullifier, record);
+      this.#spending.set(nullifier, (this.#spending.get(nullifier) ?? new Set()).add(record.id));
     }
   }
 

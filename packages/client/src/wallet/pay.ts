@@ -11,7 +11,7 @@ import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentCoin } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
 import { assertSignals } from "./signals.ts";
-import type { WalletNote } from "./state.ts";
+import { isExposed, type WalletNote } from "./state.ts";
 
 /** The circuits of a payment's two proofs, the slower one first. */
 export const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
@@ -32,8 +32,8 @@ export interface Payment {
   digest: string;
 }
 
-/** Maximum seconds that the chain may be ahead of the clock, so that a proof stays valid for at least two minutes. */
-const CLOCK_LEAD = 60;
+/** Maximum seconds by which the clock may be behind the chain, so that a proof stays valid for at least two minutes. */
+const MAX_LAG = 60;
 
 /** The fee of a merge; only for `payMerging`. */
 interface Choice extends ScanOptions {
@@ -55,29 +55,30 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} already exists`);
     core.closing.signal.throwIfAborted();
     options.signal?.throwIfAborted();
-    const taken = core.prepared.take(checked, request.note);
+    // An exposed note must be spent first, so a prepared payment of another note waits.
+    const taken = isExposedFor(core, checked) ? undefined : core.prepared.take(checked, request.note);
     if (taken === undefined) {
       core.loadProver(PAYMENT_CIRCUITS);
       await core.scan(options);
     }
     const note = taken?.note ?? choose(core, request, checked, options.mergeFee);
     const { recipient, service, resourceUrl } = checked;
-    const record: PaymentRecord = {
-      kind: "payment",
-      id,
-      created: core.now(CLOCK_LEAD),
-      notes: [note.leafIndex],
-      nullifiers: [String(note.nullifier)],
-      attempts: [],
-      recipient,
-      service,
-      amount: String(checked.amount),
-      lowerBound: String(checked.lowerBound),
-      upperBound: String(checked.upperBound),
-      resourceUrl,
-      proof: null,
-    };
     try {
+      const record: PaymentRecord = {
+        kind: "payment",
+        id,
+        created: core.now(MAX_LAG),
+        notes: [note.leafIndex],
+        nullifiers: [String(note.nullifier)],
+        attempts: [],
+        recipient,
+        service,
+        amount: String(checked.amount),
+        lowerBound: String(checked.lowerBound),
+        upperBound: String(checked.upperBound),
+        resourceUrl,
+        proof: null,
+      };
       return await begin(core, record, checked, note, taken);
     } catch (error) {
       taken?.proof.discard();
@@ -108,12 +109,22 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
   return finish(core, begun, options.signal);
 }
 
-/** Selects the note to pay from, preferably one that was shown only to the same recipient and service. */
+/** Whether an exposed note suffices for this payment, as of the last scan. */
+function isExposedFor(core: WalletCore, { amount }: CheckedPayment): boolean {
+  return core.funds().spendable.some((note) => note.amount >= amount && isExposed(note, core.view));
+}
+
+/**
+ * Selects the note to pay from: an exposed one, or else preferably one that was shown only to the same recipient and
+ * service.
+ */
 function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: CheckedPayment, mergeFee?: bigint) {
   const { journal } = core;
   const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
   const unseen = (note: FoundNote) => isUnseen(journal, note, audience);
-  const note = selectPaymentCoin(only(core.funds(), asked), checked.amount, unseen);
+  const funds = only(core.funds(), asked);
+  const exposed = funds.spendable.filter((each) => each.amount >= checked.amount && isExposed(each, core.view));
+  const note = selectPaymentCoin(exposed.length > 0 ? { ...funds, spendable: exposed } : funds, checked.amount, unseen);
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;
   const { leafIndex } = note;
@@ -144,7 +155,7 @@ async function begin(
   note: FoundNote,
   taken?: TakenPayment,
 ): Promise<Begun> {
-  const timestamp = core.now(CLOCK_LEAD);
+  const timestamp = core.now(MAX_LAG);
   const { chainId, pool } = core.options.info;
   const prepared =
     taken === undefined

@@ -1,7 +1,8 @@
 import type { Block } from "@sotto/chain";
+import { MAX_CLOCK_SKEW_MS } from "@sotto/protocol";
 import type { Ledger } from "../scan/ledger.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import { type Journal, type JournalRecord, lastDeadline } from "./journal.ts";
+import { type Attempt, type Journal, type JournalRecord, lastDeadline } from "./journal.ts";
 
 /**
  * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may
@@ -34,6 +35,8 @@ export interface View {
   ledger: Ledger;
   journal: Journal | undefined;
   confirmed: Block | undefined;
+  /** Milliseconds: the clock's time, or the chain's if that is later. */
+  now: number;
 }
 
 export function walletNotes(view: View): WalletNote[] {
@@ -50,10 +53,41 @@ export function walletNotes(view: View): WalletNote[] {
   return [...ledger.notes.values()].map((note) => ({ ...note, state: stateOf(note) }));
 }
 
-/** The operation that may still spend this note. */
+/** The operation that holds this note, because it may still spend it. */
 export function holderOf({ nullifier }: FoundNote, view: View): JournalRecord | undefined {
-  const record = view.journal?.newest.get(String(nullifier));
-  return record && statusOf(record, view).state === "open" ? record : undefined;
+  const holding = spendsOf(view, nullifier).filter((record) => isOpen(record, view) && !isReleased(record, view));
+  return holding.sort((a, b) => lastDeadline(a) - lastDeadline(b)).at(-1);
+}
+
+const isOpen = (record: JournalRecord, view: View): boolean => statusOf(record, view).state === "open";
+const spendsOf = ({ journal }: View, nullifier: bigint | undefined): JournalRecord[] =>
+  journal?.spendsOf(String(nullifier)) ?? [];
+
+/**
+ * Whether an attempt was made with a clock that was ahead: its time has not come yet, so services refuse its proof. The
+ * pool would accept that proof until its deadline, which may be days away.
+ */
+export function isEarly({ created }: JournalRecord, { timestamp = created }: Attempt, { now }: View): boolean {
+  return timestamp > now + MAX_CLOCK_SKEW_MS;
+}
+
+/**
+ * Whether an open spend has released its notes, because all of its attempts that could settle are early. Another spend
+ * of the same note loses nothing, because the pool accepts only one of them; and it ends the early attempts for good.
+ */
+function isReleased(record: JournalRecord, view: View): boolean {
+  const alive = record.attempts.filter(({ validUntil }) => (view.confirmed?.timestamp ?? 0) <= validUntil);
+  return alive.every((attempt) => isEarly(record, attempt, view));
+}
+
+/**
+ * Whether someone who has the proof of an early attempt could still settle it with this note. Payments use such a note
+ * first: once it is spent, a payment that was dismissed cannot settle beside its repetition.
+ */
+export function isExposed({ nullifier }: FoundNote, view: View): boolean {
+  return spendsOf(view, nullifier).some(
+    (record) => record.attempts.some(({ proved }) => proved) && isOpen(record, view) && isReleased(record, view),
+  );
 }
 
 export function balanceOf(notes: readonly WalletNote[]): Balance {
@@ -86,6 +120,11 @@ export interface PaymentStatus {
   /** Whether only a reorganization deeper than `finality` can change the state. */
   final: boolean;
   /**
+   * Whether it released its notes although it is open: its proof is dated in the future, because the clock was ahead.
+   * It can settle until another operation spends the notes; payments use them first.
+   */
+  released?: true;
+  /**
    * The transaction that spent its (first) note, and the digest of its signals, which identifies the settled attempt.
    */
   transactionHash?: string;
@@ -98,7 +137,8 @@ export interface PaymentStatus {
 }
 
 /** Status of a spend, found by nullifier and digest, never by its proof bytes, which anyone can change. */
-export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
+export function statusOf(record: JournalRecord, view: View): PaymentStatus {
+  const { ledger, confirmed } = view;
   const { id, kind, notes, nullifiers, attempts, created } = record;
   const validUntil = lastDeadline(record);
   const told = { id, kind, amount: BigInt(record.amount), created, validUntil };
@@ -113,5 +153,6 @@ export function statusOf(record: JournalRecord, { ledger, confirmed }: View): Pa
   }
   // A confirmed block is later than validUntil and the note is unspent in it, so no attempt can settle any more.
   const over = confirmed !== undefined && confirmed.timestamp > validUntil;
-  return { ...told, state: over ? "expired" : "open", final: over };
+  if (over) return { ...told, state: "expired", final: true };
+  return { ...told, state: "open", final: false, ...(isReleased(record, view) ? { released: true } : {}) };
 }

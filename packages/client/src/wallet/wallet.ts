@@ -136,6 +136,14 @@ export class Wallet {
     return this.#core.options.clock();
   }
 
+  /**
+   * A time that has passed for certain, milliseconds since the Unix epoch: the chain's at the last scan, and at most the
+   * clock's. For decisions that cannot be undone, because the clock may be ahead. 0 before the first scan.
+   */
+  pastTime(): number {
+    return this.#core.pastTime();
+  }
+
   /** The public address at which the wallet is paid. */
   get shieldedAddress(): string {
     return this.#core.options.keys.shieldedAddress();
@@ -183,7 +191,7 @@ export class Wallet {
    * Deposits tokens from an account that needs no ETH: asks the account for a signature, submits the deposit through
    * the service and waits until its notes can be spent. If a call was interrupted, the next equal call (account and
    * amounts, or key) resumes its deposit instead of making another one.
-   * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_BEHIND, DEPOSIT_IN_PROGRESS,
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_WRONG, DEPOSIT_IN_PROGRESS,
    *   DEPOSIT_MISMATCH, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
   fund(options: FundOptions): Promise<Funded> {
@@ -231,7 +239,7 @@ export class Wallet {
 
   /**
    * Makes a payment and proves it. Send its bundle to a service, or its `settle` to the chain.
-   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND
+   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG
    */
   pay(request: PaymentRequest, { merge: auto, ...options }: PayOptions = {}): Promise<Payment> {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
@@ -281,7 +289,7 @@ export class Wallet {
    * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
    * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal instead of making another
    * one.
-   * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND,
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG,
    *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
   cashOut(options: CashOutOptions): Promise<CashedOut> {

@@ -5,13 +5,14 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
-import { lastDeadline, type WithdrawalRecord } from "./journal.ts";
+import type { Attempt, WithdrawalRecord } from "./journal.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectExitCoins, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
 import { preferUnseen } from "./shown.ts";
-import type { WalletNote } from "./state.ts";
+import { isEarly, type WalletNote } from "./state.ts";
 import {
   checkTerms,
+  type Deadlines,
   deadlineOf,
   type ExitRequest,
   type MergeRequest,
@@ -20,7 +21,8 @@ import {
 } from "./withdrawal-terms.ts";
 
 const CIRCUIT = "withdrawal";
-const CLOCK_LEAD = 30;
+/** Maximum seconds by which the clock may be behind the chain. */
+const MAX_LAG = 30;
 
 /** A proved withdrawal or merge that anyone may submit. */
 export interface Withdrawal {
@@ -135,7 +137,7 @@ async function start(
     const record: WithdrawalRecord = {
       kind: "withdrawal",
       id: hexlify(randomBytes(16)).slice(2),
-      created: core.now(CLOCK_LEAD),
+      created: core.now(MAX_LAG),
       notes: notes.map(({ leafIndex }) => leafIndex),
       nullifiers: notes.map(({ nullifier }) => String(nullifier)),
       attempts: [],
@@ -164,7 +166,8 @@ async function begin(
   terms: WithdrawalTerms,
 ): Promise<Begun> {
   const { keys, info } = core.options;
-  const validUntil = deadlineOf(core.now(CLOCK_LEAD), terms.validFor, lastDeadline(known));
+  const timestamp = core.now(MAX_LAG);
+  const validUntil = deadlineOf(timestamp, terms.validFor, deadlinesOf(core, known));
   const prepared = prepareWithdrawal({
     chainId: info.chainId,
     pool: info.pool,
@@ -179,10 +182,18 @@ async function begin(
     outputTag: keys.ownerTag(0),
     leaveNothing: terms.leaveNothing,
   });
-  const attempt = { validUntil, digest: prepared.digest };
+  const attempt = { validUntil, digest: prepared.digest, timestamp };
   const record: WithdrawalRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
   await core.journal.begin(record);
   return { record, prepared, validUntil };
+}
+
+/** The deadlines of all attempts, without those that a clock set that was ahead: no attempt has to outlast them. */
+function deadlinesOf(core: WalletCore, record: WithdrawalRecord): Deadlines {
+  const { attempts } = record;
+  const timely = attempts.filter((attempt) => !isEarly(record, attempt, core.view));
+  const seconds = (list: readonly Attempt[]) => list.map(({ validUntil }) => validUntil);
+  return { all: seconds(attempts), timely: seconds(timely) };
 }
 
 async function finish(

@@ -88,13 +88,21 @@ function checkReceiver(core: WalletCore, address: string, name: string): void {
     throw new WalletError("INVALID_OPTION", `${name} is ${address}: tokens cannot go to the zero address or the pool`);
 }
 
+/** Deadlines of earlier attempts, seconds. */
+export interface Deadlines {
+  readonly all: readonly number[];
+  /** Without those of attempts from a clock that was ahead. */
+  readonly timely: readonly number[];
+}
+
 /**
  * The deadline of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal
- * the wallet's clock.
- * @param last the deadline of the previous attempt, 0 if there is none; each attempt has a later deadline
+ * the wallet's clock. It is later than those of the timely attempts, and no other attempt has it.
  * @returns seconds
  */
-export function deadlineOf(now: number, validFor: number, last: number): number {
-  const deadline = Math.ceil((Math.floor(now / 1000) + validFor) / 60) * 60;
-  return Math.max(deadline, last + 60);
+export function deadlineOf(now: number, validFor: number, { all, timely }: Deadlines): number {
+  let deadline = Math.ceil((Math.floor(now / 1000) + validFor) / 60) * 60;
+  for (const last of timely) deadline = Math.max(deadline, last + 60);
+  while (all.includes(deadline)) deadline += 60;
+  return deadline;
 }

@@ -6,6 +6,7 @@ import {
   type ChainSource,
   type Log,
   type LogQuery,
+  type PendingBlock,
 } from "@sotto/chain";
 import type { ContractCall } from "@sotto/chain/ethers";
 import { keccak256, toUtf8Bytes } from "ethers";
@@ -48,6 +49,8 @@ export class LocalChain implements ChainSource {
   id = 31337n;
   /** The answer to the code that asks a contract wallet about a signature. Default: the chain cannot execute code. */
   validation: string | undefined;
+  /** Whether it tells the next block and its time, as most nodes do. */
+  tellsTime = true;
   /** The chain's time, seconds. */
   time = 1_800_000_000;
   #fork = 0;
@@ -105,6 +108,10 @@ export class LocalChain implements ChainSource {
 
   async head(): Promise<Block> {
     return (await this.block(this.blocks.length - 1))!;
+  }
+
+  async pending(): Promise<PendingBlock | undefined> {
+    return this.tellsTime ? { number: this.blocks.length, timestamp: this.time } : undefined;
   }
 
   /** The number of the newest block. */

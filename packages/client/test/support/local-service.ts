@@ -1,5 +1,6 @@
 import { type DepositRequest, depositWithAuthorizationCall, settleCall } from "@sotto/chain/ethers";
 import {
+  checkFreshness,
   type PaymentCall,
   paymentSignals,
   rangeSignals,
@@ -75,6 +76,9 @@ export class LocalService {
 
   #verify(bundle: WireBundle): Body {
     const { publicSignals, amountPublicSignals, recipientPublicKey, resourceUrl, senderCommitment, timestamp } = bundle;
+    const stale = checkFreshness(timestamp, this.#world.clock());
+    if (stale?.kind === "FROM_THE_FUTURE")
+      return { valid: false, reason: "TIMESTAMP_IN_FUTURE", message: stale.message };
     const { recipientKey, recipientTag } = rangeSignals(amountPublicSignals);
     const claims = {
       jti: "local",
@@ -131,6 +135,8 @@ export class LocalService {
     const known = this.#withdrawn.get(digest);
     if (known !== undefined) return known;
     if (Number(body["validUntil"]) <= this.#world.chain.time) return { httpStatus: 422, code: "EXPIRED" };
+    if (Number(body["validUntil"]) > this.#world.chain.time + 86_400)
+      return { httpStatus: 422, code: "VALIDITY_TOO_LONG" };
     const block = this.#world.withdraw({ withdraw: body } as never);
     await this.#world.append();
     const { transactionHash } = block.logs[0]!;

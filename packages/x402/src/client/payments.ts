@@ -1,6 +1,6 @@
 // Remembers which payment belongs to which challenge, so that the client never pays twice.
 import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/client";
-import { MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
+import { MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
 import { termsText, type X402Terms } from "@sotto/protocol/x402";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
@@ -167,11 +167,14 @@ export class Payments {
     const age = this.#wallet.now() - (previous?.timestamp ?? 0);
     const left = this.#wallet.status(id).validUntil * 1000 - this.#wallet.now();
     const maxAge = Math.min(MAX_PAYMENT_AGE_MS, maxTimeoutSeconds * 1000);
-    if (previous !== undefined && age < maxAge - MIN_VALIDITY_MS && left > MIN_VALIDITY_MS) return previous;
+    // A proof from a clock that was ahead is refused until its time comes.
+    const timely = age >= -MAX_CLOCK_SKEW_MS && age < maxAge - MIN_VALIDITY_MS;
+    if (previous !== undefined && timely && left > MIN_VALIDITY_MS) return previous;
     await this.#wallet.scan();
     const { state, final } = this.#wallet.status(id);
     if (state === "settled") {
-      if (previous !== undefined && age < maxAge) return previous;
+      // By the chain's time, because a payment that is closed may be paid again.
+      if (previous !== undefined && this.#wallet.pastTime() - previous.timestamp < maxAge) return previous;
       await this.close(id);
       throw this.#paidBefore(id);
     }
