@@ -8,9 +8,10 @@ import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import config from "../../hardhat.config.ts";
 import { CommandError, type CommandErrorCode } from "../lib/command.ts";
+import { guarded } from "../lib/own-machine.ts";
 import { deployOnce } from "./snapshot.ts";
 
-/** Reachable from this machine only, because the accounts' keys are public. */
+/** Reachable from this machine only, and not for web pages of other hosts, because the accounts' keys are public. */
 const HOST = "127.0.0.1";
 
 /** Differences from the local chain of `pnpm chain`. */
@@ -70,7 +71,8 @@ export async function serve(
   };
   const server = await hre.network.createServer({ network: "node", override }, HOST, port);
   await history?.replay((blocks) => onReplay(blocks, history.length));
-  const { port: actual } = await server.listen();
+  // Hardhat's server answers every web page.
+  const { port: actual } = await guarded(() => server.listen());
   return { port: actual, provider: provider! };
 }
 

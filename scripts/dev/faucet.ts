@@ -50,7 +50,7 @@ function parseDrip(text: string): Drip {
   }
 }
 
-/** Pages of any origin may call it. */
+/** Every request that reaches it may use it: the server refuses web pages of other hosts. */
 export function createFaucet({ chain, token, clock = Date.now }: FaucetOptions): RequestListener {
   const drips = new Map<string, number[]>();
 

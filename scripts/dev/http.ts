@@ -1,10 +1,18 @@
 // Helpers shared by the two servers within the process of `npm run dev`.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { refusalOf } from "../lib/own-machine.ts";
 import { HOST } from "./ports.ts";
 
-/** Listens on this machine only. @returns a function that closes the server and its connections */
+/**
+ * Listens on this machine only, and refuses requests of web pages of other hosts.
+ * @returns a function that closes the server and its connections
+ */
 export async function listen(handler: RequestListener, port: number): Promise<() => Promise<void>> {
-  const server: Server = createServer(handler);
+  const server: Server = createServer((request, response) => {
+    const message = refusalOf(request.headers);
+    if (message !== undefined) return sendJson(response, 403, { code: "NOT_FROM_HERE", message });
+    return handler(request, response);
+  });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, HOST, resolve));
   return async () => {
     server.closeAllConnections();

@@ -1,17 +1,20 @@
 // The parts of `npm run dev` that need no chain.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { get } from "node:http";
+import { get, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { startNode } from "../../scripts/chain/node.ts";
 import { browserCommand } from "../../scripts/dev/browser.ts";
 import { listen } from "../../scripts/dev/http.ts";
 import { parseDevOptions } from "../../scripts/dev/options.ts";
 import { ownerOf } from "../../scripts/dev/ports.ts";
 import { classify, dependenciesOf, watchSources } from "../../scripts/dev/watch.ts";
 import { createWebHost } from "../../scripts/dev/web.ts";
+import { rpc } from "./support/dev.ts";
 
 describe("the parts of npm run dev", () => {
   let folder: string;
@@ -91,6 +94,79 @@ describe("the parts of npm run dev", () => {
     } finally {
       await close();
     }
+  });
+
+  describe("a server of npm run dev", () => {
+    /** The status for a request, or for the upgrade to a web socket, with these headers. */
+    const statusOf = (url: string, headers: Readonly<Record<string, string>>, method = "POST") =>
+      new Promise<number | undefined>((resolve, reject) => {
+        request(url, { method, headers })
+          .once("response", (response) => resolve(response.resume().statusCode))
+          .once("upgrade", ({ statusCode }, socket) => {
+            socket.destroy();
+            resolve(statusCode);
+          })
+          .once("error", reject)
+          .end(method === "POST" ? "{}" : undefined);
+      });
+    const elsewhere: readonly Readonly<Record<string, string>>[] = [
+      { host: "rebound.example" },
+      { host: "127.0.0.1.rebound.example" },
+      { host: "localhost.rebound.example:4025" },
+      { origin: "https://page.example" },
+      { origin: "http://127.0.0.1.page.example" },
+      { origin: "http://page.example:4020" },
+      // A sandboxed frame, or a file.
+      { origin: "null" },
+      { origin: "page" },
+    ];
+    const here: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { host: "localhost" },
+      { host: "[::1]:4025" },
+      { host: "app.localhost:4025" },
+      { origin: "http://127.0.0.1:4020" },
+      { origin: "http://localhost:5173" },
+      { origin: "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn" },
+    ];
+
+    it("refuses web pages of other hosts, also under a name that leads to this machine", async () => {
+      const port = await freePort("127.0.0.1");
+      const close = await listen((_, response) => void response.writeHead(204).end(), port);
+      const url = `http://127.0.0.1:${port}`;
+      try {
+        for (const headers of elsewhere) expect(await statusOf(url, headers), JSON.stringify(headers)).to.equal(403);
+        for (const headers of here) expect(await statusOf(url, headers), JSON.stringify(headers)).to.equal(204);
+      } finally {
+        await close();
+      }
+    });
+
+    it("is the chain too, over HTTP and web sockets", async function () {
+      slow(this, "a chain");
+      const node = await startNode();
+      const socket = {
+        connection: "upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "c290dG8gc290dG8gc290dA==",
+      };
+      const upgrade = (headers: Readonly<Record<string, string>>) =>
+        statusOf(node.url, { ...socket, ...headers }, "GET");
+      try {
+        for (const headers of elsewhere) {
+          expect(await statusOf(node.url, headers), JSON.stringify(headers)).to.equal(403);
+          expect(await upgrade(headers), `upgrade with ${JSON.stringify(headers)}`).to.equal(403);
+        }
+        for (const headers of here) {
+          expect(await statusOf(node.url, headers), JSON.stringify(headers)).to.equal(200);
+          expect(await upgrade(headers), `upgrade with ${JSON.stringify(headers)}`).to.equal(101);
+        }
+        expect(await rpc(node.url, "eth_chainId")).to.equal("0x7a69");
+      } finally {
+        await node.stop();
+      }
+    });
   });
 
   it("classifies a change by the packages to build, the programs to restart, or the need for a fresh start", () => {

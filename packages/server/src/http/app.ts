@@ -74,6 +74,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   addBodyParser(app);
   app.setErrorHandler(errorResponder.handle);
   refuseWhileClosing(app);
+  refuseTwoHosts(app);
   warnOfIgnoredProxy(app, log);
   app.addHook("onResponse", async (request, reply) => {
     // The pattern, never the URL: paths and queries can contain personal data.
@@ -118,6 +119,14 @@ function refuseWhileClosing(app: App): void {
   app.addHook("onSend", async (_request, reply) => {
     // A connection that is kept alive would keep the server from closing.
     if (closing) reply.header("connection", "close");
+  });
+}
+
+/** Node takes the first Host header and a proxy perhaps the second (RFC 9112, 3.2: such a request is invalid). */
+function refuseTwoHosts(app: App): void {
+  app.addHook("onRequest", async ({ raw: { rawHeaders } }) => {
+    const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+    if (hosts.length > 1) throw new ServerError("INVALID_REQUEST", "the request has more than one Host header");
   });
 }
 

@@ -57,6 +57,26 @@ describe("a server", () => {
   before(async () => ({ app, origin } = await open()));
   after(() => app.close());
 
+  it("refuses a request with two Host headers", async () => {
+    const { hostname, port } = new URL(origin);
+    const statusOf = (...hosts: readonly string[]) =>
+      new Promise<string>((resolve, reject) => {
+        let text = "";
+        const lines = ["GET /ok HTTP/1.1", ...hosts.map((host) => `Host: ${host}`), "connection: close", "", ""];
+        const socket = connect(Number(port), hostname, () => socket.write(lines.join("\r\n")));
+        socket.on("data", (data) => (text += String(data)));
+        socket.once("error", reject).once("close", () => resolve(text));
+      });
+    for (const hosts of [
+      [hostname, "other.example"],
+      [hostname, hostname],
+    ])
+      expect(await statusOf(...hosts))
+        .to.match(/^HTTP\/1\.1 400 /)
+        .and.to.contain('"code":"INVALID_REQUEST"');
+    expect(await statusOf(hostname), "the control").to.match(/^HTTP\/1\.1 200 /);
+  });
+
   it("warns once about an ignored X-Forwarded-For", async () => {
     const warnings = () => lines.filter((line) => line.includes("FORWARDED_FOR_IGNORED"));
     for (const [trusted, expected] of [
