@@ -154,8 +154,12 @@ class LockedArtifacts implements Artifacts {
  * A circuit's proving key: the same as `bytes(circuit, "zkey")`, but under Node the array may be in a SharedArrayBuffer, so that
  * a prover with two threads needs no copy. It stays in this package: others could write to it from another thread after its
  * hash was checked, and WebCrypto refuses such memory.
+ *
+ * A function, because reading the class at import would keep it in the bundle of a page that does not prove.
  */
-export const provingKeyOf = LockedArtifacts.provingKeyOf;
+export function provingKeyOf(artifacts: Artifacts, circuit: string): Promise<Uint8Array> {
+  return LockedArtifacts.provingKeyOf(artifacts, circuit);
+}
 
 /** Failures are not cached, so that the next call retries. */
 function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
