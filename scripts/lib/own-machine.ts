@@ -1,5 +1,6 @@
-// Who may use a development server. It listens on this machine only, but a web page that the user visits could send requests
-// to it: from the page's own origin, or from an origin whose host name now leads to this machine (DNS rebinding).
+// Whose requests a development server answers. It listens on this machine only, but the browser on this machine also runs
+// pages of other hosts, whose scripts can send requests to it. Their requests have another origin, or a host name that leads
+// to this machine (DNS rebinding).
 import { channel } from "node:diagnostics_channel";
 import { type IncomingHttpHeaders, type IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
