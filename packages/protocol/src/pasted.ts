@@ -44,6 +44,8 @@ const MAX_EXAMINED = 4096;
  * between them, and keeps marks that turn text from right to left, so that the parser that follows refuses them.
  */
 export function trimPasted(text: string): string {
+  // The parser that follows refuses it.
+  if (typeof text !== "string") return text;
   let start = 0;
   let end = text.length;
   while (start < end && EDGE.test(text[start]!)) start += 1;
@@ -57,6 +59,7 @@ export function trimPasted(text: string): string {
  * first of them that nobody sees.
  */
 export function phoneDigits(written: string): { digits: string; invisible: string | undefined } {
+  if (typeof written !== "string") return { digits: "", invisible: undefined };
   return {
     digits: written.replaceAll(SEPARATORS, ""),
     invisible: invisibleCharacter(written.replaceAll(SEPARATORS, "-")),
@@ -68,6 +71,7 @@ export function phoneDigits(written: string): { digits: string; invisible: strin
  * undefined if there is none. An error message may contain the result even if the text is secret.
  */
 export function invisibleCharacter(text: string): string | undefined {
+  if (typeof text !== "string") return undefined;
   const at = text.slice(0, MAX_EXAMINED).search(INVISIBLE);
   if (at < 0) return undefined;
   const code = text.codePointAt(at)!.toString(16).toUpperCase().padStart(4, "0");
