@@ -40,6 +40,10 @@ export const tasks = {
   hardhat: [command("hardhat")],
   "deploy:local": [quietly(build), command("node scripts/chain/deploy.ts")],
   service: [quietly(build), command("node packages/verifier-service/dist/main.js")],
+  "token-key": [
+    quietly(turbo("build --filter=@sotto/verifier-service")),
+    command("node packages/verifier-service/dist/token-key.js"),
+  ],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],

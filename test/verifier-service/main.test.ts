@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,6 +52,37 @@ describe("the service as a program", function () {
     });
     return { line, ended, child };
   };
+
+  it("has token keys that the documented command creates", async () => {
+    const path = "packages/verifier-service/dist/token-key.js";
+    expect(readFileSync(join(root, "docs", "operations.md"), "utf8")).to.contain("npm run -s token-key");
+    expect(readFileSync(join(root, "scripts", "tasks.mjs"), "utf8")).to.match(
+      new RegExp(`"token-key": \\[[^\\]]*"node ${path}"`),
+    );
+    const makeKey = (...args: string[]) => {
+      const options = { cwd: folder, env: BASE_ENVIRONMENT, encoding: "utf8" } as const;
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, path), ...args], options);
+      return { status, file: stdout.trim(), stderr };
+    };
+    const [first, other] = [makeKey(), makeKey("keys")];
+    expect([first.status, other.status]).to.deep.equal([0, 0]);
+    expect(first.file).to.match(/^\.sotto\/token-keys\/\d+T\d+Z\.json$/);
+    expect(statSync(join(folder, first.file)).mode & 0o077).to.equal(0);
+    const settings = { ...environment(await openWorld(), folder), SOTTO_TOKEN_KEYS: "keys" };
+    const { line, child, ended } = start(settings);
+    const url = /at (http:\S+\/zk):/.exec(await line)?.[1];
+    const { keys } = (await call(`${url}/.well-known/jwks.json`)).body as { keys: { x: string }[] };
+    const { x, d } = JSON.parse(readFileSync(join(folder, other.file), "utf8")) as { x: string; d: string };
+    expect(keys.map((key) => key.x)).to.deep.equal([x]);
+    expect(JSON.stringify(keys)).not.to.contain(d);
+    child.kill("SIGTERM");
+    await ended;
+    const wrong = makeKey("--help");
+    expect([wrong.status, wrong.stderr]).to.deep.equal([
+      1,
+      "sotto: INVALID_CONFIG: usage: npm run token-key [FOLDER]\n",
+    ]);
+  });
 
   it("prints its address, logs JSON, and stops on SIGTERM", async () => {
     const { line, ended, child } = start(environment(await openWorld(), folder));

@@ -8,6 +8,7 @@ import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
+import { Wallet } from "ethers";
 import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
@@ -43,7 +44,9 @@ describe("starting the service", function () {
   });
 
   it("fails with development keys on a chain that is not local", async () => {
-    expect(await refusal({ SOTTO_CHAIN_ID: "8453" })).to.equal("DEVELOPMENT_KEYS_REFUSED");
+    const own = { SOTTO_RELAYER_KEY: Wallet.createRandom().privateKey };
+    expect(await refusal({ ...own, SOTTO_CHAIN_ID: "8453" })).to.equal("DEVELOPMENT_KEYS_REFUSED");
+    expect(await refusal({ ...own, NODE_ENV: "production" })).to.equal("DEVELOPMENT_KEYS_REFUSED");
   });
 
   it("fails without a pool at the configured address", async () => {

@@ -89,9 +89,9 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
 }
 
 /** Creates the configured sender. @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-function createSender({ sender, local, production }: PhoneConfig): CodeSender {
-  if (sender.kind === "file") return new FileSender(sender.path, { local, production });
-  if (sender.kind === "log") return new LogSender({ local, production });
+function createSender({ sender, local }: PhoneConfig): CodeSender {
+  if (sender.kind === "file") return new FileSender(sender.path, { local });
+  if (sender.kind === "log") return new LogSender({ local });
   return new WebhookSender(sender);
 }
 

@@ -1,5 +1,4 @@
 import { MAX_SERVICE_LENGTH } from "@sotto/protocol";
-import type { Environment } from "@sotto/server";
 import type { RegistryKeys } from "../crypto/keys.ts";
 import { RegistryError } from "../errors.ts";
 import type { CountryCode } from "../http/numbers.ts";
@@ -34,8 +33,6 @@ export interface PhoneConfig {
       }
     | { readonly kind: "file"; readonly path: string }
     | { readonly kind: "log" };
-  /** Whether NODE_ENV is production. */
-  readonly production: boolean;
   /** Country of numbers in local form, ISO 3166; undefined: only international numbers are accepted. */
   readonly defaultCountry: CountryCode | undefined;
   /** Countries whose numbers may be linked, ISO 3166; undefined: all. */
@@ -58,16 +55,12 @@ export interface PhoneDeployment {
   readonly pool: string;
   /** Public base URL of the registry; undefined if not configured, which only a local chain permits. */
   readonly publicUrl: string | undefined;
-  /** Whether the chain is a local one. */
+  /** Whether settings for development are allowed: on a local chain, unless NODE_ENV is production. */
   readonly local: boolean;
 }
 
 /** Problems of the settings, each a sentence that begins with a variable's name. */
-export function phoneProblems(
-  settings: PhoneSettings,
-  { publicUrl, local }: PhoneDeployment,
-  environment: Environment,
-): string[] {
+export function phoneProblems(settings: PhoneSettings, { publicUrl, local }: PhoneDeployment): string[] {
   const problems: string[] = [];
   const { phoneMasterKeys: master, phoneIndexKeys: index, phoneSender: sender } = settings;
   if (!local || (master === undefined) !== (index === undefined)) {
@@ -86,7 +79,7 @@ export function phoneProblems(
     else if (!url.startsWith("https://") && !local) problems.push("SOTTO_PHONE_WEBHOOK_URL must be an https URL");
     if (secret === undefined)
       problems.push("SOTTO_PHONE_WEBHOOK_SECRET is missing: the webhook authenticates the registry with it");
-  } else if (!local || environment["NODE_ENV"] === "production")
+  } else if (!local)
     problems.push(
       `SOTTO_PHONE_SENDER must be webhook: the sender ${sender} does not protect codes and is for local chains only`,
     );
@@ -103,11 +96,7 @@ export function phoneProblems(
 }
 
 /** The configuration of a registry. @param settings without any `phoneProblems` */
-export function phoneConfig(
-  settings: PhoneSettings,
-  deployment: PhoneDeployment,
-  environment: Environment,
-): PhoneConfig {
+export function phoneConfig(settings: PhoneSettings, deployment: PhoneDeployment): PhoneConfig {
   const { phoneMasterKeys: master, phoneIndexKeys: index } = settings;
   const countries = settings.phoneCountries ?? [];
   return {
@@ -119,7 +108,6 @@ export function phoneConfig(
     keys: master === undefined || index === undefined ? undefined : { master, index },
     keyFile: settings.phoneKeys!,
     sender: senderOf(settings),
-    production: environment["NODE_ENV"] === "production",
     defaultCountry: settings.phoneDefaultCountry,
     countries: countries.length === 0 ? undefined : countries,
     unverified: settings.phoneUnverified!,

@@ -1,5 +1,5 @@
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import {
+  allowsDevelopment,
   assertNoProblems,
   type Environment,
   readSettings,
@@ -36,7 +36,7 @@ export function readRegistryConfig(environment: Environment): RegistryConfig {
   assertNoProblems(problems);
   const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
   const { chainId, pool, publicUrl } = settings;
-  const deployment = { chainId, pool, publicUrl, local: LOCAL_CHAIN_IDS.includes(BigInt(chainId)) };
-  assertNoProblems(phoneProblems(settings, deployment, environment));
-  return { ...settings, phone: phoneConfig(settings, deployment, environment) };
+  const deployment = { chainId, pool, publicUrl, local: allowsDevelopment(environment, chainId) };
+  assertNoProblems(phoneProblems(settings, deployment));
+  return { ...settings, phone: phoneConfig(settings, deployment) };
 }

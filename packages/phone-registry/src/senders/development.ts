@@ -5,19 +5,16 @@ import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
 /** Development senders do not protect codes, so they are allowed only where tokens have no value. */
 export interface SenderEnvironment {
-  /** Whether the chain is local. */
+  /** Whether settings for development are allowed: on a local chain, unless NODE_ENV is production. */
   readonly local: boolean;
-  /** Whether NODE_ENV is production. */
-  readonly production: boolean;
 }
 
 /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
-function assertDevelopment(name: string, { local, production }: SenderEnvironment): void {
-  if (local && !production) return;
-  const where = production ? "if NODE_ENV is production" : "on a chain that is not local";
+function assertDevelopment(name: string, { local }: SenderEnvironment): void {
+  if (local) return;
   throw new PhoneError(
     "DEVELOPMENT_SENDER_REFUSED",
-    `the sender "${name}" does not protect codes and is refused ${where}; use webhook`,
+    `the sender "${name}" does not protect codes and is refused in production and on a chain that is not local; use webhook`,
   );
 }
 

@@ -14,18 +14,23 @@ const CEREMONY = "ceremony/";
  *
  * @param set name of the set, or an object with that name (artifacts, a lock)
  * @param chainId EIP-155 chain id
+ * @param isProduction whether such sets are refused on local chains too
  * @throws SottoError DEVELOPMENT_KEYS_REFUSED if the set is not allowed on this chain, CHAIN_ID_INVALID
  */
-export function assertAllowedOnChain(set: string | { readonly set: string }, chainId: bigint | number): void {
+export function assertAllowedOnChain(
+  set: string | { readonly set: string },
+  chainId: bigint | number,
+  isProduction = false,
+): void {
   const valid = typeof chainId === "bigint" ? chainId > 0n : Number.isSafeInteger(chainId) && chainId > 0;
   if (!valid) throw proverError("CHAIN_ID_INVALID", "A chain id is a positive integer.", { found: String(chainId) });
   const name = typeof set === "string" ? set : set.set;
-  if (name.startsWith(CEREMONY) || LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return;
+  if (name.startsWith(CEREMONY) || (!isProduction && LOCAL_CHAIN_IDS.includes(BigInt(chainId)))) return;
   const local = LOCAL_CHAIN_IDS.join(", ");
   throw proverError(
     "DEVELOPMENT_KEYS_REFUSED",
     `The keys of set ${JSON.stringify(name)} do not come from a ceremony, and anyone can forge proofs with development keys: ` +
-      `refused on chain ${chainId}, allowed on ${local} only. Use the keys of a ceremony.`,
+      `refused on chain ${chainId}, allowed on ${local} only, and nowhere in production. Use the keys of a ceremony.`,
     { set: name, chainId: String(chainId), allowed: local },
   );
 }

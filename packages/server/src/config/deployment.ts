@@ -14,7 +14,7 @@ const readIfPresent = (path: string): string | undefined => (existsSync(path) ? 
 
 /**
  * Adds the settings of a deployment manifest to the environment. SOTTO_DEPLOYMENT names the manifest; if neither it nor
- * SOTTO_POOL is set, the manifest is the one that `npm run deploy:local` wrote.
+ * SOTTO_POOL is set, the manifest is the one that `npm run deploy:local` wrote, unless NODE_ENV is production.
  * @param settingsOf the settings that a manifest determines
  * @param read returns the text of a file, or undefined if it does not exist
  * @throws ServerError INVALID_CONFIG if no pool is configured, the manifest is missing or invalid, or a setting contradicts it
@@ -25,7 +25,8 @@ export function withDeployment(
   read: (path: string) => string | undefined = readIfPresent,
 ): Environment {
   const given = (name: string) => environment[name] || undefined;
-  const local = given("SOTTO_POOL") === undefined && read(LOCAL_DEPLOYMENT) !== undefined;
+  const isDevelopment = given("SOTTO_POOL") === undefined && given("NODE_ENV") !== "production";
+  const local = isDevelopment && read(LOCAL_DEPLOYMENT) !== undefined;
   const path = given("SOTTO_DEPLOYMENT") ?? (local ? LOCAL_DEPLOYMENT : undefined);
   if (path === undefined && given("SOTTO_POOL") === undefined) assertNoProblems([NO_POOL]);
   if (path === undefined) return environment;

@@ -59,6 +59,7 @@ describe("a deployment's manifest as settings", () => {
     expect(withDeployment({}, says, local)).to.include({ SOTTO_DEPLOYMENT: LOCAL_DEPLOYMENT, SOTTO_POOL: POOL });
     const own = { SOTTO_POOL: OTHER };
     expect(withDeployment(own, says, local)).to.equal(own);
+    expect(() => withDeployment({ NODE_ENV: "production" }, says, local)).to.throw("no pool is configured");
     expect(() => withDeployment({}, says, () => "{")).to.throw(LOCAL_DEPLOYMENT);
   });
 

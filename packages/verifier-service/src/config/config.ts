@@ -1,9 +1,9 @@
 import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
-import { assertNoProblems, type Environment, readSettings, reportMissing } from "@sotto/server";
+import { allowsDevelopment, assertNoProblems, type Environment, readSettings, reportMissing } from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
+import { isPublicAccount } from "./development.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
 export type { Environment } from "@sotto/server";
@@ -25,7 +25,7 @@ type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 /** All settings, parsed and checked. Times are in ms unless the name says otherwise. */
 export type Config = Required<WithFallback> &
   Omit<Settings, `phone${string}`> & {
-    /** Whether the chain is a local one, on which development keys are allowed. */
+    /** Whether settings and keys for development are allowed: on a local chain, unless NODE_ENV is production. */
     readonly local: boolean;
     /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;
@@ -55,15 +55,16 @@ export function readConfig(environment: Environment): Config {
   if (settings.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
+  const local = allowsDevelopment(environment, settings.chainId);
+  if (!local && settings.relayerKey !== undefined && isPublicAccount(settings.relayerKey))
+    problems.push("SOTTO_RELAYER_KEY is a public account of Hardhat and Anvil: anyone can take its ETH");
   assertNoProblems(problems);
-  const phone = readPhoneConfig(settings, environment);
-  return { ...complete(settings), phone };
+  const phone = readPhoneConfig(settings, local, environment);
+  return { ...complete(settings, local), phone };
 }
 
-const isLocal = (settings: Settings): boolean => LOCAL_CHAIN_IDS.includes(BigInt(settings.chainId!));
-
 /** @throws ServerError INVALID_CONFIG */
-function readPhoneConfig(settings: Settings, environment: Environment): PhoneConfig | undefined {
+function readPhoneConfig(settings: Settings, local: boolean, environment: Environment): PhoneConfig | undefined {
   if (settings.phoneRegistry === "off") {
     const without = Object.keys(environment).filter(
       (name) => name.startsWith("SOTTO_PHONE_") && name !== "SOTTO_PHONE_REGISTRY",
@@ -72,13 +73,12 @@ function readPhoneConfig(settings: Settings, environment: Environment): PhoneCon
     return undefined;
   }
   const { chainId, pool, publicUrl } = settings;
-  const place = { chainId: chainId!, pool: pool!, publicUrl, local: isLocal(settings) };
-  assertNoProblems(phoneProblems(settings, place, environment));
-  return phoneConfig(settings, place, environment);
+  const place = { chainId: chainId!, pool: pool!, publicUrl, local };
+  assertNoProblems(phoneProblems(settings, place));
+  return phoneConfig(settings, place);
 }
 
-function complete(settings: Settings): Omit<Config, "phone"> {
-  const local = isLocal(settings);
+function complete(settings: Settings, local: boolean): Omit<Config, "phone"> {
   const defaults = local ? LOCAL_RELAYER_CONFIG : DEFAULT_RELAYER_CONFIG;
   const confirmations = settings.confirmations ?? defaults.confirmations;
   const blockTimeMs = settings.blockTimeMs ?? defaults.blockSeconds * 1000;
@@ -110,6 +110,6 @@ function complete(settings: Settings): Omit<Config, "phone"> {
 }
 
 /** @throws ProverError DEVELOPMENT_KEYS_REFUSED */
-export function assertKeysAllowed(set: string, config: Config): void {
-  assertAllowedOnChain(set, config.chainId);
+export function assertKeysAllowed(set: string, { chainId, local }: Config): void {
+  assertAllowedOnChain(set, chainId, !local);
 }

@@ -125,6 +125,38 @@ describe("configuration", () => {
     expect(readConfig({ ...slow, SOTTO_CONFIRMATIONS: "5" }).confirmations).to.equal(5);
   });
 
+  it("rejects public accounts as the relayer, on local chains only if NODE_ENV is production", () => {
+    const accounts = [
+      "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+      "0xdf57089febbacf7ba0bc227dafbffa9fc08a93fdc68e1e42411a14efcf23656e",
+    ];
+    const local = { ...LEAST, SOTTO_CHAIN_ID: "31337" };
+    for (const key of accounts) {
+      expect(failure({ ...LEAST, SOTTO_RELAYER_KEY: key })).to.include({ code: "INVALID_CONFIG" });
+      const { message } = failure({ ...local, SOTTO_RELAYER_KEY: key, NODE_ENV: "production" });
+      expect(message).to.include("SOTTO_RELAYER_KEY is a public account").and.not.include(key.slice(2));
+      expect(readConfig({ ...local, SOTTO_RELAYER_KEY: key })).to.include({ local: true });
+      expect(readConfig({ ...local, SOTTO_RELAYER_KEY: key, NODE_ENV: "test" })).to.include({ local: true });
+    }
+    expect(readConfig({ ...local, NODE_ENV: "production" }), "an account of the operator").to.include({ local: false });
+  });
+
+  it("uses no settings for development if NODE_ENV is production", () => {
+    const production = { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: POOL, NODE_ENV: "production" };
+    expect(withDevelopmentDefaults({ ...production, SOTTO_DEPLOYMENT: LOCAL_DEPLOYMENT })).to.have.all.keys(
+      ...Object.keys(production),
+      "SOTTO_DEPLOYMENT",
+    );
+    expect(failure(withDevelopmentDefaults(production)).message).to.include("SOTTO_RELAYER_KEY");
+    const config = readConfig({ ...production, SOTTO_RELAYER_KEY: KEY });
+    expect(config).to.include({ confirmations: 2, maxHeadAgeMs: 60_000, discoveryDelayHours: 24 });
+    expect(() => assertKeysAllowed("development", config))
+      .to.throw("nowhere in production")
+      .with.property("code", "DEVELOPMENT_KEYS_REFUSED");
+    assertKeysAllowed("ceremony/2026", config);
+    assertKeysAllowed("development", readConfig({ ...production, SOTTO_RELAYER_KEY: KEY, NODE_ENV: "test" }));
+  });
+
   it("rejects development keys on chains that are not local", () => {
     expect(() => assertKeysAllowed("development", readConfig(LEAST)))
       .to.throw()
