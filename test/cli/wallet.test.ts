@@ -12,6 +12,8 @@ import {
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
+import { eventually } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { stopped } from "@sotto/test-kit/stopped";
 import { expect } from "chai";
@@ -296,6 +298,39 @@ describe("sotto: a wallet", function () {
       await cli.json(["balance"]);
       busy.child.kill("SIGTERM");
       expect((await busy.ended).code).to.equal(130);
+    });
+  });
+
+  describe("with a node that does not answer", () => {
+    it("ends every command with SIGTERM", async () => {
+      const cli = await openCli(world);
+      clis.push(cli);
+      const node = await FaultyNode.start(world.node.url);
+      const shop = await listen((_, response) => void response.writeHead(402).end());
+      try {
+        await cli.json(["init", "--update", "--rpc", node.url]);
+        node.mode = "hangs";
+        const { deploymentFile } = world;
+        for (const args of [
+          ["balance"],
+          ["pay", shop.url, "--max", "1"],
+          ["deposit", "1"],
+          ["receive", "--watch"],
+          ["init", "--update", "--deployment", deploymentFile, "--rpc", node.url],
+        ]) {
+          const { requests } = node;
+          const { child, ended } = cli.start(args);
+          await eventually(async () => node.requests > requests);
+          child.kill("SIGTERM");
+          const { code, stderr } = await ended;
+          expect([code, /INTERRUPTED/.test(stderr)], `${args.join(" ")}: ${stderr}`).to.deep.equal([130, true]);
+        }
+        node.mode = "honest";
+        await cli.json(["balance"]);
+      } finally {
+        await node.stop();
+        await shop.close();
+      }
     });
   });
 });

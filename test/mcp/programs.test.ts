@@ -1,5 +1,6 @@
 // The program sotto-mcp as MCP clients start it: over stdio with real proofs, including a kill and a restart, and over
 // HTTP.
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -15,6 +16,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { eventually } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -147,12 +149,68 @@ describe("sotto-mcp", function () {
     await client.close();
   });
 
+  describe("with a node that does not answer", () => {
+    let node: FaultyNode;
+    before(async () => {
+      node = await FaultyNode.start(world.node.url);
+      await sotto("init", "--update", "--rpc", node.url);
+    });
+    after(async () => {
+      await sotto("init", "--update", "--rpc", world.node.url);
+      await node.stop();
+    });
+    beforeEach(() => {
+      node.mode = "honest";
+    });
+
+    it("ends each call at its time limit, whether the wallet is open or not; the same call then pays once", async () => {
+      const { client } = await start();
+      const url = `${server.url}/slow`;
+      expect((await call(client, "fetch_paid", { url, quote_only: true })).report.outcome).to.equal("quoted");
+      const paid = await server.received();
+      for (let times = 0; times < 2; times += 1) {
+        node.mode = "hangs";
+        const late = await call(client, "fetch_paid", { url, timeout_ms: 1_000 });
+        expect(late.report.error?.code, late.text).to.equal("CALL_TIMED_OUT");
+        expect(late.report.paid).to.equal(null);
+        node.mode = "honest";
+        // Idle wallets are closed, so the second round opens it at the node that hangs.
+        await (await eventually(() => openHome().catch(() => undefined))).close();
+      }
+      const { report, text } = await call(client, "fetch_paid", { url });
+      expect(report.outcome, text).to.equal("paid");
+      expect(await server.received()).to.equal(paid + PRICE);
+      await client.close();
+    });
+
+    it("ends with SIGTERM, at the start and during a call", async () => {
+      const { client, transport } = await start();
+      node.mode = "hangs";
+      const before = node.requests;
+      const ended = new Promise<void>((resolve) => {
+        client.onclose = resolve;
+      });
+      const asked = anyRejection(call(client, "fetch_paid", { url: `${server.url}/ended` }));
+      await eventually(async () => node.requests > before);
+      process.kill(transport.pid!, "SIGTERM");
+      await Promise.all([ended, asked]);
+
+      const { requests } = node;
+      const child = spawn(process.execPath, [BIN, "--home", home.folder], { env: { ...BASE_ENVIRONMENT } });
+      const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      await eventually(async () => node.requests > requests);
+      child.kill("SIGTERM");
+      expect(await exit).to.equal(0);
+    });
+  });
+
   it("closes the wallet between calls, so that other programs can use it", async () => {
     const shared = new SharedWallet(openHome, 1);
-    expect(await shared.use(async ({ shieldedAddress }) => shieldedAddress)).to.match(/^0x/);
+    const { signal } = new AbortController();
+    expect(await shared.use(async ({ shieldedAddress }) => shieldedAddress, signal)).to.match(/^0x/);
     const other = await eventually(() => openHome().catch(() => undefined));
     await other.close();
-    const uses = [1, 2, 3].map(() => shared.use(async (wallet) => wallet));
+    const uses = [1, 2, 3].map(() => shared.use(async (wallet) => wallet, signal));
     const [one, two, three] = await Promise.all(uses);
     expect([two, three]).to.deep.equal([one, one]);
     await shared.close();

@@ -19,8 +19,9 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Pro
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    // Also after an abort, because nobody else handles its rejection.
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

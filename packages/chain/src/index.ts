@@ -1,3 +1,4 @@
+export { abortable } from "./abortable.ts";
 export { type Chain, connectChain } from "./chain.ts";
 export { type ClockReference, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS } from "./clock.ts";
 export { type AbiCodec, type ContractRead, readContract } from "./contract.ts";

@@ -1,11 +1,15 @@
 // The program `sotto`. main.ts imports it after checking Node's version.
 import { run } from "./run.ts";
 
+/** How long an interrupted command may take to end, ms. */
+const ENDING_MS = 5_000;
+
 const controller = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     controller.abort();
-    // A second signal ends the process immediately: the journal has everything needed to resume.
+    // The process may end at any time, because the journal has everything needed to resume. A second signal ends it now.
+    setTimeout(() => process.exit(130), ENDING_MS).unref();
     process.once(signal, () => process.exit(130));
   });
 // In `sotto .. | head`, the reader closes the pipe early.

@@ -10,7 +10,7 @@ import { chainOf, openHomeWallet } from "./home/open.ts";
 export async function withChain<T>(context: Context, action: (chain: Chain, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(context.home);
   try {
-    return await action(chainOf(config), config);
+    return await action(chainOf(config, context.signal), config);
   } catch (error) {
     throw explain(error, config);
   }
@@ -40,7 +40,7 @@ export async function withWallet<T>(
       "CONFIG_INVALID",
       "this wallet has neither artifacts nor a service: set one with `sotto init --update --artifacts PLACE`",
     );
-  const chain = chainOf(config);
+  const chain = chainOf(config, context.signal);
   let wallet: Wallet | undefined;
   try {
     wallet = await openHomeWallet(home, config, {

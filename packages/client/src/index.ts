@@ -1,6 +1,7 @@
 export {
   type AppendCall,
   type AppendedEvent,
+  abortable,
   type Block,
   type Call,
   type Chain,
@@ -15,6 +16,7 @@ export {
   type LogQuery,
   type PoolEvent,
   type SettledEvent,
+  unlessAborted,
   type WithdrawnEvent,
 } from "@sotto/chain";
 export {

@@ -2,7 +2,14 @@ import { quoted, SottoError } from "@sotto/protocol";
 import { run } from "./run.ts";
 
 const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+/** How long ending may take, ms. Everything that matters is in the wallet's journal. */
+const ENDING_MS = 5_000;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    setTimeout(() => process.exit(0), ENDING_MS).unref();
+    stopping.abort();
+  });
 
 try {
   await run(process.argv.slice(2), { environment: process.env, signal: stopping.signal });

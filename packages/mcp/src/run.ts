@@ -64,8 +64,8 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   const config = readConfig(home);
   // One for all openings of the wallet: its keys are prepared for the first payment only.
   const prover = await openHomeProver(home, config, { onCacheError: logError });
-  const open = () => openHomeWallet(home, config, { environment, prover });
-  const shared = new SharedWallet(() => whenFree(open), IDLE_MS, logError);
+  const open = (opening: AbortSignal) => openHomeWallet(home, config, { environment, prover, signal: opening });
+  const shared = new SharedWallet((opening) => whenFree(open, opening), IDLE_MS, logError);
   const { decimals, symbol, chainId, service } = config;
   const create = createServers({
     wallet: shared.use,
@@ -77,9 +77,9 @@ export async function run(args: readonly string[], { environment, signal }: RunO
     privateNetworks: values["private-networks"],
     onError: logError,
   });
-  // Reports a wallet that cannot be opened now, not only at the first call.
-  await shared.use(async () => undefined);
   try {
+    // Reports a wallet that cannot be opened now, not only at the first call.
+    await shared.use(async () => undefined, signal);
     if (http === undefined) await serveStdio(create, signal);
     else {
       const running = await serveHttp(create, http);
@@ -87,6 +87,8 @@ export async function run(args: readonly string[], { environment, signal }: RunO
       await aborted(signal);
       await running.close();
     }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
     await shared.close();
     await prover?.close();
@@ -94,13 +96,13 @@ export async function run(args: readonly string[], { environment, signal }: RunO
 }
 
 /** Opens the wallet; retries while another program has it open. @throws WalletError WALLET_BUSY */
-async function whenFree(open: () => Promise<Wallet>): Promise<Wallet> {
+async function whenFree(open: (signal: AbortSignal) => Promise<Wallet>, signal: AbortSignal): Promise<Wallet> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await open();
+      return await open(signal);
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "WALLET_BUSY" || tries >= BUSY_TRIES) throw error;
-      await sleep(BUSY_PAUSE_MS);
+      await sleep(BUSY_PAUSE_MS, undefined, { signal });
     }
   }
 }

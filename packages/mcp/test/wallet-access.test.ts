@@ -1,5 +1,6 @@
 // The wallet between calls.
 import type { Wallet } from "@sotto/client";
+import { anyRejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { SharedWallet } from "../src/agent/wallet-access.ts";
 
@@ -14,11 +15,45 @@ describe("a shared wallet", () => {
       return wallet;
     };
     const shared = new SharedWallet(open, 60_000, (error) => errors.push(error));
+    const { signal } = new AbortController();
     for (let uses = 1; uses <= 2; uses += 1) {
-      expect(await shared.use(async (used) => used)).to.equal(wallet);
+      expect(await shared.use(async (used) => used, signal)).to.equal(wallet);
       await shared.close();
       expect([opened, errors.length]).to.deep.equal([uses, uses]);
     }
     expect(errors).to.deep.equal([failure, failure]);
+  });
+
+  it("that takes long to open delays no call beyond its signal, and is open for the others", async () => {
+    const wallet = {} as Wallet;
+    let opened = (_: Wallet) => {};
+    const shared = new SharedWallet(() => new Promise((resolve) => (opened = resolve)), 60_000);
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const late = shared.use(async () => "used", stop.signal);
+    const patient = shared.use(async (used) => used, new AbortController().signal);
+    stop.abort(reason);
+    expect(await anyRejection(late)).to.equal(reason);
+    await Promise.resolve();
+    opened(wallet);
+    expect(await patient).to.equal(wallet);
+  });
+
+  it("is not opened any further once no call waits for it, and the next call opens it again", async () => {
+    const wallet = {} as Wallet;
+    const signals: AbortSignal[] = [];
+    const open = (signal: AbortSignal): Promise<Wallet> => {
+      signals.push(signal);
+      if (signals.length > 1) return Promise.resolve(wallet);
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const shared = new SharedWallet(open, 60_000);
+    const stop = new AbortController();
+    const late = shared.use(async () => "used", stop.signal);
+    await Promise.resolve();
+    stop.abort(new Error("enough"));
+    await anyRejection(late);
+    expect(await shared.use(async (used) => used, new AbortController().signal)).to.equal(wallet);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, false]);
   });
 });

@@ -1,4 +1,5 @@
 import { parseAddress } from "@sotto/protocol";
+import { abortable } from "../abortable.ts";
 import { ChainError, isNodeFault } from "../errors.ts";
 import type { Block } from "../rpc/values.ts";
 import { type ChainSource, inconsistent, useNode } from "../source.ts";
@@ -89,6 +90,8 @@ const MAX_RESTARTS = 5;
 /** Keeps a sink in step with the canonical chain: reads the pool's events page by page, and rolls reorganizations back. */
 export class PoolFollower<Newest extends Block = Block> {
   readonly #options: FollowerOptions<Newest>;
+  /** The chain of the current call, whose requests end with the call's signal. */
+  #chain: FollowerOptions<Newest>["chain"];
   /** Current number of blocks per request. */
   #range: number;
   /** Maximum number of blocks per request that the nodes are expected to permit. */
@@ -97,6 +100,7 @@ export class PoolFollower<Newest extends Block = Block> {
 
   constructor(options: FollowerOptions<Newest>) {
     this.#options = options;
+    this.#chain = options.chain;
     this.#range = options.rangeSize;
     this.#maxRange = options.rangeSize;
   }
@@ -108,10 +112,11 @@ export class PoolFollower<Newest extends Block = Block> {
    * @throws ChainError NODE_INCONSISTENT, and faults of nodes; errors of the sink
    */
   async catchUp(sink: PageSink, signal?: AbortSignal): Promise<CaughtUp<Newest>> {
+    this.#chain = abortable(this.#options.chain, signal);
     const head = await this.#head();
     for (let restarts = 0; !(await this.#follow(sink, head, restarts > 0, signal)); restarts += 1)
       if (restarts >= MAX_RESTARTS)
-        throw inconsistent(this.#options.chain, "kept changing its chain while it was read; try again");
+        throw inconsistent(this.#chain, "kept changing its chain while it was read; try again");
     const rolledBackTo = this.#rolledBackTo;
     this.#rolledBackTo = undefined;
     return { head, rolledBackTo };
@@ -119,7 +124,8 @@ export class PoolFollower<Newest extends Block = Block> {
 
   /** The newest block. If the first node has not reached the pool's deployment, the others are asked. */
   async #head(): Promise<Newest> {
-    const { chain, deploymentBlock } = this.#options;
+    const { deploymentBlock } = this.#options;
+    const chain = this.#chain;
     const newest = await chain.head();
     if (newest.number >= deploymentBlock) return newest;
     return useNode(chain, async (node) => {
@@ -167,7 +173,7 @@ export class PoolFollower<Newest extends Block = Block> {
    * known block.
    */
   async #ancestor(known: readonly BlockRef[], head: Block): Promise<BlockRef | undefined> {
-    const { chain, canReset } = this.#options;
+    const { canReset } = this.#options;
     if (known.length === 0) return undefined;
     /** An index in `known`; `known.length` means none. */
     let best: { index: number; hasHead: boolean } | undefined;
@@ -183,7 +189,7 @@ export class PoolFollower<Newest extends Block = Block> {
       return hasHead && index === 0;
     };
     try {
-      await useNode(chain, search, (found) => found);
+      await useNode(this.#chain, search, (found) => found);
     } catch (error) {
       if (best === undefined || !isNodeFault(error)) throw error;
     }
@@ -193,7 +199,8 @@ export class PoolFollower<Newest extends Block = Block> {
   /** Reads a range from one node, and checks all of it before any of it is stored; undefined if the chain changed. */
   async #read(range: RangeToRead): Promise<PoolPage[] | "too large" | undefined> {
     const { from, to, last, counts, head, sink, restarted } = range;
-    const { chain, pool, rangeSize, timed = false, anchors, checkQueue } = this.#options;
+    const { pool, rangeSize, timed = false, anchors, checkQueue } = this.#options;
+    const chain = this.#chain;
     let changed = false;
     let gap: unknown;
     let otherFault = false;

@@ -149,7 +149,7 @@ type KnownDeployment = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "se
   readonly finality?: number | undefined;
 };
 
-async function configure({ args, output }: Context, known: Config | undefined): Promise<Config> {
+async function configure({ args, output, signal }: Context, known: Config | undefined): Promise<Config> {
   const deployment = readDeployment(args.text("deployment"), known);
   const local = LOCAL_CHAIN_IDS.includes(deployment.chainId);
   const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_NODE : undefined);
@@ -160,6 +160,8 @@ async function configure({ args, output }: Context, known: Config | undefined): 
   const built = existsSync(resolve(LOCAL_ARTIFACTS, setFolder(deployment.set)));
   const fields = {
     ...deployment,
+    // A known configuration has its limits parsed already; they are added below.
+    limits: undefined,
     chainId: String(deployment.chainId),
     rpc,
     service,
@@ -172,7 +174,8 @@ async function configure({ args, output }: Context, known: Config | undefined): 
   };
   const { limits = {} } = known ?? {};
   output.progress("asking the node about the pool");
-  return { ...parseConfig({ ...fields, ...(await tokenOf({ ...deployment, rpc })) }, "the node's answers"), limits };
+  const token = await tokenOf({ ...deployment, rpc }, signal);
+  return { ...parseConfig({ ...fields, ...token }, "the node's answers"), limits };
 }
 
 /** @throws CliError CONFIG_INVALID; SottoError DEPLOYMENT_INVALID, ARTIFACT_SET_UNKNOWN */
@@ -198,8 +201,11 @@ function readDeployment(given: string | undefined, known: Config | undefined): K
 }
 
 /** Reads the pool's token from the chain. @throws CliError CONFIG_INVALID; ChainError */
-async function tokenOf({ rpc, chainId, pool, token: expected }: KnownDeployment & { readonly rpc: string }) {
-  const chain = chainOf({ rpc, chainId });
+async function tokenOf(
+  { rpc, chainId, pool, token: expected }: KnownDeployment & { readonly rpc: string },
+  signal: AbortSignal,
+) {
+  const chain = chainOf({ rpc, chainId }, signal);
   try {
     await chain.chainId();
     const { token } = await readPool(chain, pool);

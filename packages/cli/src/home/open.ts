@@ -1,4 +1,4 @@
-import { type Chain, connectChain, type Wallet } from "@sotto/client";
+import { abortable, type Chain, connectChain, type Wallet } from "@sotto/client";
 import {
   type ArtifactPlace,
   type OpenProverOptions,
@@ -18,18 +18,24 @@ const NODE_TIMEOUT_MS = 60_000;
 /** Maximum bytes of a node's response. A block range with more logs is halved. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** The chain that a config names. */
-export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
-  connectChain({
-    urls: [rpc],
-    chainId,
-    timeoutMs: NODE_TIMEOUT_MS,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    retries: RETRIES,
-  });
+/** The chain that a config names. @param signal ends its requests */
+export const chainOf = (
+  { rpc, chainId }: { readonly rpc: string; readonly chainId: bigint },
+  signal?: AbortSignal,
+): Chain =>
+  abortable(
+    connectChain({
+      urls: [rpc],
+      chainId,
+      timeoutMs: NODE_TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      retries: RETRIES,
+    }),
+    signal,
+  );
 
 /** Options for opening the wallet of a folder. */
-export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover"> {
+export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover" | "signal"> {
   /** Environment variables; `SOTTO_SEED` replaces the key's file. */
   readonly environment: Environment;
   /** Default: the chain of the config. */

@@ -1,4 +1,4 @@
-import { type AppendCall, ChainError, type ChainSource, poolViews, proveAppend } from "@sotto/chain";
+import { type AppendCall, abortable, ChainError, type ChainSource, poolViews, proveAppend } from "@sotto/chain";
 import type { NoteTree, QueueStart } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
@@ -76,7 +76,7 @@ export class NoteAppender {
 
   /** Scans new blocks. */
   scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
-    return this.#lock.run(() => this.#sync.scan(onProgress, signal));
+    return this.#lock.run(() => this.#sync.scan(onProgress, signal), signal);
   }
 
   /** Number of leaves in the queue, as of the last scan. */
@@ -89,7 +89,7 @@ export class NoteAppender {
    * @throws WalletError QUEUE_EMPTY, ROOT_MISMATCH; ChainError NODE_INCONSISTENT, PROOF_MISMATCH
    */
   prepare(options: ScanOptions = {}): Promise<PreparedNoteAppend> {
-    return this.#lock.run(() => this.#prepare(options));
+    return this.#lock.run(() => this.#prepare(options), options.signal);
   }
 
   async #prepare({ onProgress, signal }: ScanOptions): Promise<PreparedNoteAppend> {
@@ -116,7 +116,7 @@ export class NoteAppender {
     for (let i = 0; i < MAX_TRIES; i += 1) {
       await this.#sync.scan(onProgress, signal);
       const { ledger, height } = this.#sync;
-      const { size, ...start } = await poolViews(this.#chain, this.pool.pool).queue(height);
+      const { size, ...start } = await poolViews(abortable(this.#chain, signal), this.pool.pool).queue(height);
       if (size === ledger.leaves.length && start.appended === ledger.appended) return start;
     }
     throw new ChainError(

@@ -1,4 +1,4 @@
-import { readDecimals } from "@sotto/chain";
+import { abortable, readDecimals } from "@sotto/chain";
 import { type PaymentInstructions, parseInstructions, quoted, readBody, SottoError } from "@sotto/protocol";
 import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -53,7 +53,7 @@ export async function readChallenge(
       });
   checkResource(metadata.resource, url);
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
-  await checkDecimals(wallet, payment.decimals);
+  await checkDecimals(wallet, payment.decimals, call.signal);
   return { instructions, price: BigInt(payment.amountBaseUnits), service, url };
 }
 
@@ -146,21 +146,21 @@ function sameUrl(found: string, expected: string): boolean {
   }
 }
 
-/** Decimals of each wallet's token, read once: wrong decimals would show the user a wrong price to confirm. */
-const known = new WeakMap<Wallet, Promise<number>>();
+/** Decimals of each wallet's token, as the chain and a 402 agreed on. */
+const agreed = new WeakMap<Wallet, number>();
 
-async function checkDecimals(wallet: Wallet, found: number): Promise<void> {
-  let decimals = known.get(wallet);
-  if (decimals === undefined) {
-    decimals = readDecimals(wallet.chain, wallet.pool.token);
-    decimals.catch(() => known.delete(wallet));
-    known.set(wallet, decimals);
-  }
-  const expected = await decimals;
-  if (found === expected) return;
-  throw new FetchError("CHALLENGE_MISMATCH", `the token has ${expected} decimals, the 402 says ${found}`, {
-    field: "decimals",
-    expected,
-    found,
-  });
+/**
+ * Wrong decimals would show the user a wrong price to confirm. A difference is read again each time: one wrong answer of
+ * a node must not refuse all payments until the wallet is opened again.
+ */
+async function checkDecimals(wallet: Wallet, found: number, signal: AbortSignal | undefined): Promise<void> {
+  if (agreed.get(wallet) === found) return;
+  const expected = await readDecimals(abortable(wallet.chain, signal), wallet.pool.token);
+  if (found !== expected)
+    throw new FetchError("CHALLENGE_MISMATCH", `the token has ${expected} decimals, the 402 says ${found}`, {
+      field: "decimals",
+      expected,
+      found,
+    });
+  agreed.set(wallet, found);
 }

@@ -36,12 +36,17 @@ export interface Offer {
 export type ConfirmPayment = (offer: Offer) => boolean | Promise<boolean>;
 
 /** @throws PurchaseError PROOF_HEADER_TOO_LONG, REQUEST_LIMIT_EXCEEDED; FetchError RECIPIENT_NOT_SIGNED */
-export async function payableOffer(challenge: Challenge, wallet: Wallet, limits: SpendingLimits): Promise<Offer> {
+export async function payableOffer(
+  challenge: Challenge,
+  wallet: Wallet,
+  limits: SpendingLimits,
+  signal: AbortSignal | undefined,
+): Promise<Offer> {
   const { instructions, price, service, url } = challenge;
   const { recipient, zkProof } = instructions.payment;
   checkHeaderLimit(zkProof.maxHeaderLength);
   assertWithinLimit(limits, price);
-  await checkRecipient(challenge, wallet);
+  await checkRecipient(challenge, wallet, signal);
   return {
     host: url.host,
     resourceUrl: instructions.metadata.resource,

@@ -100,7 +100,7 @@ export class Packs {
    * @throws PrepaidError; FetchError FETCH_OPTION_INVALID for a dispatcher; the errors of a payment
    */
   buy(wish: PackWish): Promise<PackRecord> {
-    return this.#book.exclusively(wish.origin, () => this.#buy(wish));
+    return this.#book.exclusively(wish.origin, () => this.#buy(wish), wish.signal);
   }
 
   async #buy(wish: PackWish): Promise<PackRecord> {
@@ -121,22 +121,26 @@ export class Packs {
 
   /** Finds packs of an origin that this wallet bought before it was restored. @returns them */
   restore(origin: string, { signal, confirmMore = () => false }: RestoreOptions = {}): Promise<PackRecord[]> {
-    return this.#book.exclusively(origin, async () => {
-      this.#settings.assertNoDispatcher();
-      this.#assertNotStopped(origin);
-      await this.#pinnedSchedules(origin, signal);
-      const now = this.#wallet.now();
-      const found: PackRecord[] = [];
-      for (const key of this.#book.keys(origin).filter(({ epoch }) => redeemsAt(epoch, now)))
-        for (const count of PREPAID_PACK_SIZES)
-          for (;;) {
-            const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count), signal);
-            if (pack === undefined) break;
-            found.push(pack);
-            if (found.length % PACKS_UNASKED === 0 && !(await confirmMore(found.length))) return found;
-          }
-      return found;
-    });
+    return this.#book.exclusively(
+      origin,
+      async () => {
+        this.#settings.assertNoDispatcher();
+        this.#assertNotStopped(origin);
+        await this.#pinnedSchedules(origin, signal);
+        const now = this.#wallet.now();
+        const found: PackRecord[] = [];
+        for (const key of this.#book.keys(origin).filter(({ epoch }) => redeemsAt(epoch, now)))
+          for (const count of PREPAID_PACK_SIZES)
+            for (;;) {
+              const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count), signal);
+              if (pack === undefined) break;
+              found.push(pack);
+              if (found.length % PACKS_UNASKED === 0 && !(await confirmMore(found.length))) return found;
+            }
+        return found;
+      },
+      signal,
+    );
   }
 
   #isOpen({ state, epoch }: PackRecord): boolean {

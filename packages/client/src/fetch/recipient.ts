@@ -1,3 +1,4 @@
+import { abortable } from "@sotto/chain";
 import { assertBindingTime, bindingOfInstructions, checkBindingSignature, SottoError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
@@ -24,13 +25,18 @@ export type ConfirmRecipient = (change: RecipientChange) => boolean | Promise<bo
  * with their own key. The wallet must have signed the shielded address for this chain and pool.
  * @throws FetchError RECIPIENT_NOT_SIGNED
  */
-export async function checkRecipient({ instructions }: Challenge, wallet: Wallet): Promise<void> {
+export async function checkRecipient(
+  { instructions }: Challenge,
+  wallet: Wallet,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const chain = abortable(wallet.chain, signal);
   const { signature } = instructions.payment.recipient;
   const refused = (message: string, cause?: unknown) => new FetchError("RECIPIENT_NOT_SIGNED", message, {}, { cause });
   try {
     const binding = bindingOfInstructions(instructions);
     assertBindingTime(binding, wallet.now());
-    if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
+    if (await checkBindingSignature(binding, signature, (call) => chain.call(call))) return;
   } catch (cause) {
     // An unreachable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;

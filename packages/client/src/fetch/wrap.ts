@@ -91,7 +91,7 @@ export async function quotePayment(
   const response = await call.send();
   if (!isChallenge(response)) return { response, offer: undefined };
   const challenge = await readChallenge(call, response, wallet, services);
-  return { response: undefined, offer: await payableOffer(challenge, wallet, {}) };
+  return { response: undefined, offer: await payableOffer(challenge, wallet, {}, call.signal) };
 }
 
 /** The offer of a 402, or the response to a request that costs nothing. */
@@ -180,7 +180,7 @@ class Payer {
     const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
     const terms = termsOf(challenge);
     this.#preparer?.asked(challenge.url.host, terms);
-    const confirm = () => this.#confirmToken(challenge);
+    const confirm = () => this.#confirmToken(challenge, call.signal);
     const spent = await prepaid?.spend(call, paying.request, challenge, confirm, onToken);
     if (spent !== undefined) return spent;
     const answer = await this.#show(paying, await this.#buy(paying, challenge), challenge.url);
@@ -190,9 +190,9 @@ class Payer {
   }
 
   /** Asks the program before a token is shown, with the same checked terms as before a payment. */
-  async #confirmToken(challenge: Challenge): Promise<void> {
+  async #confirmToken(challenge: Challenge, signal: AbortSignal | undefined): Promise<void> {
     if (this.#options.confirmPayment === undefined) return;
-    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits);
+    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits, signal);
     await this.#confirm({ ...offer, reserved: true, prepaid: { count: 1, value: offer.price } });
   }
 
@@ -275,7 +275,7 @@ class Payer {
     const { wallet, shieldedAddress } = paid;
     if (pack !== undefined) assertSame(pack, challenge);
     const limits = pack === undefined ? this.#checked.limits : { ...this.#checked.limits, perRequest: undefined };
-    const offer = { ...(await payableOffer(challenge, this.#wallet, limits)), prepaid: pack };
+    const offer = { ...(await payableOffer(challenge, this.#wallet, limits, call.signal)), prepaid: pack };
     const { host } = offer;
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };

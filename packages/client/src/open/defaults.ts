@@ -13,7 +13,7 @@ export const LOCAL_NODE = "http://127.0.0.1:8545";
 export const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
 
 /** The part of a deployment's manifest that a wallet needs. */
-export type WalletDeployment = Omit<PoolOptions, "chain"> & {
+export type WalletDeployment = Omit<PoolOptions, "chain" | "signal"> & {
   /** Set of keys that the pool's verifiers belong to: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
   set: string;
 };
@@ -43,6 +43,8 @@ export interface OpenOptions {
   rangeSize?: number | undefined;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */
   clock?: (() => number) | undefined;
+  /** Aborts the opening, which then throws its reason; later it has no effect. Default: none. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The values that `openWallet` passes to `Wallet.open`, except the store and the prover. */
@@ -56,7 +58,16 @@ export interface Opening {
 
 /** @throws WalletError INVALID_OPTION, INVALID_WORDS; SottoError INVALID_KEY, INVALID_ADDRESS */
 export function parseOpenOptions(options: OpenOptions): Opening {
-  const { deployment, words, seed: given, nodes, finality, rangeSize, clock } = Object(options) as Partial<OpenOptions>;
+  const {
+    deployment,
+    words,
+    seed: given,
+    nodes,
+    finality,
+    rangeSize,
+    clock,
+    signal,
+  } = Object(options) as Partial<OpenOptions>;
   if (typeof deployment !== "object" || deployment === null)
     throw new WalletError("INVALID_OPTION", "deployment is missing: the pool's manifest");
   if ((words === undefined) === (given === undefined))
@@ -83,6 +94,7 @@ export function parseOpenOptions(options: OpenOptions): Opening {
       finality: finality ?? deployment.finality,
       rangeSize,
       clock,
+      signal,
     },
     service: options.service ?? (local ? LOCAL_SERVICE : undefined),
     set,

@@ -1,3 +1,4 @@
+import { abortable } from "@sotto/chain";
 import {
   type Address,
   assertBinding,
@@ -33,6 +34,8 @@ export interface Asked {
   readonly phone: string;
   /** Base URL of the registry that was asked. */
   readonly registry: string;
+  /** Ends the check of the signature, which may need the chain. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface SignedMapping {
@@ -97,7 +100,8 @@ export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise
       "PHONE_UNVERIFIED",
       "the holder of this number has not proved it with a code; unverified numbers are not paid",
     );
-  if (!(await checkBindingSignature(binding, signature, (call) => asked.wallet.chain.call(call))))
+  const chain = abortable(asked.wallet.chain, asked.signal);
+  if (!(await checkBindingSignature(binding, signature, (call) => chain.call(call))))
     throw new PhonePaymentError(
       "PHONE_NOT_SIGNED",
       "the wallet that the registry names did not sign the shielded address",

@@ -55,7 +55,7 @@ export async function lookUpPhone(
       if (!isRefused(error, 404, "UNKNOWN_NUMBER")) throw error;
       throw new PhonePaymentError("PHONE_UNKNOWN", "the registry has no wallet for this number", {}, { cause: error });
     });
-  const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url });
+  const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url, signal });
   const known = await phonePin(wallet.store, phone);
   return { ...recipient, standing: standing(known, recipient), known };
 }

@@ -358,11 +358,11 @@ export class PrepaidBook {
     return tokens;
   }
 
-  /** Runs actions at one origin one after the other. */
-  exclusively<T>(origin: string, action: () => Promise<T>): Promise<T> {
+  /** Runs actions at one origin one after the other. @param signal ends the wait for earlier ones */
+  exclusively<T>(origin: string, action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const lock = this.#locks.get(origin) ?? new Lock();
     this.#locks.set(origin, lock);
-    return lock.run(action);
+    return lock.run(action, signal);
   }
 
   demand(origin: string, value: bigint): DemandRecord {

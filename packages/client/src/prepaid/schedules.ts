@@ -1,3 +1,4 @@
+import { abortable } from "@sotto/chain";
 import { SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
@@ -45,9 +46,10 @@ function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
 }
 
 /** Whether a schedule is for this merchant, chain and pool, and signed by its wallet. */
-async function isSigned(signed: SignedSchedule, wallet: Wallet): Promise<boolean> {
+async function isSigned(signed: SignedSchedule, wallet: Wallet, signal: AbortSignal | undefined): Promise<boolean> {
+  const chain = abortable(wallet.chain, signal);
   try {
-    return await checkScheduleSignature(signed, (call) => wallet.chain.call(call));
+    return await checkScheduleSignature(signed, (call) => chain.call(call));
   } catch (cause) {
     // An unreachable node is not the merchant's fault.
     if (cause instanceof SottoError && cause.code === "BINDING_SIGNATURE_INVALID") return false;
@@ -85,7 +87,7 @@ export async function merchantSchedules(
   for (const signed of schedules) {
     const field = differingField(signed, wallet, merchant);
     if (field !== undefined) throw invalid(`a schedule of ${merchant.origin} is for another ${field}`);
-    if (!(await isSigned(signed, wallet)))
+    if (!(await isSigned(signed, wallet, signal)))
       throw invalid(`a schedule of ${merchant.origin} is not signed by the wallet that it names`);
   }
   return schedules;
@@ -143,7 +145,10 @@ async function mirroredSchedules(
   const found: SignedSchedule[] = [];
   // A mirror cannot accuse a merchant: only what the merchant's wallet signed counts.
   for (const signed of parseList(jsonOf(answer), `the mirror ${mirror}`, MAX_MIRRORED))
-    if (differingField(signed, wallet, { origin, wallet: owner }) === undefined && (await isSigned(signed, wallet)))
+    if (
+      differingField(signed, wallet, { origin, wallet: owner }) === undefined &&
+      (await isSigned(signed, wallet, signal))
+    )
       found.push(signed);
   return found;
 }

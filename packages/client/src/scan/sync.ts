@@ -1,4 +1,13 @@
-import { type Block, ChainError, type PageSink, PoolFollower, type PoolPage, readBlock, useNode } from "@sotto/chain";
+import {
+  abortable,
+  type Block,
+  ChainError,
+  type PageSink,
+  PoolFollower,
+  type PoolPage,
+  readBlock,
+  useNode,
+} from "@sotto/chain";
 import { Ledger } from "./ledger.ts";
 import { NoteReader } from "./note-reader.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
@@ -77,7 +86,7 @@ export class PoolSync {
     const final = head.number - this.#options.finality;
     await this.#join(final);
     this.head = head;
-    this.confirmed = await this.#confirmedBlock(final);
+    this.confirmed = await this.#confirmedBlock(final, signal);
     return result;
   }
 
@@ -146,11 +155,11 @@ export class PoolSync {
   }
 
   /** Read from a node that has the ledger's chain, because proofs expire by this block's time. */
-  async #confirmedBlock(final: number): Promise<Block | undefined> {
+  async #confirmedBlock(final: number, signal?: AbortSignal): Promise<Block | undefined> {
     const { chain, deploymentBlock } = this.#options;
     if (final < deploymentBlock) return undefined;
     const { last } = this.ledger;
-    return useNode(chain, async (node) => {
+    return useNode(abortable(chain, signal), async (node) => {
       const block = await readBlock(node, final);
       if (last === undefined) return block;
       const { hash } = last.to === final ? block : await readBlock(node, last.to);

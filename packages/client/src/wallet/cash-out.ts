@@ -108,7 +108,7 @@ export async function cashOut(core: WalletCore, options: CashOutOptions): Promis
   core.prover();
   return core.withdrawals.claim(keyOf(terms), async (claim) => {
     const { signal, report } = cashing;
-    await core.lock.run(() => core.scan({ signal }));
+    await core.lock.run(() => core.scan({ signal }), signal);
     const known = findEqual(core, terms);
     if (known !== undefined) return core.withdrawals.claim(known.id, () => finish(core, known.id, undefined, cashing));
     report({ stage: "proving", id: undefined, transaction: undefined, resumed: false });
@@ -159,7 +159,7 @@ export async function resumeWithdrawal(
   recordOf(core, id);
   const cashing = cashingOf(core, Object(options) as ResumeWithdrawalOptions);
   return core.withdrawals.claim(id, async () => {
-    await core.lock.run(() => core.scan({ signal: cashing.signal }));
+    await core.lock.run(() => core.scan({ signal: cashing.signal }), cashing.signal);
     return finish(core, id, undefined, cashing);
   });
 }
@@ -254,7 +254,7 @@ async function finish(
       const settled = error instanceof WalletError && error.code === "PAYMENT_SETTLED";
       if (!settled && !(error instanceof ServiceClientError)) throw error;
       // Someone else may have submitted it, or the service may have done so before it failed.
-      await core.lock.run(() => core.scan({ signal }));
+      await core.lock.run(() => core.scan({ signal }), signal);
       if (statusNow().state !== "settled") throw error;
     }
   }
@@ -309,7 +309,7 @@ async function waitForWithdrawal(
 ): Promise<{ transaction: string; block: number }> {
   const end = Date.now() + timeoutMs;
   for (let pause = FIRST_POLL_MS; ; pause = nextPause(pause)) {
-    await core.lock.run(() => core.scan({ signal }));
+    await core.lock.run(() => core.scan({ signal }), signal);
     const { state, transactionHash, blockNumber } = statusOf(recordOf(core, id), core.view);
     if (state === "settled") return { transaction: transactionHash!, block: blockNumber! };
     if (state !== "open")

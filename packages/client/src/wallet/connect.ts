@@ -1,4 +1,12 @@
-import { assertChainId, ChainError, type ChainSource, connectChain, type PoolFacts, readPool } from "@sotto/chain";
+import {
+  abortable,
+  assertChainId,
+  ChainError,
+  type ChainSource,
+  connectChain,
+  type PoolFacts,
+  readPool,
+} from "@sotto/chain";
 import {
   type Address,
   assertUint,
@@ -29,6 +37,8 @@ export interface PoolOptions {
    * reorganization may remove it. Default: 0 on a local chain, 2 elsewhere.
    */
   finality?: number | undefined;
+  /** Aborts the opening, which then throws its reason; later it has no effect. */
+  signal?: AbortSignal | undefined;
 }
 
 /** @throws WalletError INVALID_OPTION */
@@ -87,7 +97,7 @@ export interface PoolConnection {
 /**
  * Checks chain and pool before anything else is read, signed or spent.
  * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; WalletError
- *   INVALID_OPTION; SottoError INVALID_ADDRESS
+ *   INVALID_OPTION; SottoError INVALID_ADDRESS; the signal's reason
  */
 export async function connectPool(options: PoolOptions): Promise<PoolConnection> {
   const pool = parseAddress(options.pool, "pool");
@@ -95,8 +105,9 @@ export async function connectPool(options: PoolOptions): Promise<PoolConnection>
   const chainId = parseChainId(options.chainId);
   const deploymentBlock = parseCount(options.deploymentBlock, "deploymentBlock", 0);
   const chain = chainOf(options.chain, chainId);
-  await assertChainId(chain, chainId);
-  const info = { chainId, pool, deploymentBlock, ...(await readPool(chain, pool)) };
+  const opening = abortable(chain, options.signal);
+  await assertChainId(opening, chainId);
+  const info = { chainId, pool, deploymentBlock, ...(await readPool(opening, pool)) };
   if (token !== undefined && token !== info.token)
     throw new ChainError("POOL_MISMATCH", `the pool holds token ${info.token}, expected ${token}`, { pool });
   return { chain, info };

@@ -1,4 +1,12 @@
-import { ChainError, type ChainSource, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS, poolViews } from "@sotto/chain";
+import {
+  abortable,
+  ChainError,
+  type ChainSource,
+  chainTime,
+  clockLead,
+  MAX_CLOCK_LEAD_SECONDS,
+  poolViews,
+} from "@sotto/chain";
 import {
   type NoteTree,
   type PreparedPayment,
@@ -74,7 +82,7 @@ export class WalletCore {
   /** Finished deposits whose notes are not confirmed or not in the tree, by id; undefined before the first scan. */
   unconfirmedFundings: Map<string, FundingRecord> | undefined;
   /** Aborted when the wallet is closed. */
-  readonly closing = new AbortController();
+  readonly closing: AbortController;
   readonly tree: TreeView;
   readonly options: CoreOptions;
   readonly sync: PoolSync;
@@ -84,15 +92,25 @@ export class WalletCore {
   /** The chain's time at the last scan, seconds. */
   #chainTime = 0;
 
-  private constructor(options: CoreOptions, sync: PoolSync, tree: TreeView, journal: Journal) {
+  private constructor(
+    options: CoreOptions,
+    closing: AbortController,
+    sync: PoolSync,
+    tree: TreeView,
+    journal: Journal,
+  ) {
     this.options = options;
+    this.closing = closing;
     this.tree = tree;
     this.sync = sync;
     this.journal = journal;
   }
 
   static async open(options: CoreOptions): Promise<WalletCore> {
-    const { chain, info, keys, store, finality, rangeSize } = options;
+    const { info, keys, store, finality, rangeSize } = options;
+    const closing = new AbortController();
+    // A node that does not answer does not delay `close`.
+    const chain = abortable(options.chain, closing.signal);
     const tree = await TreeView.open(store);
     const sync = await PoolSync.open({
       chain,
@@ -104,7 +122,7 @@ export class WalletCore {
       rangeSize,
       meanwhile: (ledger) => tree.advance(ledger),
     });
-    return new WalletCore(options, sync, tree, await Journal.open(store));
+    return new WalletCore({ ...options, chain }, closing, sync, tree, await Journal.open(store));
   }
 
   get view(): View {
@@ -138,7 +156,7 @@ export class WalletCore {
     this.closing.signal.throwIfAborted();
     const result = await this.sync.scan(onProgress, signal);
     try {
-      await this.#checkRoot();
+      await this.#checkRoot(signal);
     } catch (error) {
       if (error instanceof WalletError && error.code === "ROOT_MISMATCH") await this.sync.forgetUnchecked();
       throw error;
@@ -147,7 +165,7 @@ export class WalletCore {
     // The root confirms all events before its last leaf, but not the events after it.
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
-    await this.#compareClock();
+    await this.#compareClock(signal);
     // Not the clock: if it were ahead, proofs would be deleted that servers still accept.
     const end = (this.sync.confirmed?.timestamp ?? 0) - PROOF_KEPT;
     await this.journal.dropProofs((record) => lastDeadline(record) < end && statusOf(record, this.view).final);
@@ -257,8 +275,9 @@ export class WalletCore {
     return Math.min(this.options.clock(), this.#chainTime * 1000);
   }
 
-  async #compareClock(): Promise<void> {
-    const { chain, clock, info } = this.options;
+  async #compareClock(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, info } = this.options;
+    const chain = abortable(this.options.chain, signal);
     const head = this.sync.head!;
     const now = clock();
     const time = await chainTime({ chain, head, now, chainId: info.chainId });
@@ -267,8 +286,9 @@ export class WalletCore {
     this.#chainTime = time ?? now / 1000;
   }
 
-  async #checkRoot(): Promise<void> {
-    const { chain, info } = this.options;
+  async #checkRoot(signal: AbortSignal | undefined): Promise<void> {
+    const { info } = this.options;
+    const chain = abortable(this.options.chain, signal);
     const { confirmed } = this.sync;
     if (confirmed === undefined) return;
     const { root, size } = this.confirmedTree();

@@ -182,7 +182,7 @@ export function scanFundings(core: WalletCore, options: ScanOptions): Promise<Sc
     core.unconfirmedFundings ??= new Map((await listUnconfirmed(core.options.store)).map((each) => [each.id, each]));
     for (const record of core.unconfirmedFundings.values()) await finalize(core, record);
     return result;
-  });
+  }, options.signal);
 }
 
 function idOf(key: unknown): string | undefined {
@@ -313,7 +313,7 @@ async function finish(core: WalletCore, record: FundingRecord, follow: FundingFo
     } catch (error) {
       if (!(error instanceof ServiceClientError)) throw error;
       // Someone else may have submitted it, or the service may have done so before it failed.
-      await core.lock.run(() => core.scan({ signal }));
+      await core.lock.run(() => core.scan({ signal }), signal);
       if (landed(core, record) === undefined) throw error;
     }
   }
@@ -338,7 +338,7 @@ async function waitForNotes(
   const end = Date.now() + timeoutMs;
   let since: number | undefined;
   for (let pause = FIRST_POLL_MS; ; pause = nextPause(pause)) {
-    await core.lock.run(() => core.scan({ signal }));
+    await core.lock.run(() => core.scan({ signal }), signal);
     const notes = landed(core, record);
     const waiting = (notes ?? []).filter(isWaiting);
     if (notes !== undefined && (until === "deposited" || waiting.length === 0))

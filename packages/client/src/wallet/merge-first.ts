@@ -79,7 +79,7 @@ async function untilSpendable(
 ) {
   const end = Date.now() + timeout;
   for (;;) {
-    await core.lock.run(() => core.scan({ signal }));
+    await core.lock.run(() => core.scan({ signal }), signal);
     const spent = new Set(merged.notes);
     const spend = [...core.sync.ledger.spends.values()].find(({ leafIndex }) => spent.has(leafIndex));
     if (spend !== undefined && spend.digest !== merged.digest)

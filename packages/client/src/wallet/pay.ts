@@ -84,7 +84,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
       taken?.proof.discard();
       throw error;
     }
-  });
+  }, options.signal);
   return finish(core, begun, options.signal);
 }
 
@@ -105,7 +105,7 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
     return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, service, ...bounds }), note!);
-  });
+  }, options.signal);
   return finish(core, begun, options.signal);
 }
 

@@ -34,7 +34,7 @@ export async function prepare(
   const begun = await core.lock.run(async () => {
     await core.scan({ signal });
     return begin(core, checked, request.note);
-  });
+  }, signal);
   const { statement, range, note, slot } = begun;
   try {
     const [proof, proved] = await core.proofs.whenIdle(async (stop) => {

@@ -72,7 +72,7 @@ export class ViewingWallet {
 
   /** Scans new blocks. */
   scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
-    return this.#lock.run(() => this.#sync.scan(onProgress, signal));
+    return this.#lock.run(() => this.#sync.scan(onProgress, signal), signal);
   }
 
   /** All incoming payments and deposits in chain order, as of the last scan. */

@@ -213,7 +213,7 @@ export class Wallet {
   }
 
   /**
-   * Stops `fund` and `resumeDeposit`, waits for a running scan, and closes what `openWallet` opened. A store and a
+   * Stops `fund`, `resumeDeposit` and running scans, and closes what `openWallet` opened. A store and a
    * prover that were passed to `Wallet.open` stay open.
    */
   close(): Promise<void> {

@@ -119,7 +119,7 @@ export async function withdrawAgain(core: WalletCore, id: string, options: ScanO
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     return begin(core, known, reusableNotes(core, known), terms);
-  });
+  }, options.signal);
   return finish(core, begun, options.signal);
 }
 
@@ -149,7 +149,7 @@ async function start(
       proof: null,
     };
     return begin(core, onBegin(record), notes, terms);
-  });
+  }, options.signal);
   return finish(core, begun, options.signal);
 }
 

@@ -1,40 +1,52 @@
-import type { Wallet } from "@sotto/client";
+import { unlessAborted, type Wallet } from "@sotto/client";
 
-/** Runs `action` with the open wallet. */
-export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>) => Promise<T>;
+/**
+ * Runs `action` with the open wallet.
+ * @param signal ends the wait until the wallet is open; from then on, the action has to watch it
+ */
+export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /**
  * Opens a wallet when it is needed and closes it after a period without use, so that the command line and other
  * servers can use it in between.
  */
 export class SharedWallet {
-  readonly #open: () => Promise<Wallet>;
+  readonly #open: (signal: AbortSignal) => Promise<Wallet>;
   readonly #idleMs: number;
   readonly #onError: (error: unknown) => void;
   #wallet: Promise<Wallet> | undefined;
+  /** Ends the opening; undefined once the wallet is open. */
+  #opening: AbortController | undefined;
   #closing: Promise<void> = Promise.resolve();
   #users = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /**
+   * @param open its signal is aborted if no call waits for the wallet any more
    * @param idleMs milliseconds without a user after which the wallet is closed
    * @param onError called if the wallet cannot be closed
    */
-  constructor(open: () => Promise<Wallet>, idleMs: number, onError: (error: unknown) => void = () => undefined) {
+  constructor(
+    open: (signal: AbortSignal) => Promise<Wallet>,
+    idleMs: number,
+    onError: (error: unknown) => void = () => undefined,
+  ) {
     this.#open = open;
     this.#idleMs = idleMs;
     this.#onError = onError;
   }
 
   /** Runs an action with the open wallet, and opens it first if necessary. */
-  readonly use: WalletAccess = async (action) => {
+  readonly use: WalletAccess = async (action, signal) => {
     this.#users += 1;
     clearTimeout(this.#timer);
     try {
-      return await action(await this.#opened());
+      return await action(await unlessAborted(this.#opened(), signal));
     } finally {
       this.#users -= 1;
-      if (this.#users === 0) this.#timer = setTimeout(() => void this.#release(), this.#idleMs);
+      // A node that does not answer must not delay the next call, which may find another one.
+      if (this.#users === 0 && this.#opening !== undefined) void this.#release();
+      else if (this.#users === 0) this.#timer = setTimeout(() => void this.#release(), this.#idleMs);
     }
   };
 
@@ -46,10 +58,16 @@ export class SharedWallet {
 
   #opened(): Promise<Wallet> {
     if (this.#wallet === undefined) {
-      const wallet = this.#closing.then(() => this.#open());
-      wallet.catch(() => {
+      const opening = new AbortController();
+      const wallet = this.#closing.then(() => this.#open(opening.signal));
+      const opened = () => {
+        if (this.#opening === opening) this.#opening = undefined;
+      };
+      wallet.then(opened, () => {
+        opened();
         if (this.#wallet === wallet) this.#wallet = undefined;
       });
+      this.#opening = opening;
       this.#wallet = wallet;
     }
     return this.#wallet;
@@ -58,6 +76,7 @@ export class SharedWallet {
   #release(): Promise<void> {
     const wallet = this.#wallet;
     this.#wallet = undefined;
+    this.#opening?.abort();
     if (wallet !== undefined)
       this.#closing = wallet.then(
         // A rejection would end the process, or make every later use fail.

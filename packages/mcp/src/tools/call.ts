@@ -90,11 +90,13 @@ export class PayingCall {
   ): Promise<T> {
     for (;;) {
       try {
-        return await this.#agent.use((wallet) =>
-          attempt(wallet).catch((error: unknown) => {
-            if (error instanceof ApprovalNeeded) throw error;
-            return onFailure(wallet, error);
-          }),
+        return await this.#agent.use(
+          (wallet) =>
+            attempt(wallet).catch((error: unknown) => {
+              if (error instanceof ApprovalNeeded) throw error;
+              return onFailure(wallet, error);
+            }),
+          this.signal,
         );
       } catch (error) {
         if (!(error instanceof ApprovalNeeded)) throw error;

@@ -25,7 +25,7 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
     "policy",
     "sotto://policy",
     { title: "Policy", description: "What this wallet lets agents spend and reach.", mimeType: "application/json" },
-    (uri) =>
+    (uri, { signal }) =>
       readable(() =>
         agent.use(async (wallet) => {
           const { limits } = agent;
@@ -40,7 +40,7 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
             response_limit_bytes: responseLimit,
             approval_timeout_ms: approvalMs,
           });
-        }),
+        }, signal),
       ),
   );
   mcp.registerResource(
@@ -51,10 +51,10 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
       description: `The newest ${MAX_LISTED} settled payments. Read sotto://receipts/ID for the receipt of one.`,
       mimeType: "application/json",
     },
-    (uri) =>
+    (uri, { signal }) =>
       readable(() =>
         agent.use(async (wallet) => {
-          await wallet.scan();
+          await wallet.scan({ signal });
           const all = await wallet.payments({ decimals: token.decimals, direction: "out" });
           const settled = all
             .filter(({ state }) => state === "settled")
@@ -69,7 +69,7 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
               time,
             })),
           );
-        }),
+        }, signal),
       ),
   );
   mcp.registerResource(
@@ -82,17 +82,17 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
         "only, use `sotto receipt --challenge`.",
       mimeType: "application/json",
     },
-    (uri, { id }) =>
+    (uri, { id }, { signal }) =>
       readable(() =>
         agent.use(async (wallet) => {
-          await wallet.scan();
+          await wallet.scan({ signal });
           try {
             return json(uri, { receipt: await wallet.receipt(String(id)), unavailable: null });
           } catch (error) {
             if (!(error instanceof SottoError) || error.code === "UNKNOWN_PAYMENT") throw error;
             return json(uri, { receipt: null, unavailable: reported(error, agent) });
           }
-        }),
+        }, signal),
       ),
   );
 }

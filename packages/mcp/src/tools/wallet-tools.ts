@@ -76,7 +76,7 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
               limits: left,
             },
           };
-        }),
+        }, extra.signal),
       ),
   );
 }
@@ -140,7 +140,7 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
             content: [{ type: "text", text: text.length === 0 ? "No payments." : text.join("\n") }],
             structuredContent: { payments: page, next_cursor: more ? (page.at(-1)?.id ?? null) : null },
           };
-        }),
+        }, extra.signal),
       ),
   );
 }
@@ -157,24 +157,27 @@ function registerReceive(mcp: McpServer, agent: Agent): void {
       outputSchema: RECEIVE,
       annotations: READ_ONLY,
     },
-    () =>
+    (_, extra) =>
       answered(agent, () =>
-        agent.use(async ({ shieldedAddress, pool }) => ({
-          content: [
-            {
-              type: "text",
-              text:
-                `Shielded address: ${shieldedAddress}\nPayers with a wallet in pool ${pool.pool} on chain ${pool.chainId} ` +
-                "pay it with `sotto send AMOUNT --to ADDRESS`. The address is public; it does not show the balance.",
+        agent.use(
+          async ({ shieldedAddress, pool }) => ({
+            content: [
+              {
+                type: "text",
+                text:
+                  `Shielded address: ${shieldedAddress}\nPayers with a wallet in pool ${pool.pool} on chain ${pool.chainId} ` +
+                  "pay it with `sotto send AMOUNT --to ADDRESS`. The address is public; it does not show the balance.",
+              },
+            ],
+            structuredContent: {
+              shielded_address: shieldedAddress,
+              chain_id: String(pool.chainId),
+              pool: pool.pool,
+              token: pool.token,
             },
-          ],
-          structuredContent: {
-            shielded_address: shieldedAddress,
-            chain_id: String(pool.chainId),
-            pool: pool.pool,
-            token: pool.token,
-          },
-        })),
+          }),
+          extra.signal,
+        ),
       ),
   );
 }

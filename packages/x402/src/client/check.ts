@@ -16,8 +16,8 @@ import { originOf, quotedUrl } from "./quoted-url.ts";
 /** The client's rules for payments. */
 export interface Policy {
   readonly wallet: Wallet;
-  /** Decimals of the pool's token, read from the chain. */
-  readonly decimals: number;
+  /** Decimals of the pool's token, read from the chain; read again if a resource server states others. */
+  decimals: number;
   /** Normalized base URLs. */
   readonly services: readonly string[];
 }
@@ -37,6 +37,8 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
       `the resource server asks for a payment of ${asset} in the pool ${pool} on chain ${chainId}, but the wallet is ` +
         `for ${own.token} in the pool ${own.pool} on chain ${own.chainId}`,
     );
+  // One wrong answer of a node must not refuse all payments.
+  if (decimals !== policy.decimals) policy.decimals = (await readToken(policy.wallet)).decimals;
   if (decimals !== policy.decimals)
     throw new X402SchemeError(
       "X402_POOL_FOREIGN",
