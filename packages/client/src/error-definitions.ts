@@ -112,8 +112,8 @@ export const WALLET_ERRORS = {
   },
   CLOCK_WRONG: {
     means:
-      "The clock of this machine differs from the chain's time (`details.seconds`, `details.direction`), so a new proof " +
-      "would be refused. Nothing was paid, and no note is held.",
+      "The clock of this machine differs from the chain's time, so a new proof would be refused. Nothing was paid, and no " +
+      "note is held. Details: `seconds`, `direction`.",
     cause: "The machine's clock is not synchronized, the node lags behind, or a local chain's time was moved forward.",
     remedy: "Synchronize the clock (`timedatectl set-ntp true` on Linux), then try again.",
   },

@@ -10,6 +10,7 @@ import { expect } from "chai";
 import type { Offer } from "../src/fetch/offer.ts";
 import type { PackEvent } from "../src/fetch/prepaid-options.ts";
 import { restorePrepaid } from "../src/fetch/wrap.ts";
+import { prepaidBookOf } from "../src/prepaid/book.ts";
 import { dropPrepaid } from "../src/prepaid/list.ts";
 import { spentOn } from "../src/purchase/limits.ts";
 import { openPurchases } from "../src/purchase/open.ts";
@@ -65,6 +66,16 @@ describe("prepaid tokens", function () {
     await payer.scan();
     await rejection(scene.buy());
     expect(await packs(), "the control").to.equal(0);
+  });
+
+  it("are kept by a wallet that has not read the chain since it was opened", async () => {
+    await scene.buy();
+    const book = await prepaidBookOf(scene.payer.store);
+    await book.prune(0);
+    expect(book.packs()).to.have.length(1);
+    // The control: a time long after their epoch.
+    await book.prune(Date.now() + 365 * 86_400_000);
+    expect(book.packs()).to.have.length(0);
   });
 
   it("pay for many requests at once, each with its own token", async () => {

@@ -233,9 +233,10 @@ export class PrepaidBook {
 
   /**
    * Deletes packs whose tokens are no longer accepted. Their numbers are not needed any more.
-   * @param now a time that has passed for certain, ms: deleted tokens are lost
+   * @param now a time that has passed for certain, ms: deleted tokens are lost. 0 if none is known yet
    */
   async prune(now: number): Promise<void> {
+    if (now === 0) return;
     const over = this.packs().filter(
       // A pack that was paid and never signed stays as evidence.
       ({ state, epoch }) => state !== "paid" && epoch < epochOf(now) && !redeemsAt(epoch, now),

@@ -272,7 +272,7 @@ export class WalletCore {
    * decisions that cannot be undone. 0 before the first scan.
    */
   pastTime(): number {
-    return Math.min(this.options.clock(), this.#chainTime * 1000);
+    return Math.floor(Math.min(this.options.clock(), this.#chainTime * 1000));
   }
 
   async #compareClock(signal: AbortSignal | undefined): Promise<void> {
