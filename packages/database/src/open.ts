@@ -5,7 +5,7 @@ import { type Migrations, migrate } from "./migrate.ts";
 
 /** The database to open, and its migrations. */
 export interface OpenOptions extends ConnectOptions {
-  /** Prefix of the two tables that record migrations: 1 to 32 characters of a-z and _. */
+  /** Prefix of the tables that record migrations and pings: 1 to 32 characters of a-z and _. */
   name: string;
   /** Applied on opening, those that the database lacks. */
   migrations: Migrations;
@@ -13,7 +13,10 @@ export interface OpenOptions extends ConnectOptions {
 
 /** An open and migrated database. */
 export interface Database<Schema> extends Connection<Schema> {
-  /** Asks the database for a constant, for readiness checks. @throws DatabaseError STORE_UNAVAILABLE */
+  /**
+   * Writes a row, for readiness checks: a database on a full disk, or one that is a standby, still answers reads.
+   * @throws DatabaseError STORE_UNAVAILABLE
+   */
   ping(): Promise<void>;
   /** Closes all connections. */
   close(): Promise<void>;
@@ -29,8 +32,13 @@ export async function openDatabase<Schema>({ name, migrations, ...options }: Ope
   if (!NAME.test(name)) throw new TypeError("a database's name must have 1 to 32 characters of a-z and _");
   const connection = await connect<Schema>(options);
   const { db } = connection;
+  const table = sql.table(`${name}_ping`);
   try {
     await migrate(db, name, migrations);
+    // Replicas that start together would create the table at the same time.
+    await connection.transaction([`${name}_ping`], async (transaction) => {
+      await sql`create table if not exists ${table} (id integer primary key, at bigint not null)`.execute(transaction);
+    });
   } catch (cause) {
     await db.destroy();
     if (!isUnavailable(cause)) throw cause;
@@ -40,7 +48,9 @@ export async function openDatabase<Schema>({ name, migrations, ...options }: Ope
     ...connection,
     async ping() {
       try {
-        await sql`select 1`.execute(db);
+        // The time, because a row that stays the same need not be written.
+        const written = sql`insert into ${table} (id, at) values (1, ${Date.now()})`;
+        await sql`${written} on conflict (id) do update set at = excluded.at`.execute(db);
       } catch (cause) {
         throw new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
       }

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { type Kysely, sql } from "kysely";
 import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
@@ -241,6 +243,62 @@ describe("database URLs and names", () => {
     const database = await openDatabase({ ...options, url: "sqlite::memory:" });
     expect(isUnavailable(await refusal(sql`select nothing from nowhere`.execute(database.db)))).to.equal(false);
     await database.close();
+  });
+});
+
+describe("a ping", () => {
+  it("fails if SQLite's disk is full, although reads still work", async function () {
+    slow(this, "processes start");
+    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const child = join(import.meta.dirname, "support", "ping-until-full.ts");
+    /** @param blocks largest file that the process may write, of 512 bytes each (some shells': 1024) */
+    const run = (blocks: string) => {
+      const command = [
+        "-c",
+        `ulimit -f ${blocks}; exec "$@"`,
+        "sh",
+        process.execPath,
+        child,
+        join(folder, `${blocks}.db`),
+      ];
+      const { status, stdout, stderr } = spawnSync("sh", command, { encoding: "utf8" });
+      expect([status, stderr]).to.deep.equal([0, ""]);
+      return JSON.parse(stdout) as { pings: number; code?: string; reads: number };
+    };
+    try {
+      const full = run("400");
+      expect(full).to.deep.include({ code: "STORE_UNAVAILABLE", reads: 1 });
+      expect(full.pings).to.be.greaterThan(1);
+      expect(run("unlimited"), "the control").to.deep.equal({ pings: 500, reads: 1 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("fails if PostgreSQL takes only reads, as a standby does", async () => {
+    const server = await startPostgres();
+    try {
+      const database = await openDatabase({
+        url: await server.database(),
+        name: "test",
+        migrations: {},
+        onError: () => undefined,
+      });
+      await database.ping();
+      const reader = await openDatabase({
+        url: await server.database(),
+        name: "test",
+        migrations: {},
+        onError: () => undefined,
+      });
+      await sql`alter role postgres set default_transaction_read_only = on`.execute(database.db);
+      await server.disconnectAll();
+      expect(await refusal(reader.ping())).to.include({ code: "STORE_UNAVAILABLE" });
+      expect((await sql`select 1 as one`.execute(reader.db)).rows).to.deep.equal([{ one: 1 }]);
+      await Promise.all([database.close(), reader.close()]);
+    } finally {
+      await server.stop();
+    }
   });
 });
 

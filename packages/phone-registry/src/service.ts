@@ -85,7 +85,7 @@ async function open(
     chain: async () => void (await assertSomeNode(chain)),
   };
   const health: HealthOptions = {
-    readiness: createReadiness(needs, () => closing.begun, clock),
+    readiness: createReadiness({ needs, closing: () => closing.begun, translate: translatePhoneError, clock }),
     summary: "Whether the database and the chain work",
     checks: { store: CheckResult, chain: CheckResult },
   };

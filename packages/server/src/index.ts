@@ -34,6 +34,7 @@ export {
   healthRoutes,
   type Need,
   type Readiness,
+  type ReadinessOptions,
 } from "./http/health.ts";
 export { parseStrictJson } from "./http/json.ts";
 export { freePort, listen } from "./http/listen.ts";

@@ -17,7 +17,7 @@ import { assertKeysAllowed, type Config } from "./config/config.ts";
 import { setUpDiscovery } from "./discovery/discovery.ts";
 import { discoveryRoutes } from "./discovery/routes.ts";
 import { createVerifyEngine } from "./engine/index.ts";
-import { createApp } from "./http/app.ts";
+import { createApp, translateError } from "./http/app.ts";
 import { deploymentRoute } from "./http/deployment-route.ts";
 import { healthAndKeyRoutes } from "./http/health-routes.ts";
 import { paymentRoutes } from "./http/payment-routes.ts";
@@ -148,7 +148,10 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     clientOf,
   };
   const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
-  const operations = { keys, readiness: createReadiness(needs, () => closing.begun, clock) };
+  const operations = {
+    keys,
+    readiness: createReadiness({ needs, closing: () => closing.begun, translate: translateError, clock }),
+  };
   const app = await createApp({
     config,
     log,

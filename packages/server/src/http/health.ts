@@ -9,7 +9,7 @@ import type { App } from "./types.ts";
 export interface Check {
   /** Whether the dependency works now. */
   readonly ok: boolean;
-  /** Why it is not ok: an error's code, or UNEXPECTED. Undefined if it is ok. */
+  /** Why it is not ok: an error's code, UNEXPECTED if it has none. Undefined if it is ok. */
   readonly code?: string | undefined;
 }
 
@@ -17,6 +17,8 @@ export interface Check {
 export interface Readiness {
   /** True if every check is ok and the server is not closing. */
   readonly ready: boolean;
+  /** The first check that is not ok: those after it may have failed because of it. Undefined if all are ok. */
+  readonly cause?: string;
   /** The state of each dependency, by its name. */
   readonly checks: Readonly<Record<string, Check>>;
 }
@@ -29,32 +31,54 @@ export const CheckResult = Type.Object({ ok: Type.Boolean(), code: Type.Optional
 
 const CACHED_MS = 2_000;
 
+/** What readiness depends on. */
+export interface ReadinessOptions {
+  /** The checks by name, those first on whose dependencies others depend. */
+  readonly needs: Readonly<Record<string, Need>>;
+  /** Whether the server is shutting down. */
+  readonly closing: () => boolean;
+  /** Converts an error of a library; returns undefined for errors it does not know. */
+  readonly translate: (error: unknown) => SottoError | undefined;
+  /** Now, ms. Default: Date.now. */
+  readonly clock?: (() => number) | undefined;
+}
+
 /** Checks all dependencies. Requests within two seconds share one result. */
-export function createReadiness(
-  needs: Readonly<Record<string, Need>>,
-  closing: () => boolean,
+export function createReadiness({
+  needs,
+  closing,
+  translate,
   clock = Date.now,
-): () => Promise<Readiness> {
+}: ReadinessOptions): () => Promise<Readiness> {
   let cached: { readonly at: number; readonly state: Promise<Readiness> } | undefined;
   return async () => {
-    if (cached === undefined || clock() - cached.at >= CACHED_MS) cached = { at: clock(), state: look(needs) };
+    if (cached === undefined || clock() - cached.at >= CACHED_MS)
+      cached = { at: clock(), state: look(needs, translate) };
     const state = await cached.state;
     return closing() ? { ...state, ready: false } : state;
   };
 }
 
-async function look(needs: Readonly<Record<string, Need>>): Promise<Readiness> {
+type Translate = ReadinessOptions["translate"];
+
+async function look(needs: ReadinessOptions["needs"], translate: Translate): Promise<Readiness> {
   const results = await Promise.all(
-    Object.entries(needs).map(async ([name, need]) => [name, await check(need)] as const),
+    Object.entries(needs).map(async ([name, need]) => [name, await check(need, translate)] as const),
   );
-  return { ready: results.every(([, { ok }]) => ok), checks: Object.fromEntries(results) };
+  const cause = results.find(([, { ok }]) => !ok)?.[0];
+  return {
+    ready: cause === undefined,
+    ...(cause === undefined ? {} : { cause }),
+    checks: Object.fromEntries(results),
+  };
 }
 
-async function check(need: Need): Promise<Check> {
+async function check(need: Need, translate: Translate): Promise<Check> {
   try {
     return (await need()) ?? { ok: true };
   } catch (error) {
-    return { ok: false, code: error instanceof SottoError ? error.code : "UNEXPECTED" };
+    const known = error instanceof SottoError ? error : translate(error);
+    return { ok: false, code: known?.code ?? "UNEXPECTED" };
   }
 }
 
@@ -73,7 +97,13 @@ const Status = Type.Object({ status: Type.String() });
 
 /** `/healthz`, `/readyz` and `/openapi.json`, both at the root and below the base path. */
 export function healthRoutes(app: App, { readiness, summary, checks }: HealthOptions): void {
-  const ReadyResponse = Type.Object({ ready: Type.Boolean(), checks: Type.Object(checks) });
+  const ReadyResponse = Type.Object({
+    ready: Type.Boolean(),
+    cause: Type.Optional(
+      Type.String({ description: "the first check that failed; others may have failed because of it" }),
+    ),
+    checks: Type.Object(checks),
+  });
   app.get(
     "/healthz",
     { ...UNLIMITED, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },

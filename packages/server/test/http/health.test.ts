@@ -9,11 +9,13 @@ describe("readiness", () => {
     return undefined;
   };
   const of = (needs: Record<string, Need>) =>
-    createReadiness(
+    createReadiness({
       needs,
-      () => closing,
-      () => now,
-    );
+      closing: () => closing,
+      translate: (error) =>
+        (error as Error).message === "disk full" ? new SottoError("STORE_UNAVAILABLE", "no room") : undefined,
+      clock: () => now,
+    });
   beforeEach(() => {
     [now, asked, closing] = [0, 0, false];
   });
@@ -30,11 +32,16 @@ describe("readiness", () => {
       throw new Error("postgres://user:password@10.0.0.9");
     };
     const low = async () => ({ ok: false, code: "RELAYER_BALANCE_LOW" });
-    expect(await of({ chain: there, store: coded, relayer: low, phone: odd })()).to.deep.equal({
+    const full = async () => {
+      throw new Error("disk full");
+    };
+    expect(await of({ chain: there, store: coded, budget: full, relayer: low, phone: odd })()).to.deep.equal({
       ready: false,
+      cause: "store",
       checks: {
         chain: { ok: true },
         store: { ok: false, code: "STORE_UNAVAILABLE" },
+        budget: { ok: false, code: "STORE_UNAVAILABLE" },
         relayer: { ok: false, code: "RELAYER_BALANCE_LOW" },
         phone: { ok: false, code: "UNEXPECTED" },
       },
