@@ -118,6 +118,25 @@ describe("a route with both formats", function () {
     expect(response.headers.get("access-control-expose-headers")).to.match(/PAYMENT-REQUIRED/);
   });
 
+  it("is paid by the published client for a query that is too long to be in the challenge twice", async () => {
+    const wallet = await payerWith(world, [PRICE]);
+    const url = `${origin}/report?q=${"a".repeat(1000)}`;
+    const challenge = decode((await fetch(url)).headers.get("payment-required"));
+    expect(challenge["resource"]).to.deep.equal({ url: `${origin}/report`, description: "", mimeType: "" });
+    const shown: string[] = [];
+    await sold(async () => (await stock(wallet, recording("payment-signature", shown)))(url));
+    // The published middleware refuses other terms with a challenge of its own.
+    const payment = decode(shown[0] ?? expect.fail("nothing was paid"));
+    const cheaper = { ...payment, accepted: { ...Object(payment["accepted"]), amount: "1" } };
+    const header = Buffer.from(JSON.stringify(cheaper)).toString("base64");
+    const refused = await fetch(url, { headers: { "payment-signature": header } });
+    expect(refused.status).to.equal(402);
+    const refusal = refused.headers.get("payment-required") ?? expect.fail("no challenge");
+    expect(refusal.length).to.be.at.most(3000);
+    expect(decode(refusal)).to.have.nested.property("resource.url", `${origin}/report`);
+    expect(decode(refusal)).to.have.nested.property("accepts[0].extra.resource", url);
+  });
+
   it("is paid by the published client, and the payment is not accepted in the other format", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const shown: { header: string; payload: object; paymentToken: string }[] = [];

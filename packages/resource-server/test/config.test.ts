@@ -191,8 +191,19 @@ describe("a paywall's options", () => {
       expect(list({ exposedHeaders: names }), String(names)).to.match(/^cors\.exposedHeaders/);
       expect(list({ methods: names }), String(names)).to.match(/^cors\.methods/);
     }
+    const exposed = (characters: number) => ["X-Page", "x".repeat(characters - "X-Page, ".length - "*".length)];
+    expect(parseConfig({ ...options, cors: { origins: "*", exposedHeaders: exposed(320) } }).cors).to.be.an("object");
+    expect(list({ exposedHeaders: exposed(321) })).to.match(/^cors\.exposedHeaders .* 321 characters .* at most 320/);
     for (const maxAge of [-1, 86_401, 1.5, "60"]) expect(list({ maxAge }), String(maxAge)).to.match(/^cors\.maxAge/);
     expect(list({ privateNetwork: "yes" })).to.match(/^cors\.privateNetwork/);
+  });
+
+  it("leave room for the headers of another format's challenge", () => {
+    const onChallenge = () => ({});
+    const signed = (bytes: number) => ({ recipient: { ...options.recipient, signature: `0x${"00".repeat(bytes)}` } });
+    for (const fits of [{ onChallenge }, { onChallenge, ...signed(455) }, signed(2048)])
+      expect(parseConfig({ ...options, ...fits }).signature).to.match(/^0x/);
+    expect(refusal({ onChallenge, ...signed(512) })).to.match(/^with onChallenge, recipient\.signature \(1026\)/);
   });
 
   it("are rejected with a code if malformed", async () => {

@@ -145,6 +145,27 @@ function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | 
   return { inMemory: false, storeUrl: store };
 }
 
+/**
+ * Maximum length of what another format repeats in a header: with it and a URL of some 400 characters, the headers of a 402
+ * stay below 4 KiB.
+ */
+const MAX_REPEATED_CHARACTERS = 1_000;
+
+/** Another format's challenge is in a header, which proxies limit; sotto's own is in the body. */
+function assertFitsHeader({ onChallenge, recipient, service, origin }: PaywallOptions): void {
+  if (onChallenge === undefined) return;
+  const { signature, service: registry = "", phone = "" } = recipient;
+  const parts = { "recipient.signature": signature, "recipient.service": registry, "recipient.phone": phone };
+  const lengths = Object.entries({ ...parts, service, origin }).map(([name, text]) => [name, text.length] as const);
+  const characters = lengths.reduce((sum, [, length]) => sum + length, 0);
+  if (characters > MAX_REPEATED_CHARACTERS)
+    throw invalidOption(
+      `with onChallenge, ${lengths.map(([name, length]) => `${name} (${length})`).join(", ")} may have at most ` +
+        `${MAX_REPEATED_CHARACTERS} characters together, because headers of a 402 repeat them; a wallet contract that is ` +
+        "deployed has a shorter signature than one that is not",
+    );
+}
+
 /** @throws PaywallError INVALID_OPTION */
 export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
@@ -155,9 +176,11 @@ export function parseConfig(options: PaywallOptions): Config {
   const { wallet } = recipient.binding;
   const terms = { origin, wallet, deployment: chain.deployment, storeUrl: store.storeUrl };
   const prepaid = parsePrepaid(options.prepaid, terms);
+  const service = parseService(options, chain.deployment.chainId);
+  assertFitsHeader(options);
   return {
     origin,
-    service: parseService(options, chain.deployment.chainId),
+    service,
     ...recipient,
     ...chain,
     ...store,

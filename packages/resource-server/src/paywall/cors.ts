@@ -10,6 +10,8 @@ const FIELDS = ["origins", "methods", "allowedHeaders", "exposedHeaders", "maxAg
 const TOKEN = /^[!#$%&'+.^_`|~0-9A-Za-z-]+$/;
 /** Chromium caps longer values at this, seconds. */
 const MAX_AGE = 7_200;
+/** Maximum length of an origin and the exposed headers together: both are in every 402, whose headers have to stay small. */
+const MAX_CHARACTERS = 320;
 
 export interface Cors {
   readonly origins: ReadonlySet<string> | "*";
@@ -55,15 +57,23 @@ export function parseCors(options: CorsOptions | undefined, prepaid = false): Co
   const allowed = parseTokens(allowedHeaders, "cors.allowedHeaders").filter(
     (one) => !own.some((name) => name.toLowerCase() === one.toLowerCase()),
   );
+  const origins = parseOrigins(options.origins);
+  const exposed = parseTokens(exposedHeaders, "cors.exposedHeaders").join(", ");
+  const characters = exposed.length + Math.max(...[...origins].map((origin) => origin.length));
+  if (characters > MAX_CHARACTERS)
+    throw invalidOption(
+      `cors.exposedHeaders and the longest of cors.origins have ${characters} characters together, at most ` +
+        `${MAX_CHARACTERS} fit into the headers of a 402`,
+    );
   return {
-    origins: parseOrigins(options.origins),
+    origins,
     preflight: {
       "access-control-allow-methods": parseTokens(methods, "cors.methods").join(", "),
       "access-control-allow-headers": [...own, ...allowed].join(", "),
       "access-control-max-age": String(parseInteger(maxAge, "cors.maxAge", 0, 86_400)),
     },
     privateNetwork,
-    exposedHeaders: parseTokens(exposedHeaders, "cors.exposedHeaders").join(", "),
+    exposedHeaders: exposed,
   };
 }
 

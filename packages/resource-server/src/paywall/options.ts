@@ -112,7 +112,10 @@ export interface PaywallOptions extends PriceOptions {
   readonly issuer?: string;
   /** Called for each event. Its exceptions are ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;
-  /** Returns headers to add to a challenge (the 402 for a request without a header), such as those of x402. */
+  /**
+   * Returns headers to add to a challenge (the 402 for a request without a header), such as those of x402: at most 3,136
+   * bytes, because proxies limit the headers of a response. If it returns more, or throws, the challenge is sent without.
+   */
   readonly onChallenge?: (challenge: Challenge) => Record<string, string> | Promise<Record<string, string>>;
   /** Answers a browser's navigation with a page instead of JSON. Default: false. */
   readonly page?: boolean | PageOptions;
@@ -145,7 +148,10 @@ export interface CorsOptions {
   readonly methods?: readonly string[];
   /** Request headers besides X-Payment-Proof. Default: Content-Type. */
   readonly allowedHeaders?: readonly string[];
-  /** Response headers besides WWW-Authenticate and Retry-After that scripts may read. Default: none. */
+  /**
+   * Response headers besides WWW-Authenticate and Retry-After that scripts may read, with the longest origin at most 320
+   * characters together. Default: none.
+   */
   readonly exposedHeaders?: readonly string[];
   /** How long a browser may remember a preflight, seconds, 0 to 86400. Default: 7200. */
   readonly maxAge?: number;

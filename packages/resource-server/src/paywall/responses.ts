@@ -138,8 +138,25 @@ export const withPage = (answer: Refused, headers: Readonly<Record<string, strin
   page,
 });
 
-/** Adds the headers of another payment format to a refusal. @throws TypeError if one is invalid or reserved */
+/**
+ * Maximum size of the headers that `onChallenge` adds, bytes. By default nginx reads all headers of a response into a
+ * buffer of 4 or 8 KiB and answers 502 if they do not fit. The other headers of a 402 take up to 960 bytes: those of the
+ * paywall, with CORS headers of the maximum size, and those that Node and Express add.
+ */
+const MAX_ADDED_BYTES = 3_136;
+
+const lineBytes = ([name, value]: readonly [string, string]): number => name.length + value.length + ": \r\n".length;
+
+/**
+ * Adds the headers of another payment format to a refusal.
+ * @throws TypeError if one is invalid or reserved, or if they are too long
+ */
 export function withHeaders(answer: Refused, more: Record<string, string>): Refused {
+  const bytes = Object.entries(more).reduce((sum, line) => sum + lineBytes(line), 0);
+  if (bytes > MAX_ADDED_BYTES)
+    throw new TypeError(
+      `onChallenge returned headers of ${bytes} bytes, but at most ${MAX_ADDED_BYTES} fit into the headers of a 402`,
+    );
   let { headers } = answer;
   for (const [name, value] of Object.entries(more)) {
     const key = name.toLowerCase();

@@ -1,4 +1,5 @@
 // Serves x402 and sotto's own format on one route: a challenge offers both, and a payment is accepted once in either.
+import { assertRoutesFit, shortened } from "./required-header.ts";
 
 /** The published packages' view of a request. */
 interface Adapter {
@@ -19,6 +20,8 @@ interface RequestContext {
 
 /** The part of the published x402HTTPResourceServer that this package uses. */
 export interface HttpResourceServer {
+  /** The configuration of its routes: of a single one, or by method and path. */
+  readonly routes?: unknown;
   /** Whether a request is to a route with a price. */
   requiresPayment(context: RequestContext): boolean;
   /** Checks a request's payment, or makes the 402 with its headers. */
@@ -61,15 +64,18 @@ function decoded(path: string): string {
 
 /**
  * Returns a function for a paywall's `onChallenge` that adds the published server's challenge for the same request to
- * sotto's own.
+ * sotto's own. If it has more than 3,000 characters, it leaves out what clients can do without: the extension `privacy`,
+ * the query of `resource.url`, then the listing. A challenge that is still too long is left out, because default proxies
+ * answer 502 to a response with more than 4 KiB of headers; the body contains sotto's own terms in any case.
  */
 export function x402Challenge(http: HttpResourceServer) {
   return async ({ request, resource }: PaywallChallenge): Promise<Record<string, string>> => {
     const { response } = await http.processHTTPRequest(contextOf(request.method, request.path, resource));
     const [, header] = Object.entries(response?.headers ?? {}).find(([name]) => name.toLowerCase() === REQUIRED) ?? [];
-    if (header === undefined) return {};
+    const short = header === undefined ? undefined : shortened(header);
+    if (short === undefined) return {};
     return {
-      "PAYMENT-REQUIRED": header,
+      "PAYMENT-REQUIRED": short,
       vary: "PAYMENT-SIGNATURE",
       "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
     };
@@ -86,18 +92,34 @@ interface ExpressRequest {
 type Middleware<Q, S> = (request: Q, response: S, next: (error?: unknown) => void) => unknown;
 
 /**
- * Express middleware: passes x402 payments to the published middleware, and every other request to the paywall.
+ * Express middleware: passes x402 payments to the published middleware, and every other request to the paywall. If the
+ * published middleware refuses a payment, its challenge is shortened as that of `x402Challenge` is.
  * @param http the server behind the published middleware, which gets only the requests that it protects, because it
  *   serves all others without payment
+ * @throws X402SchemeError X402_OPTION_INVALID if the listing of a route does not fit into the headers of a 402
  */
 export function bothFormats<Q extends ExpressRequest, S>(
-  http: Pick<HttpResourceServer, "requiresPayment">,
+  http: Pick<HttpResourceServer, "requiresPayment" | "routes">,
   x402: Middleware<Q, S>,
   paywall: Middleware<Q, S>,
 ): Middleware<Q, S> {
+  assertRoutesFit(http.routes);
   return (request, response, next) => {
     const { method, path, headers } = request;
     const isX402 = headers[PAYMENT] !== undefined && http.requiresPayment(contextOf(method, path, path));
-    return isX402 ? x402(request, response, next) : paywall(request, response, next);
+    if (!isX402) return paywall(request, response, next);
+    shortenOn(response);
+    return x402(request, response, next);
+  };
+}
+
+/** Shortens the challenge with which the published middleware refuses a payment. */
+function shortenOn(response: unknown): void {
+  const target = Object(response) as { setHeader?: unknown };
+  const { setHeader } = target;
+  if (typeof setHeader !== "function") return;
+  target.setHeader = (name: string, value: unknown) => {
+    const short = name.toLowerCase() === REQUIRED && typeof value === "string" ? shortened(value) : value;
+    return short === undefined ? response : setHeader.call(response, name, short);
   };
 }

@@ -26,7 +26,7 @@ export interface SottoRecipient {
   readonly phone?: string;
 }
 
-/** Clients refuse longer signatures, because they would not fit into a header. */
+/** Clients refuse longer signatures. */
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,2048}$/;
 
 const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({

@@ -1,0 +1,70 @@
+// Keeps the header PAYMENT-REQUIRED small. By default nginx reads the headers of a response into a buffer of 4 or 8 KiB, and
+// answers 502 if they are larger. Beside this header, a 402 of a paywall has up to 1,096 bytes of headers.
+import { X402_PRIVACY } from "@sotto/protocol/x402";
+import { X402SchemeError } from "../errors.ts";
+
+/** Maximum length of the header's value, characters of base64. */
+export const MAX_REQUIRED_LENGTH = 3_000;
+/** What a route's listing leaves for the terms and a short URL, bytes of JSON. */
+const MAX_LISTING_BYTES = (MAX_REQUIRED_LENGTH / 4) * 3 - 1_050;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields => Object(value) as Fields;
+const jsonBytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+function encode(value: unknown): string {
+  return btoa(Array.from(jsonBytes(value), (byte) => String.fromCharCode(byte)).join(""));
+}
+
+function decode(header: string): Fields {
+  return fieldsOf(JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0)))));
+}
+
+/** Facilitators add this extension by themselves. */
+function withoutPrivacy({ extensions, ...rest }: Fields): Fields {
+  const { [X402_PRIVACY]: _, ...others } = fieldsOf(extensions);
+  return Object.keys(others).length === 0 ? rest : { ...rest, extensions: others };
+}
+
+/** `extra.resource` is the URL that is paid for; this one only names the resource. */
+function withoutQuery({ resource, ...rest }: Fields): Fields {
+  const { url, ...texts } = fieldsOf(resource);
+  return { ...rest, resource: { url: String(url).split("?", 1)[0], ...texts } };
+}
+
+function withoutListing({ extensions: _, resource, ...rest }: Fields): Fields {
+  return { ...rest, resource: { url: fieldsOf(resource)["url"] } };
+}
+
+/** @param header of the published server @returns undefined if it stays too long */
+export function shortened(header: string): string | undefined {
+  if (header.length <= MAX_REQUIRED_LENGTH) return header;
+  let required = decode(header);
+  for (const shorten of [withoutPrivacy, withoutQuery, withoutListing]) {
+    required = shorten(required);
+    const short = encode(required);
+    if (short.length <= MAX_REQUIRED_LENGTH) return short;
+  }
+  return undefined;
+}
+
+/**
+ * Refuses routes whose listing would never be in the header, so that no facilitator could list them.
+ * @throws X402SchemeError X402_OPTION_INVALID
+ */
+export function assertRoutesFit(routes: unknown): void {
+  const single = "accepts" in fieldsOf(routes);
+  for (const [name, route] of Object.entries(single ? { "*": routes } : fieldsOf(routes))) {
+    const { description, mimeType, serviceName, tags, iconUrl, extensions } = fieldsOf(route);
+    if (extensions === undefined) continue;
+    const listing = withoutPrivacy({ resource: { description, mimeType, serviceName, tags, iconUrl }, extensions });
+    const { length } = jsonBytes(listing);
+    if (length > MAX_LISTING_BYTES)
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        `the listing of the route ${name} takes ${length} bytes without the extension ${X402_PRIVACY}, but at most ` +
+          `${MAX_LISTING_BYTES} fit into the headers of a 402 in both formats; shorten its description, examples and schemas`,
+      );
+  }
+}
