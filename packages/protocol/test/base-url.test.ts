@@ -9,6 +9,21 @@ describe("base URLs", () => {
     expect(baseUrl("https://päy.example/zk")).to.equal("https://xn--py-via.example/zk");
   });
 
+  it("are parsed without invisible characters around them, and rejected with one within", () => {
+    for (const written of [
+      "\u202ahttps://pay.example/zk\u202c",
+      "https://pay.example/zk\u200b",
+      "\ufeffhttps://pay.example/zk\n",
+    ])
+      expect(baseUrl(written), written).to.equal("https://pay.example/zk");
+    for (const wrong of [
+      "https://pay\u00ad.example/zk",
+      "https://pay.example/z\u200bk",
+      "https://pay.example/\u202ezk",
+    ])
+      expect(baseUrl(wrong), wrong).to.equal(undefined);
+  });
+
   it("differ by path, case of the path, scheme and port", () => {
     const others = [
       "https://pay.example/ZK",

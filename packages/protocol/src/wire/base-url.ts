@@ -1,4 +1,5 @@
 import { MAX_URL_LENGTH } from "../fields.ts";
+import { invisibleCharacter, trimPasted } from "../pasted.ts";
 
 type Part = "protocol" | "hostname" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
 
@@ -17,12 +18,14 @@ export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefi
 
 /**
  * A server's base URL in canonical form, so that different spellings of it compare equal: scheme, host and path as the
- * URL standard writes them, no slash at the end.
+ * URL standard writes them, no slash at the end. Spaces and invisible characters around it are ignored.
  *
- * @returns undefined if `address` is not an http(s) URL, is too long, or has a user, a query or a fragment
+ * @returns undefined if `address` is not an http(s) URL, is too long, has a user, a query or a fragment, or an invisible
+ *   character, which the URL standard would drop or encode
  */
 export function baseUrl(address: unknown): string | undefined {
-  const url = urlOf(address);
+  const text = typeof address === "string" ? trimPasted(address) : "";
+  const url = invisibleCharacter(text) === undefined ? urlOf(text) : undefined;
   if (url === undefined) return undefined;
   const { protocol, origin, pathname, username, password, search, hash } = url;
   if (!/^https?:$/.test(protocol) || [username, password, search, hash].some((part) => part !== "")) return undefined;
