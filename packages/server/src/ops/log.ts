@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { describeError, redact } from "./redact.ts";
+import { Repeats } from "./repeats.ts";
 
 /** Receives log lines. Declared here, so that users of this package do not need pino's types. */
 export interface LogSink {
@@ -28,8 +29,14 @@ export interface ServiceLog {
 /**
  * Writes one JSON object per line. Errors are logged by code and stack frames: their messages may quote requests to
  * nodes and databases, with proofs and with URLs that contain keys. Every text of more than one word is redacted.
+ *
+ * A fault (warn, error) is logged when it appears or changes, and then once a minute, with the number of lines that were left
+ * out as `repeated`: a database that is down would otherwise fill the log with one for each request. Level debug shows all.
+ *
+ * @param clock now, ms
  */
-export function createLog(level: string, destination?: LogSink): ServiceLog {
+export function createLog(level: string, destination?: LogSink, clock: () => number = Date.now): ServiceLog {
+  const repeats = level === "debug" ? undefined : new Repeats(clock);
   const options = {
     level,
     base: { service: "sotto" },
@@ -37,12 +44,24 @@ export function createLog(level: string, destination?: LogSink): ServiceLog {
     serializers: { req: () => undefined, res: () => undefined },
     formatters: { log: (fields: object) => Object.fromEntries(Object.entries(fields).map(shown)) },
     hooks: {
-      logMethod(args: unknown[], method: (...values: never[]) => void) {
-        method.apply(this, args.map((each) => (typeof each === "string" ? redact(each) : each)) as never[]);
+      logMethod(args: unknown[], method: (...values: never[]) => void, number: number) {
+        const isFault = number >= pino.levels.values["warn"]! && number <= pino.levels.values["error"]!;
+        const [fields, message] = partsOf(args);
+        const repeated = isFault && repeats !== undefined ? repeats.next(fields, message) : 0;
+        if (repeated === undefined) return;
+        const line = repeated === 0 ? args : [{ ...fields, repeated }, message];
+        method.apply(this, line.map((each) => (typeof each === "string" ? redact(each) : each)) as never[]);
       },
     },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** The fields and the message of a line. Libraries also log an error alone, or a message alone. */
+function partsOf([first, second]: readonly unknown[]): [fields: object, message: string] {
+  if (typeof first === "string") return [{}, first];
+  const fields = first instanceof Error ? { err: first } : Object(first);
+  return [fields, typeof second === "string" ? second : ""];
 }
 
 /** A field as it is logged. A single word (a hash, an id) is safe, because our own code chose to log it. */

@@ -60,6 +60,61 @@ describe("logs", () => {
     expect(describeError("canary")).to.deep.equal({ name: "string" });
   });
 
+  it("show a fault when it appears or changes, and then once a minute with the number of lines left out", () => {
+    const lines: Record<string, unknown>[] = [];
+    let now = 0;
+    const log = createLog("info", { write: (line: string) => void lines.push(JSON.parse(line)) }, () => now);
+    const down = () => log.error({ err: new SottoError("STORE_UNAVAILABLE", "no answer") }, "a round failed");
+    for (let second = 0; second < 120; second += 1) {
+      now = second * 1_000;
+      down();
+      // Each payment has its own id.
+      log.warn({ id: String(second), reason: "NOT_YET" }, "deferred");
+      if (second === 30) log.warn({ id: "x", reason: "TOO_LATE" }, "deferred");
+      log.info({ id: String(second) }, "settled");
+    }
+    const ofMessage = (message: string) => lines.filter(({ msg }) => msg === message);
+    expect(ofMessage("a round failed").map(({ repeated }) => repeated)).to.deep.equal([undefined, 59]);
+    expect(ofMessage("deferred").map(({ id, repeated }) => [id, repeated])).to.deep.equal([
+      ["0", undefined],
+      ["x", undefined],
+      ["60", 59],
+    ]);
+    expect(ofMessage("settled"), "an ordinary event").to.have.lengthOf(120);
+    for (let i = 0; i < 3; i += 1) log.fatal({}, "the end");
+    expect(ofMessage("the end")).to.have.lengthOf(3);
+    now = 0;
+    down();
+    expect(ofMessage("a round failed"), "after the clock was set back").to.have.lengthOf(3);
+  });
+
+  it("show every line at level debug, and limit what is remembered", () => {
+    const { lines, log } = capture();
+    for (let i = 0; i < 3; i += 1) log.error({}, "failed");
+    expect(lines).to.have.lengthOf(3);
+    const few: string[] = [];
+    const limited = createLog("info", { write: (line: string) => void few.push(line) }, () => 0);
+    for (let i = 0; i < 600; i += 1) limited.error({ code: `CODE_${i}` }, "failed");
+    limited.error({ code: "CODE_0" }, "failed");
+    limited.error({ code: "CODE_599" }, "failed");
+    expect(few, "the first was forgotten, the last was not").to.have.lengthOf(601);
+  });
+
+  it("accept the forms in which libraries log", () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog("info", { write: (line: string) => void lines.push(JSON.parse(line)) }, () => 0);
+    const library = log as unknown as Record<"warn", (...parts: unknown[]) => void>;
+    const error = new SottoError("SOME_CODE", "what we say");
+    library.warn(error);
+    library.warn("alone");
+    library.warn({ code: "X" });
+    library.warn(error);
+    expect(lines).to.have.lengthOf(3);
+    expect(lines[0]).to.have.nested.property("err.code", "SOME_CODE");
+    expect(lines[1]).to.include({ msg: "alone" });
+    expect(lines[2]).to.include({ code: "X" }).and.not.have.property("msg");
+  });
+
   it("handle an error that is its own cause", () => {
     const error = new Error("x");
     error.cause = error;

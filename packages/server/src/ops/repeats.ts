@@ -1,0 +1,41 @@
+import { describeError } from "./redact.ts";
+
+/** At most one line about the same fault in this time, ms. */
+const EVERY_MS = 60_000;
+/** Maximum number of faults that are remembered; the oldest are forgotten first. */
+const MAX_FAULTS = 500;
+
+/** What tells faults with the same message apart. Ids and hashes do not: each of a thousand payments has its own. */
+const FIELDS = ["code", "reason", "kind", "route", "node"];
+
+/** Whether a fault is new, or how often it was left out. */
+export class Repeats {
+  readonly #clock: () => number;
+  readonly #faults = new Map<string, { since: number; left: number }>();
+
+  /** @param clock now, ms */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Counts a line about a fault.
+   * @returns undefined if the same fault was logged within the last minute; otherwise how many lines were left out since
+   */
+  next(fields: object, message: string): number | undefined {
+    const values = fields as Readonly<Record<string, unknown>>;
+    const error = values["err"] === undefined ? undefined : describeError(values["err"]);
+    const fault = JSON.stringify([message, ...FIELDS.map((name) => values[name]), error]);
+    const now = this.#clock();
+    const known = this.#faults.get(fault);
+    if (known !== undefined && now >= known.since && now - known.since < EVERY_MS) {
+      known.left += 1;
+      return undefined;
+    }
+    this.#faults.delete(fault);
+    this.#faults.set(fault, { since: now, left: 0 });
+    const [oldest] = this.#faults.keys();
+    if (this.#faults.size > MAX_FAULTS && oldest !== undefined) this.#faults.delete(oldest);
+    return known?.left ?? 0;
+  }
+}
