@@ -306,14 +306,14 @@ describe("sotto: a wallet", function () {
       const cli = await openCli(world);
       clis.push(cli);
       const node = await FaultyNode.start(world.node.url);
-      const shop = await listen((_, response) => void response.writeHead(402).end());
+      const server = await listen((_, response) => void response.writeHead(402).end());
       try {
         await cli.json(["init", "--update", "--rpc", node.url]);
         node.mode = "hangs";
         const { deploymentFile } = world;
         for (const args of [
           ["balance"],
-          ["pay", shop.url, "--max", "1"],
+          ["pay", server.url, "--max", "1"],
           ["deposit", "1"],
           ["receive", "--watch"],
           ["init", "--update", "--deployment", deploymentFile, "--rpc", node.url],
@@ -329,7 +329,7 @@ describe("sotto: a wallet", function () {
         await cli.json(["balance"]);
       } finally {
         await node.stop();
-        await shop.close();
+        await server.close();
       }
     });
   });
