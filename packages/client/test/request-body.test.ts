@@ -19,6 +19,31 @@ async function sent(init: RequestInit, bodyLimit = 100) {
   return body instanceof Uint8Array ? new TextDecoder().decode(body) : body;
 }
 
+describe("a Request of the runtime, after a server replaced the global class by one that extends it", () => {
+  const { Request: runtime } = globalThis;
+  const before = new Request(URL_ASKED, { method: "POST", body: "text" });
+  afterEach(() => {
+    globalThis.Request = runtime;
+  });
+
+  it("is sent like one of the new class", async () => {
+    globalThis.Request = class extends runtime {};
+    const bodies: string[] = [];
+    const send: typeof fetch = async (_, { body } = {}) => {
+      bodies.push(new TextDecoder().decode(body as Uint8Array));
+      return new Response();
+    };
+    for (const input of [before, new Request(URL_ASKED, { method: "POST", body: "text" })])
+      await (await captureCall(send, input, {}, 100)).send();
+    expect(bodies).to.deep.equal(["text", "text"]);
+    const stopped = new runtime(URL_ASKED, { signal: AbortSignal.abort(new Error("stopped")) });
+    expect(await anyRejection(captureCall(send, stopped, {}, 100))).to.have.property("message", "stopped");
+    // The control: an object that only looks like a Request is refused.
+    const foreign = new undici.Request(URL_ASKED) as unknown as Request;
+    await expectRejected("REQUEST_NOT_SUPPORTED", () => captureCall(fetch, foreign, {}, 100));
+  });
+});
+
 for (const firefox of [false, true])
   describe(`the body of a request${firefox ? " in a browser without Request.body" : ""}`, () => {
     const { body } = Object.getOwnPropertyDescriptors(Request.prototype);

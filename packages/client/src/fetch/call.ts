@@ -2,7 +2,7 @@ import { readBody, SottoError } from "@sotto/protocol";
 import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
-import { assertNotObjectText, createRequest } from "./request.ts";
+import { assertNotObjectText, createRequest, isRequest } from "./request.ts";
 
 /** A request that can be sent more than once. */
 export interface Call {
@@ -40,7 +40,7 @@ export async function captureCall(
   init: RequestInit,
   bodyLimit: number,
 ): Promise<Call> {
-  const signal = init.signal ?? (input instanceof Request ? input.signal : undefined);
+  const signal = init.signal ?? (isRequest(input) ? input.signal : undefined);
   signal?.throwIfAborted();
   if (init.body != null && typeof init.body === "object" && "locked" in init.body && init.body.locked)
     throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that is locked to another reader");

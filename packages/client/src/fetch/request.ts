@@ -40,9 +40,19 @@ export function assertInit(init: object): void {
   throw new FetchError("REQUEST_NOT_SUPPORTED", "the options are a Request; pass it as the first argument instead");
 }
 
+/**
+ * Whether this is a Request of this runtime. Servers such as Hono's for Node replace the global class by one that extends
+ * the runtime's; its clones, and Requests made before, are the runtime's.
+ */
+export function isRequest(input: unknown): input is Request {
+  for (let type: unknown = Request; typeof type === "function" && type.prototype; type = Object.getPrototypeOf(type))
+    if (input instanceof type) return true;
+  return false;
+}
+
 /** A URL of another realm is accepted: its text is the URL. */
 function assertTarget(input: unknown): void {
-  if (typeof input === "string" || input instanceof Request || URL.canParse(String(input))) return;
+  if (typeof input === "string" || isRequest(input) || URL.canParse(String(input))) return;
   throw new FetchError(
     "REQUEST_NOT_SUPPORTED",
     `a URL or a Request of this runtime was expected, got ${nameOf(input)}; of another fetch's Request, pass the url, method, headers and body`,
