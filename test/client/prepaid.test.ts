@@ -259,7 +259,7 @@ function runClient(task: PrepaidTask, server: PrepaidServer, kill?: Kill): Promi
 
 const isPurchase = ({ target }: LoggedRequest): boolean => target.startsWith(`${PREPAID_PATH}?`);
 const isPaid = (request: LoggedRequest): boolean => isPurchase(request) && request.headers.some(isProofName);
-const isRecovery = ({ target }: LoggedRequest): boolean => target === PREPAID_RECOVER_PATH;
+const isRecovery = ({ target }: LoggedRequest): boolean => target.startsWith(PREPAID_RECOVER_PATH);
 
 const isTokenName = (text: string): boolean => text.toLowerCase() === PREPAID_HEADER.toLowerCase();
 const isProofName = (text: string): boolean => text.toLowerCase() === "x-payment-proof";

@@ -61,4 +61,5 @@ export {
   type PrepaidPurchase,
   parsePrepaidPurchase,
   prepaidPurchaseTarget,
+  prepaidRecoverTarget,
 } from "./prepaid/wire.ts";

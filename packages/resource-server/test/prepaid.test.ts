@@ -19,7 +19,9 @@ import {
   encodePrepaidHeader,
   PREPAID_PATH,
   PREPAID_RECOVER_PATH,
+  type PrepaidPurchase,
   type PrepaidToken,
+  prepaidRecoverTarget,
   prepaidTokenInput,
   redeemsAt,
   type WirePrepaidKeyFile,
@@ -37,6 +39,7 @@ import { Keyring } from "../src/prepaid/keyring.ts";
 import { readToken } from "../src/prepaid/shown-token.ts";
 import { Spender } from "../src/prepaid/spender.ts";
 import { PrepaidStore } from "../src/prepaid/store.ts";
+import type { PaywallRequest } from "../src/routes/options.ts";
 import { BACKENDS } from "./support/claim-servers.ts";
 import { createRecipient, DEPLOYMENT, paymentTo, termsOf } from "./support/payment.ts";
 import {
@@ -650,6 +653,43 @@ describe("the store of prepaid tokens", function () {
 describe("the recovery of a pack", function () {
   slow(this, "generates keys");
 
+  it("is refused or answered without reading its body, unless the payment is settled", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
+    try {
+      const { keyring, store } = server.prepaid;
+      const key = keyring.offered(PRICE, NOW)!.id;
+      const ask = async (changes: Partial<PrepaidPurchase>, proof?: string, target?: string) => {
+        const { request, reads } = recovery(changes, proof);
+        const decision = await server.paywall.decide({ ...request, target: target ?? request.target });
+        expect(reads.count, JSON.stringify(changes)).to.equal(0);
+        return `${told(decision)} ${(decision as { body: { code?: string } }).body.code}`;
+      };
+      const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
+      const flood = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => ask({ key }, i % 2 === 0 ? undefined : "{}")),
+      );
+      expect(new Set(flood)).to.deep.equal(
+        new Set(["404 PREPAID_PACK_UNKNOWN", "503 later PREPAID_UNAVAILABLE", "400 PREPAID_REQUEST_INVALID"]),
+      );
+      expect(await ask({})).to.equal("404 PREPAID_KEY_UNKNOWN");
+      expect(await ask({ key }, undefined, PREPAID_RECOVER_PATH)).to.equal("400 PREPAID_REQUEST_INVALID");
+      // The service is missing, so no payment can be checked.
+      expect(await ask({ key }, inEpoch)).to.equal("503 later PREPAID_UNAVAILABLE");
+      expect(await ask({ key }, proofHeader())).to.equal("403 PREPAID_PAYMENT_REFUSED");
+      // The control: a pack that was sold.
+      const { request, reads, batch } = recovery({ key });
+      const signatures = new Uint8Array(100 * 256).fill(7);
+      await store.addPack({ key_id: key, batch, count: 100, payment: `0x${"11".repeat(32)}`, signatures });
+      const decision = await server.paywall.decide(request);
+      expect(decision).to.deep.include({ kind: "answered", status: 200, body: signatures });
+      expect(reads.count).to.equal(0);
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it("is refused if the payment's time is in no epoch, or in another one than the key's", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
@@ -657,13 +697,7 @@ describe("the recovery of a pack", function () {
       const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
       const recover = async (timestamp: number) => {
         const proof = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp });
-        const request = { key, count: 100, batch: Buffer.alloc(100 * 256).toString("base64url"), proof };
-        const decision = await server.paywall.decide({
-          method: "POST",
-          target: PREPAID_RECOVER_PATH,
-          header: () => [],
-          body: async () => new TextEncoder().encode(JSON.stringify(request)),
-        });
+        const decision = await server.paywall.decide(recovery({ key }, proof).request);
         const { code } = (decision as { body: { code?: string } }).body;
         return `${told(decision)} ${code}`;
       };
@@ -677,6 +711,23 @@ describe("the recovery of a pack", function () {
     }
   });
 });
+
+/** A request for a pack, and how often its body was read. */
+function recovery(changes: Partial<PrepaidPurchase>, proof?: string, pack = new Uint8Array(100 * 256)) {
+  const batch = `0x${createHash("sha256").update(pack).digest("hex")}`;
+  const purchase = { key: `0x${"00".repeat(32)}`, count: 100, batch, ...changes };
+  const reads = { count: 0 };
+  const request: PaywallRequest = {
+    method: "POST",
+    target: prepaidRecoverTarget(purchase),
+    header: (name) => (name === "x-payment-proof" && proof !== undefined ? [proof] : []),
+    body: async () => {
+      reads.count += 1;
+      return pack;
+    },
+  };
+  return { request, reads, batch };
+}
 
 /** A proof header that is well-formed, and nothing more. */
 function proofHeader(): string {

@@ -1,5 +1,7 @@
 // Keys of prepaid tokens that the merchant's wallet signed, and packs that are bought with real payments.
 import { createHash, randomBytes } from "node:crypto";
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { parseAddress } from "@sotto/protocol";
 import {
   decodeSchedule,
@@ -8,10 +10,10 @@ import {
   epochOf,
   generatePrepaidKey,
   laterEpoch,
-  PREPAID_RECOVER_PATH,
   type PrepaidKey,
   type PrepaidPack,
   prepaidPurchaseTarget,
+  prepaidRecoverTarget,
   preparePrepaidPack,
   scheduledKeys,
   scheduleTypedData,
@@ -78,18 +80,30 @@ export const purchase = (url: string, pack: Pack, payment?: Settled, body: Uint8
     body: new Uint8Array(body),
   });
 
-export const recover = (url: string, pack: Pack, payment: Settled, changes: object = {}) =>
-  fetch(`${url}${PREPAID_RECOVER_PATH}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      key: pack.key.id,
-      count: pack.count,
-      batch: Buffer.from(pack.request).toString("base64url"),
-      proof: headerOf(payment),
-      ...changes,
-    }),
+/**
+ * Sends a request over a connection of its own: a server that refuses a request without reading its body may close the
+ * connection.
+ */
+export const postAlone = (url: string, headers: Record<string, string>, body?: Uint8Array): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { method: "POST", agent: false, headers }, (answer) => {
+      const init = { status: answer.statusCode ?? 0 };
+      buffer(answer).then((bytes) => resolve(new Response(new Uint8Array(bytes), init)), reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
   });
+
+/** @param payment undefined asks for a pack that was signed before; then the request has no body */
+export const recover = (
+  url: string,
+  { key, count, batch, request: messages }: Pack,
+  payment: Settled | undefined,
+  body: Uint8Array | undefined = payment === undefined ? undefined : messages,
+) => {
+  const target = prepaidRecoverTarget({ key: key.id, count, batch });
+  return postAlone(url + target, payment === undefined ? {} : showing(headerOf(payment)), body);
+};
 
 export const bytesOf = async (response: Response): Promise<Uint8Array> => new Uint8Array(await response.arrayBuffer());
 

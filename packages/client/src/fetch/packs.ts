@@ -6,10 +6,11 @@ import {
   PREPAID_PACK_SIZES,
   PREPAID_RECOVER_PATH,
   prepaidPurchaseTarget,
+  prepaidRecoverTarget,
   redeemsAt,
   signsAt,
 } from "@sotto/protocol/prepaid";
-import { encodeBase64, sha256 } from "ethers";
+import { sha256 } from "ethers";
 import { type Answer, ask, reasonOf } from "../prepaid/ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
@@ -320,17 +321,18 @@ export class Packs {
 
   /** @param proof null asks for signatures that the merchant has made before; they are of no use to anybody else */
   #recover(
-    { origin, keyId: key, count }: Pick<PackRecord, "origin" | "keyId" | "count">,
+    { origin, keyId: key, count, batch }: Pick<PackRecord, "origin" | "keyId" | "count" | "batch">,
     { pack }: Prepared,
     proof: string | null,
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
-    const batch = encodeBase64(pack.request).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-    const body = JSON.stringify({ key, count, batch, ...(proof === null ? {} : { proof }) });
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    const method = "POST";
+    const headers = { ...OCTETS, "x-payment-proof": proof ?? "" };
+    const init = proof === null ? { method } : { method, headers, body: pack.request as BodyInit };
     const maxBytes = count * PREPAID_KEY_BYTES;
     const name = `${origin}${PREPAID_RECOVER_PATH}`;
-    return ask(this.#settings.send, name, init, { name, maxBytes, timeoutMs: TIMEOUT_MS, signal });
+    const url = origin + prepaidRecoverTarget({ key, count, batch });
+    return ask(this.#settings.send, url, init, { name, maxBytes, timeoutMs: TIMEOUT_MS, signal });
   }
 
   /** Verifies all signatures. One wrong signature voids the pack: the merchant could recognize its token. */

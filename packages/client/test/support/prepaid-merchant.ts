@@ -17,6 +17,7 @@ import {
   type PrepaidSchedule,
   parsePrepaidPurchase,
   prepaidChallengeDigest,
+  prepaidPurchaseTarget,
   prepaidTokenInput,
   type SignedSchedule,
   scheduleTypedData,
@@ -149,7 +150,7 @@ export class PrepaidMerchant {
   async #answer(seen: Seen): Promise<Response> {
     const [path, query] = seen.target.split("?");
     if (path === PREPAID_KEYS_PATH) return Response.json({ schedules: this.schedules });
-    if (path === PREPAID_RECOVER_PATH) return this.#recover(JSON.parse(new TextDecoder().decode(seen.body)));
+    if (path === PREPAID_RECOVER_PATH) return this.#recover(seen, query);
     if (path === PREPAID_PATH) return this.#sell(seen, query);
     const proof = seen.headers.get("x-payment-proof");
     if (proof !== null) {
@@ -219,23 +220,15 @@ export class PrepaidMerchant {
     return this.#signed(key, batch, body);
   }
 
-  #recover({
-    key,
-    count,
-    batch: text,
-    proof,
-  }: {
-    key: string;
-    count: number;
-    batch: string;
-    proof?: string;
-  }): Response {
-    const request = new Uint8Array(Buffer.from(text, "base64url"));
-    const batch = sha256(request);
-    if (this.#answers.has(batch)) return this.#signed(key, batch, request);
-    if (proof === undefined) return Response.json({ code: "PREPAID_BATCH_UNKNOWN" }, { status: 404 });
-    this.#assertSettled(proof, `${this.origin}${PREPAID_PATH}?key=${key}&n=${count}&batch=${batch}`);
-    return this.#signed(key, batch, request);
+  #recover({ headers, body }: Seen, query: string | undefined): Response {
+    const purchase = parsePrepaidPurchase(query);
+    const { key, batch } = purchase;
+    const proof = headers.get("x-payment-proof");
+    if (this.#answers.has(batch)) return this.#signed(key, batch, body);
+    if (proof === null) return Response.json({ code: "PREPAID_PACK_UNKNOWN" }, { status: 404 });
+    if (sha256(body) !== batch) return Response.json({ code: "PREPAID_REQUEST_INVALID" }, { status: 400 });
+    this.#assertSettled(proof, this.origin + prepaidPurchaseTarget(purchase));
+    return this.#signed(key, batch, body);
   }
 
   #signed(key: string, batch: string, request: Uint8Array): Response {

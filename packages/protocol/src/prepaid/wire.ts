@@ -13,7 +13,7 @@ export const PREPAID_RECOVER_PATH = `${PREPAID_PATH}/recover`;
 /** Request header with one token. */
 export const PREPAID_HEADER = "X-Payment-Token";
 
-/** The terms of a purchase. They are its query, so the payment is bound to them. */
+/** The terms of a purchase. They are its query, so the payment is bound to them. A recovery has the same query. */
 export interface PrepaidPurchase {
   /** Id of the key, 32 bytes, hex with 0x. */
   readonly key: string;
@@ -28,18 +28,28 @@ export interface PrepaidPurchase {
  *
  * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
  */
-export function prepaidPurchaseTarget({ key, count, batch }: PrepaidPurchase): string {
+export const prepaidPurchaseTarget = (purchase: PrepaidPurchase): string => `${PREPAID_PATH}?${queryOf(purchase)}`;
+
+/**
+ * The request target that recovers the pack of a purchase.
+ *
+ * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
+ */
+export const prepaidRecoverTarget = (purchase: PrepaidPurchase): string =>
+  `${PREPAID_RECOVER_PATH}?${queryOf(purchase)}`;
+
+function queryOf({ key, count, batch }: PrepaidPurchase): string {
   hexToBytes(key, 32, "key");
   hexToBytes(batch, 32, "batch");
   if (!(PREPAID_PACK_SIZES as readonly unknown[]).includes(count))
     fail("INVALID_ARGUMENT", `a pack must have ${PREPAID_PACK_SIZES.join(" or ")} tokens, got ${describe(count)}`);
-  return `${PREPAID_PATH}?key=${key}&n=${count}&batch=${batch}`;
+  return `key=${key}&n=${count}&batch=${batch}`;
 }
 
 const PURCHASE = /^key=(0x[0-9a-f]{64})&n=([0-9]{1,4})&batch=(0x[0-9a-f]{64})$/;
 
 /**
- * Inverse of `prepaidPurchaseTarget`, for the part after the question mark.
+ * Inverse of `prepaidPurchaseTarget` and `prepaidRecoverTarget`, for the part after the question mark.
  *
  * @throws SottoError INVALID_ARGUMENT if a parameter is missing, wrong, repeated, or in another order
  */

@@ -12,7 +12,6 @@ import {
   encodeSignedSchedule,
   PREPAID_KEY_BYTES,
   PREPAID_KEYS_PATH,
-  PREPAID_PACK_SIZES,
   PREPAID_PATH,
   PREPAID_RECOVER_PATH,
   type PrepaidPurchase,
@@ -32,7 +31,6 @@ import type { PaywallEvent } from "./options.ts";
 import * as responses from "./responses.ts";
 import type { Decision } from "./types.ts";
 
-const MAX_RECOVERY_BYTES = 512 * 1024;
 /** Recoveries that ask chain and proofs at the same time, and that wait. */
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
 /** How long other programs may cache the schedules, seconds. */
@@ -111,12 +109,10 @@ export class PrepaidEndpoints {
   }
 
   /** Runs after the cheap checks of a proof: reads the batch, and starts the threads that will sign it. */
-  async readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Promise<Uint8Array> {
+  async readBatch(request: PaywallRequest, sale: Sale): Promise<Uint8Array> {
     const { signer } = this.#parts.prepaid;
-    const bytes = purchase.count * PREPAID_KEY_BYTES;
-    signer.assertCapacity(purchase.count);
-    const batch = await readBody(body, bytes);
-    checkBatch(batch, key, purchase);
+    signer.assertCapacity(sale.purchase.count);
+    const batch = await readBatch(request, sale);
     signer.start();
     return batch;
   }
@@ -133,24 +129,23 @@ export class PrepaidEndpoints {
     return new Uint8Array(signatures);
   }
 
-  /** The signatures of a pack that was paid for, however long ago, as long as the key lives. */
+  /**
+   * The signatures of a pack that was paid for, however long ago, as long as the key lives. It reads the body only if the
+   * payment is settled, because reading a body takes much longer than refusing the request.
+   */
   async recover(request: PaywallRequest): Promise<Decision> {
-    const { report, clock, prepaid, opening } = this.#parts;
+    const { report, clock, prepaid } = this.#parts;
     const began = clock();
     if (request.method !== "POST") return responses.wrongMethod("POST");
     try {
-      const { purchase, batch, header } = parseRecovery(await readBody(request.body, MAX_RECOVERY_BYTES, 2));
+      const purchase = parsePurchase(request.target);
       const key = this.#signingKey(purchase.key);
       if (!prepaid.keyring.redeems(key, clock()))
         refuse("PREPAID_KEY_ENDED", `the key is for ${key.epoch}, and its tokens are no longer accepted`);
-      checkBatch(batch, key, purchase);
+      const header = parseProof(request.header(responses.PROOF_HEADER));
       if (header === undefined) return await this.#recoverStored(purchase);
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
-      assertInEpoch(header, key);
-      const checks = await opening.checks();
-      if (checks === undefined) throw new CheckUnavailable(opening.failure);
-      const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale));
-      const signatures = await this.issue(sale, payment, batch);
+      const signatures = await this.#recoverPaid(request, header, sale);
       report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
       return responses.answered(signatures, "application/octet-stream");
     } catch (error) {
@@ -167,6 +162,15 @@ export class PrepaidEndpoints {
     if (pack === undefined)
       return refuse("PREPAID_PACK_UNKNOWN", "this pack was not sold; show the proof of its payment");
     return responses.answered(pack.signatures, "application/octet-stream");
+  }
+
+  async #recoverPaid(request: PaywallRequest, header: ProofHeader, sale: Sale): Promise<Uint8Array<ArrayBuffer>> {
+    const { opening } = this.#parts;
+    assertInEpoch(header, sale.key);
+    const checks = await opening.checks();
+    if (checks === undefined) throw new CheckUnavailable(opening.failure);
+    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale));
+    return this.issue(sale, payment, await readBatch(request, sale));
   }
 
   /** The response for an error of the other methods. @throws any other error */
@@ -229,17 +233,19 @@ async function unavailable<T>(query: () => Promise<T>): Promise<T> {
 
 function parsePurchase(target: string): PrepaidPurchase {
   try {
-    return parsePrepaidPurchase(target.slice(PREPAID_PATH.length + 1));
+    return parsePrepaidPurchase(target.slice(target.indexOf("?") + 1));
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
     return malformed(error.message);
   }
 }
 
-async function readBody(body: PaywallRequest["body"], maxBytes: number, minBytes = maxBytes): Promise<Uint8Array> {
+/** Reads a batch and checks it against its purchase. */
+async function readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Promise<Uint8Array> {
   if (body === undefined) throw new TypeError("this adapter does not read bodies");
-  const bytes = await body(maxBytes).catch(() => malformed(`the body is incomplete, or larger than ${maxBytes} bytes`));
-  if (bytes.length < minBytes) malformed(`the body has ${bytes.length} bytes, expected ${minBytes}`);
+  const size = purchase.count * PREPAID_KEY_BYTES;
+  const bytes = await body(size).catch(() => malformed(`the body is incomplete, or larger than ${size} bytes`));
+  checkBatch(bytes, key, purchase);
   return bytes;
 }
 
@@ -254,37 +260,15 @@ function checkBatch(batch: Uint8Array, { modulus }: Key, { count, batch: hash }:
       malformed(`message ${i / PREPAID_KEY_BYTES + 1} is not below the key's modulus`);
 }
 
-const BASE64URL = /^[A-Za-z0-9_-]*$/;
-
-function parseRecovery(body: Uint8Array) {
-  let json: unknown;
+/** @returns undefined without a proof */
+function parseProof([value, ...others]: readonly string[]): ProofHeader | undefined {
+  if (value === undefined) return undefined;
   try {
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    return malformed("the body is not JSON");
-  }
-  const { key, count, batch: text, proof } = Object(json) as Record<string, unknown>;
-  if (typeof text !== "string" || !BASE64URL.test(text)) return malformed("batch must be base64url without padding");
-  const batch = new Uint8Array(Buffer.from(text, "base64url"));
-  const size = (PREPAID_PACK_SIZES as readonly unknown[]).includes(count) ? (count as number) : 0;
-  if (size === 0) return malformed(`count must be ${PREPAID_PACK_SIZES.join(" or ")}`);
-  if (typeof key !== "string" || !/^0x[0-9a-f]{64}$/.test(key))
-    return malformed("key must be the id of a prepaid key: 32 bytes, hex with 0x");
-  const hash = `0x${createHash("sha256").update(batch).digest("hex")}`;
-  return {
-    batch,
-    purchase: { key, count: size, batch: hash },
-    header: proof === undefined ? undefined : parseProof(proof),
-  };
-}
-
-function parseProof(proof: unknown): ProofHeader {
-  try {
-    if (typeof proof === "string") return parseProofHeader(proof);
+    if (others.length === 0) return parseProofHeader(value);
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
   }
-  return malformed("proof must be the value of the X-Payment-Proof header of the purchase");
+  return malformed("X-Payment-Proof must be the one of the purchase");
 }
 
 /**
