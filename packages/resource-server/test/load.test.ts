@@ -30,6 +30,30 @@ describe("a gate", () => {
     expect(log).to.deep.equal(["a", "b", "f OVERLOADED 2", "c", "d", "e"]);
   });
 
+  it("lets clients take turns, and rejects the client with the most waiting calls", async () => {
+    const gate = new Gate(1, 4);
+    const log: string[] = [];
+    const releases: (() => void)[] = [];
+    const enter = (name: string) =>
+      gate
+        .run(async () => {
+          log.push(name);
+          await new Promise<void>((resolve) => releases.push(resolve));
+        }, name[0])
+        .catch(({ code }) => void log.push(`${name} ${code}`));
+    const all = ["a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "c1"].map(enter);
+    await new Promise(setImmediate);
+    expect(log).to.deep.equal(["a1", "a6 OVERLOADED", "a5 OVERLOADED", "a4 OVERLOADED", "a3 OVERLOADED"]);
+    log.length = 0;
+    for (let i = 0; i < 5; i++) {
+      releases[i]!();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(all);
+    expect(log).to.deep.equal(["a2", "b1", "c1", "b2"]);
+    expect(await gate.run(async () => "in")).to.equal("in");
+  });
+
   it("is released on failure", async () => {
     const gate = new Gate(1, 1);
     for (let i = 0; i < 5; i++) {

@@ -690,6 +690,23 @@ describe("the recovery of a pack", function () {
     }
   });
 
+  it("is answered for an honest client beside a flood of another, which is refused", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
+    try {
+      const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
+      const ask = (client: string) => server.paywall.decide({ ...recovery({ key }).request, client });
+      const flood = Promise.all(Array.from({ length: 200 }, () => ask("192.0.2.1")));
+      expect(told(await ask("192.0.2.2"))).to.equal("404");
+      const results = (await flood).map(told);
+      expect(results.filter((result) => result === "503 later")).to.have.length.greaterThan(100);
+      expect(new Set(results)).to.deep.equal(new Set(["404", "503 later"]));
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it("is refused if the payment's time is in no epoch, or in another one than the key's", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));

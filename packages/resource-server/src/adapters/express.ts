@@ -19,6 +19,8 @@ declare global {
 export interface PaidRequest extends IncomingMessage {
   /** The request target before Express rewrote `url`, such as below a mount point. */
   originalUrl?: string;
+  /** The client's address, if the framework determines it. */
+  ip?: string | undefined;
   /** What was paid; undefined if the route is free. */
   payment?: Payment;
 }
@@ -42,7 +44,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
   /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
-    const asked = nodeRequest(request, request.originalUrl ?? request.url ?? "/");
+    const asked = nodeRequest(request, request.originalUrl ?? request.url ?? "/", request.ip);
     const decision = await paywall.decide(asked, () => dropHeader(request, TOKEN_HEADER));
     if (decision.kind === "free") {
       if (decision.headers !== undefined && !isEnded(response)) setHeaders(response, decision.headers);

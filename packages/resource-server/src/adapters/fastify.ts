@@ -101,7 +101,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = nodeRequest(request.raw, request.originalUrl);
+    const asked = nodeRequest(request.raw, request.originalUrl, request.ip);
     const decision = await paywall.decide(asked, () => dropHeader(request.raw, TOKEN_HEADER));
     if (decision.kind === "free") {
       if (decision.headers !== undefined) setHeaders(reply, decision.headers);

@@ -35,7 +35,9 @@ const bindings = (c: Context): NodeBindings => (typeof c.env === "object" && c.e
 function honoRequest(c: Context): PaywallRequest {
   const request = fetchRequest(c.req.raw);
   const { incoming } = bindings(c);
-  return incoming === undefined ? request : { ...request, header: nodeRequest(incoming, request.target).header };
+  if (incoming === undefined) return request;
+  const { header, client } = nodeRequest(incoming, request.target);
+  return { ...request, header, client };
 }
 
 function dropToken(c: Context): void {

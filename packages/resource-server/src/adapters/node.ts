@@ -59,8 +59,15 @@ export function dropHeader(request: IncomingMessage, name: string): void {
     if (rawHeaders[i]!.toLowerCase() === name) rawHeaders.splice(i, 2);
 }
 
-/** @param target as the client sent it; frameworks that mount or rewrite change `request.url` */
-export function nodeRequest(request: IncomingMessage, target: string): PaywallRequest {
+/**
+ * @param target as the client sent it; frameworks that mount or rewrite change `request.url`
+ * @param client the client's address; frameworks read it from X-Forwarded-For if they trust the proxy
+ */
+export function nodeRequest(
+  request: IncomingMessage,
+  target: string,
+  client: string | undefined = request.socket?.remoteAddress,
+): PaywallRequest {
   // Not `headers`: Node joins repeated headers with ", ", which would combine two halves into one proof.
   const values = (name: string): string[] => {
     const { rawHeaders } = request;
@@ -72,7 +79,8 @@ export function nodeRequest(request: IncomingMessage, target: string): PaywallRe
     return found;
   };
   const header = (name: string) => values(name.toLowerCase());
-  return { method: request.method ?? "GET", target, header, body: (maxBytes) => readBody(request, maxBytes) };
+  const body = (maxBytes: number) => readBody(request, maxBytes);
+  return { method: request.method ?? "GET", target, header, client, body };
 }
 
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {

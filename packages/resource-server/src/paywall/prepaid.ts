@@ -143,7 +143,7 @@ export class PrepaidEndpoints {
       if (!prepaid.keyring.redeems(key, clock()))
         refuse("PREPAID_KEY_ENDED", `the key is for ${key.epoch}, and its tokens are no longer accepted`);
       const header = parseProof(request.header(responses.PROOF_HEADER));
-      if (header === undefined) return await this.#recoverStored(purchase);
+      if (header === undefined) return await this.#recoverStored(purchase, request.client);
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
       const signatures = await this.#recoverPaid(request, header, sale);
       report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
@@ -157,8 +157,8 @@ export class PrepaidEndpoints {
    * The signatures of a pack that was answered before, without a proof of payment: they are of no use to anyone but its
    * payer. A wallet that was restored from its words finds its packs this way.
    */
-  async #recoverStored(purchase: PrepaidPurchase): Promise<Decision> {
-    const pack = await this.#recoveries.run(() => this.#stored(purchase));
+  async #recoverStored(purchase: PrepaidPurchase, client: string | undefined): Promise<Decision> {
+    const pack = await this.#recoveries.run(() => this.#stored(purchase), client);
     if (pack === undefined)
       return refuse("PREPAID_PACK_UNKNOWN", "this pack was not sold; show the proof of its payment");
     return responses.answered(pack.signatures, "application/octet-stream");
@@ -169,7 +169,7 @@ export class PrepaidEndpoints {
     assertInEpoch(header, sale.key);
     const checks = await opening.checks();
     if (checks === undefined) throw new CheckUnavailable(opening.failure);
-    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale));
+    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale), request.client);
     return this.issue(sale, payment, await readBatch(request, sale));
   }
 
