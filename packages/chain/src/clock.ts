@@ -12,7 +12,7 @@ export const MAX_CLOCK_LEAD_SECONDS = 90;
 /** The newest block, and the source to ask if that block is old. */
 export interface ClockReference {
   /** Where to ask for the block that is mined next. */
-  readonly chain: ChainSource;
+  readonly chain: Pick<ChainSource, "pending">;
   /** The newest block. */
   readonly head: Block;
   /** The clock's time, ms. */

@@ -160,6 +160,14 @@ export const FETCH_ERRORS = {
     cause: "The wallet and the resource server use different deployments.",
     exit: "refused",
   },
+  SERVER_CLOCK_WRONG: {
+    means:
+      "The time in the 402 differs so much from this machine's that the server would refuse the proof. Nothing was paid. " +
+      "Details: `host`, `seconds`, `direction`.",
+    cause: "The resource server's clock is not synchronized. If this machine's is wrong, the error is CLOCK_WRONG.",
+    exit: "refused",
+    remedy: "Ask the server's operator to synchronize its clock.",
+  },
   CHALLENGE_REDIRECTED: {
     means: "The 402 response comes from a different address than was requested: the request was redirected.",
     cause: "The URL is an old one, lacks `www` or the final slash, or a server on the way redirects.",

@@ -16,7 +16,9 @@ describe("an endless 402 body", () => {
     };
     const response = new Response(new ReadableStream({ pull, cancel }), { status: 402 });
     const call = await captureCall(fetch, "https://data.example/report", {}, 0);
-    const error = await rejection(readChallenge(call, response, wallet, ["https://pay.example/zk"], bodyMs));
+    const error = await rejection(
+      readChallenge(call, response, wallet, ["https://pay.example/zk"], Date.now(), bodyMs),
+    );
     expect(error.code).to.equal("CHALLENGE_INVALID");
     expect(given).to.not.equal(undefined);
     return error.message;

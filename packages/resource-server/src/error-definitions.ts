@@ -12,6 +12,12 @@ export const PAYWALL_ERRORS = {
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
+  CLOCK_WRONG: {
+    means:
+      "The server's clock differs from the chain's time, so the paywall asks for no payments: it would refuse them. It keeps comparing.",
+    cause: "The machine's clock is not synchronized, or all nodes lag behind the chain.",
+    remedy: "Synchronize the server's clock (`timedatectl set-ntp true` on Linux).",
+  },
   SERVICE_UNAVAILABLE: {
     means: "The service does not answer, or its response is not usable.",
     cause: "The URL is wrong, the service is down, or a proxy answers in its place.",

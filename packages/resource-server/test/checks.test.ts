@@ -9,6 +9,7 @@ import { Tokens } from "../src/checks/token.ts";
 import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { Checks, claimId } from "../src/paywall/checks.ts";
+import { ServerClock } from "../src/paywall/server-clock.ts";
 import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
 import { createRecipient, DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
 import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
@@ -56,6 +57,7 @@ describe("the checks of a header", () => {
       claims,
       clock,
       startedAt: now,
+      serverClock: new ServerClock({ chain, clock }),
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
       settlements: new Settlements({ chain, pool: DEPLOYMENT.pool, ...limits }),

@@ -12,10 +12,15 @@ const CHECKS = {} as Checks;
 const unreachable = (code: "CHAIN_UNAVAILABLE" | "SERVICE_UNAVAILABLE") => new PaywallError(code, `${code}: no answer`);
 
 /** An opening whose chain and service fail a given number of times before they answer. */
-function open(chain: readonly Error[], service: readonly Error[], report?: (event: PaywallEvent) => void) {
+function open(
+  chain: readonly Error[],
+  service: readonly Error[],
+  report?: (event: PaywallEvent) => void,
+  clock: readonly Error[] = [],
+) {
   const events: PaywallEvent[] = [];
   const pauses: number[] = [];
-  const asked = { chain: 0, service: 0 };
+  const asked = { chain: 0, service: 0, clock: 0 };
   let resume = () => {};
   const opening = new Opening({
     async readToken() {
@@ -27,6 +32,10 @@ function open(chain: readonly Error[], service: readonly Error[], report?: (even
       const error = service[asked.service++];
       if (error !== undefined) throw error;
       return CHECKS;
+    },
+    async checkClock() {
+      const error = clock[asked.clock++];
+      if (error !== undefined) throw error;
     },
     report: report ?? ((event) => void events.push(event)),
     pause: (ms, signal) =>
@@ -51,7 +60,7 @@ describe("the start of a paywall", () => {
     await opening.attempted;
     await opening.ready;
     expect([await opening.token(), await opening.checks()]).to.deep.equal([TOKEN, CHECKS]);
-    expect([events, pauses, asked]).to.deep.equal([[], [], { chain: 1, service: 1 }]);
+    expect([events, pauses, asked]).to.deep.equal([[], [], { chain: 1, service: 1, clock: 1 }]);
   });
 
   it("knows the price before the service's keys, and does not query the chain again", async () => {
@@ -69,7 +78,7 @@ describe("the start of a paywall", () => {
     expect(await opening.checks()).to.equal(undefined);
     await next();
     await opening.ready;
-    expect([await opening.checks(), asked]).to.deep.equal([CHECKS, { chain: 1, service: 3 }]);
+    expect([await opening.checks(), asked]).to.deep.equal([CHECKS, { chain: 1, service: 3, clock: 1 }]);
     expect(events.map(({ event, reason }) => [event, reason])).to.deep.equal([
       ["opening", "SERVICE_UNAVAILABLE"],
       ["opening", "SERVICE_UNAVAILABLE"],
@@ -81,6 +90,7 @@ describe("the start of a paywall", () => {
     let answer = () => {};
     const opening = new Opening({
       readToken: async () => TOKEN,
+      checkClock: async () => undefined,
       openChecks: () =>
         new Promise((resolve) => {
           answer = () => resolve(CHECKS);
@@ -92,6 +102,22 @@ describe("the start of a paywall", () => {
     const checks = opening.checks();
     answer();
     expect(await checks).to.equal(CHECKS);
+  });
+
+  it("is not ready while its clock is wrong, but still checks payments", async () => {
+    const wrong = new PaywallError("CLOCK_WRONG", "the clock is 360 s ahead");
+    const { opening, events, asked, next } = open([], [], undefined, [wrong, wrong]);
+    await opening.attempted;
+    expect([await opening.token(), await opening.checks(), opening.failure]).to.deep.equal([
+      TOKEN,
+      CHECKS,
+      "CLOCK_WRONG",
+    ]);
+    await next();
+    await next();
+    await opening.ready;
+    expect(asked).to.deep.equal({ chain: 1, service: 1, clock: 3 });
+    expect(events.map(({ event }) => event)).to.deep.equal(["opening", "opening", "opened"]);
   });
 
   it("doubles its pauses up to 30 s", async () => {
@@ -136,7 +162,7 @@ describe("the start of a paywall", () => {
     await opening.attempted;
     opening.close();
     await opening.ready;
-    expect(asked).to.deep.equal({ chain: 1, service: 0 });
+    expect(asked).to.deep.equal({ chain: 1, service: 0, clock: 0 });
   });
 
   it("emits a process warning without a hook, once per reason", async () => {

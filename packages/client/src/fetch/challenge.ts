@@ -6,6 +6,7 @@ import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
 import { describeForeign } from "./foreign-service.ts";
 import { assertSecure } from "./secure.ts";
+import type { Exchange } from "./server-clock.ts";
 
 /** A 402 that passed the checks: right chain, pool, token and resource, and an allowed service. */
 export interface Challenge {
@@ -16,6 +17,7 @@ export interface Challenge {
   readonly service: string;
   /** The URL to which the request is sent again with the proof. */
   readonly url: URL;
+  readonly exchange: Exchange;
 }
 
 /** Maximum bytes of a 402's body; a typical one has 2,000. */
@@ -29,15 +31,20 @@ export function isChallenge(response: Response): boolean {
   return response.status === 402 && SCHEME.test(response.headers.get("www-authenticate") ?? "");
 }
 
-/** @throws FetchError CHALLENGE_*, RESOURCE_MISMATCH, ENDPOINT_NOT_ALLOWED */
+/**
+ * @param sent when the request was sent, ms
+ * @throws FetchError CHALLENGE_*, RESOURCE_MISMATCH, ENDPOINT_NOT_ALLOWED
+ */
 export async function readChallenge(
   call: Call,
   response: Response,
   wallet: Wallet,
   services: readonly string[],
+  sent: number,
   bodyMs = BODY_MS,
 ): Promise<Challenge> {
   const complete = call.method === "HEAD" ? await challengeOfGet(call) : response;
+  const answered = wallet.now();
   const url = challengedUrl(call, complete);
   assertSecure(url, wallet.pool.chainId);
   const instructions = await readInstructions(complete, bodyMs);
@@ -54,7 +61,8 @@ export async function readChallenge(
   checkResource(metadata.resource, url);
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
   await checkDecimals(wallet, payment.decimals, call.signal);
-  return { instructions, price: BigInt(payment.amountBaseUnits), service, url };
+  const exchange = { sent, answered, server: metadata.timestamp };
+  return { instructions, price: BigInt(payment.amountBaseUnits), service, url, exchange };
 }
 
 /**

@@ -28,6 +28,7 @@ import { checkPrepaidOptions } from "./prepaid-options.ts";
 import { Preparer } from "./preparer.ts";
 import { checkPin } from "./recipient.ts";
 import { assertInit } from "./request.ts";
+import { assertServerClock } from "./server-clock.ts";
 import { showProof } from "./show.ts";
 
 const BODY_LIMIT = 4 << 20;
@@ -88,9 +89,11 @@ export async function quotePayment(
 ): Promise<Quote> {
   const { services } = checkOptions({ ...options, maxPerRequest: MAX_AMOUNT }, wallet.pool.chainId);
   const call = await captureCall(send, input, init, options.bodyLimit ?? BODY_LIMIT);
+  const sent = wallet.now();
   const response = await call.send();
   if (!isChallenge(response)) return { response, offer: undefined };
-  const challenge = await readChallenge(call, response, wallet, services);
+  const challenge = await readChallenge(call, response, wallet, services, sent);
+  await assertServerClock(wallet, challenge, call.signal);
   return { response: undefined, offer: await payableOffer(challenge, wallet, {}, call.signal) };
 }
 
@@ -175,9 +178,10 @@ class Payer {
     const onToken = (resourceUrl: string, price: bigint) => paying.onProgress?.({ stage: "token", resourceUrl, price });
     const again = await prepaid?.showAgain(call, paying.request, onToken);
     if (again !== undefined) return again;
+    const sent = this.#wallet.now();
     const response = await call.send();
     if (!isChallenge(response)) return response;
-    const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
+    const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services, sent);
     const terms = termsOf(challenge);
     this.#preparer?.asked(challenge.url.host, terms);
     const confirm = () => this.#confirmToken(challenge, call.signal);
@@ -229,6 +233,7 @@ class Payer {
         const service = this.#service(begun.service, begun.settled !== null);
         return await resume(this.#context(paying, service, begun, true), claim.release);
       }
+      const sent = this.#wallet.now();
       const response = await call.send();
       if (!isChallenge(response)) {
         await response.body?.cancel().catch(() => undefined);
@@ -237,7 +242,7 @@ class Payer {
           origin,
         });
       }
-      const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
+      const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services, sent);
       return await this.#buy(paying, challenge, terms);
     } catch (error) {
       claim.release();
@@ -269,6 +274,7 @@ class Payer {
     const { call, book, claim, onProgress } = paying;
     const { instructions, price, service: url } = challenge;
     const resourceUrl = instructions.metadata.resource;
+    await assertServerClock(this.#wallet, challenge, call.signal);
     const tell = (stage: PurchaseStage) => onProgress?.({ stage, resourceUrl, price });
     tell("challenge");
     const { recipient: paid, zkProof } = instructions.payment;

@@ -1,5 +1,6 @@
 import {
   abortable,
+  type Block,
   ChainError,
   type ChainSource,
   chainTime,
@@ -44,6 +45,9 @@ export type WalletProver = Pick<Prover, "prove"> &
 
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
+
+/** Maximum seconds by which the clock may be behind the chain if a server's clock differs from it. */
+const MAX_LAG = 30;
 
 /** Options of a scan. */
 export interface ScanOptions {
@@ -275,15 +279,30 @@ export class WalletCore {
     return Math.floor(Math.min(this.options.clock(), this.#chainTime * 1000));
   }
 
+  /**
+   * Compares the clock with the chain's time now.
+   * @throws WalletError CLOCK_WRONG; ChainError; the signal's reason
+   */
+  async assertClock(signal?: AbortSignal): Promise<void> {
+    const head = await abortable(this.options.chain, signal).head();
+    const { lead } = await this.#compare(head, signal);
+    if (-lead > MAX_LAG) throw clockWrong(-lead, "behind");
+    if (lead > MAX_CLOCK_LEAD_SECONDS) throw clockWrong(lead, "ahead");
+  }
+
   async #compareClock(signal: AbortSignal | undefined): Promise<void> {
-    const { clock, info } = this.options;
-    const chain = abortable(this.options.chain, signal);
-    const head = this.sync.head!;
-    const now = clock();
-    const time = await chainTime({ chain, head, now, chainId: info.chainId });
-    this.#lead = time === undefined ? 0 : clockLead(now, time);
+    const { now, time, lead } = await this.#compare(this.sync.head!, signal);
+    this.#lead = lead;
     // On a local chain whose node tells no time, the clock is all there is.
     this.#chainTime = time ?? now / 1000;
+  }
+
+  async #compare(head: Block, signal: AbortSignal | undefined) {
+    const { clock, info } = this.options;
+    const chain = abortable(this.options.chain, signal);
+    const now = clock();
+    const time = await chainTime({ chain, head, now, chainId: info.chainId });
+    return { now, time, lead: time === undefined ? 0 : clockLead(now, time) };
   }
 
   async #checkRoot(signal: AbortSignal | undefined): Promise<void> {

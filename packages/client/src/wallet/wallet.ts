@@ -137,6 +137,14 @@ export class Wallet {
   }
 
   /**
+   * Compares the clock with the chain's time now.
+   * @throws WalletError CLOCK_WRONG; ChainError if no node answers; the signal's reason
+   */
+  assertClock(signal?: AbortSignal): Promise<void> {
+    return this.#core.assertClock(signal);
+  }
+
+  /**
    * A time that has passed for certain, milliseconds since the Unix epoch: the chain's at the last scan, and at most the
    * clock's. For decisions that cannot be undone, because the clock may be ahead. 0 before the first scan.
    */

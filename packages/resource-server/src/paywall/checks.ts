@@ -24,8 +24,10 @@ import {
 } from "../checks/statement.ts";
 import { decodeClaims, type Tokens } from "../checks/token.ts";
 import type { Claim, Claims } from "../claims/claims.ts";
-import { CheckFailed } from "../outcome.ts";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Config } from "./config.ts";
+import { CLOCK_RETRY_SECONDS } from "./responses.ts";
+import type { ServerClock } from "./server-clock.ts";
 import type { PaidProof } from "./types.ts";
 
 /** Allowance for clock differences between the servers and their database, ms. */
@@ -53,6 +55,7 @@ export interface CheckParts {
   readonly proofs: Proofs;
   readonly settlements: Settlements;
   readonly claims: Claims;
+  readonly serverClock: Pick<ServerClock, "problem">;
   readonly clock: () => number;
   /** When the store was opened, ms. An in-memory store knows every use since then. */
   readonly startedAt: number;
@@ -71,13 +74,12 @@ export class Checks {
     header: ProofHeader,
     { price, resource, beforeProofs }: PaidTerms,
   ): Promise<{ payment: PaidProof; claim: Claim }> {
-    const { config, tokens, claims, clock } = this.#parts;
+    const { config, tokens, claims } = this.#parts;
     const { recipient, deployment } = config;
     const bounds = amountBounds(price);
     const terms = { recipient, deployment, resourceUrl: resource, bounds };
     assertRecipient(header, terms);
-    assertFresh(header, clock());
-    if (config.inMemory) this.#assertRemembered(header);
+    await this.#assertTimely(header);
     const tokenClaims = await tokens.read(header.paymentToken);
     const statement = parseHeaderStatement(header, tokenClaims, terms);
     const { digest, signals } = statement;
@@ -136,6 +138,18 @@ export class Checks {
     this.#failures.assertBelowLimit(digest);
     if (!(await isAnswered(digest))) await this.#prove(statement, terms);
     return digest;
+  }
+
+  /** A header that only a wrong clock refuses may pass once the clock is right. */
+  async #assertTimely(header: ProofHeader): Promise<void> {
+    const { config, clock, serverClock } = this.#parts;
+    try {
+      assertFresh(header, clock());
+      if (config.inMemory) this.#assertRemembered(header);
+    } catch (error) {
+      const problem = await serverClock.problem();
+      throw problem === undefined ? error : new CheckUnavailable(problem.code, CLOCK_RETRY_SECONDS, problem);
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Chain, connectChain, signatureCall } from "@sotto/chain";
+import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
 import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { checkScheduleSignature } from "@sotto/protocol/prepaid";
@@ -21,6 +21,7 @@ import { createReporter, Opening } from "./opening.ts";
 import type { PaywallEvent, PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
+import { ServerClock } from "./server-clock.ts";
 import type { Paywall } from "./types.ts";
 
 /** Timeout of one request to a node, ms. */
@@ -86,18 +87,29 @@ interface Parts {
   readonly claims: Claims;
   readonly clock: () => number;
   readonly startedAt: number;
+  readonly chain: Chain;
+  readonly serverClock: ServerClock;
 }
 
-/** The requests to chain and service. Each step can be retried. */
-function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
-  const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
-  const chain = connectChain({
+function chainOf(options: PaywallOptions, { deployment }: Config, clock: () => number): Chain {
+  return connectChain({
     urls: options.chain.rpcUrls,
     chainId: deployment.chainId,
     clock,
     timeoutMs: NODE_TIMEOUT_MS,
     maxResponseBytes: MAX_NODE_RESPONSE_BYTES,
   });
+}
+
+/** @throws PaywallError CHAIN_UNAVAILABLE */
+function recodeChain(cause: unknown): never {
+  if (!(cause instanceof ChainError)) throw cause;
+  throw new PaywallError("CHAIN_UNAVAILABLE", `no node tells the time: ${cause.message}`, {}, { cause });
+}
+
+/** The requests to chain and service. Each step can be retried. */
+function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }: Parts) {
+  const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const pool = parseAddress(deployment.pool);
   return {
     async readToken(): Promise<PoolToken> {
@@ -120,12 +132,14 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
         claims,
         clock,
         startedAt,
+        serverClock,
         proofs,
         viewingKey: options.recipient.viewingKey,
         tokens: new Tokens(keys, issuers),
         settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });
     },
+    checkClock: () => serverClock.assertRight().catch(recodeChain),
   };
 }
 
@@ -173,8 +187,10 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
     idOf: (nullifier) => claimId(deployment, nullifier),
     memoryStartedAt: config.inMemory ? startedAt : undefined,
   });
+  const chain = chainOf(options, config, clock);
+  const serverClock = new ServerClock({ chain, clock });
   const opening = new Opening({
-    ...openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }),
+    ...openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }),
     report,
     pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   });
@@ -183,7 +199,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
     await claims.close();
     await prepaid?.close();
   };
-  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, uses, prepaid, end });
+  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, serverClock, uses, prepaid, end });
 }
 
 /**

@@ -9,13 +9,15 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /** Errors that may pass. Every other error means that an option is wrong, and is permanent. */
-const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE"];
+const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE", "CLOCK_WRONG"];
 
 export interface OpeningParts {
   /** Reads the values that a 402 needs from the chain. */
   readonly readToken: () => Promise<PoolToken>;
   /** Reads the keys that the checks need from the service. */
   readonly openChecks: () => Promise<Checks>;
+  /** Compares this machine's clock with the chain's time. Until it is right, the paywall is not ready. */
+  readonly checkClock: () => Promise<void>;
   readonly report: (event: PaywallEvent) => void;
   /** Resolves after `ms`, or early if the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -94,11 +96,12 @@ export class Opening {
 
   /** @returns whether the paywall is open */
   async #attempt(): Promise<boolean> {
-    const { readToken, openChecks, report } = this.#parts;
+    const { readToken, openChecks, checkClock, report } = this.#parts;
     try {
       this.#token ??= await readToken();
       this.#resolveChainAsked();
-      this.#checks = await openChecks();
+      this.#checks ??= await openChecks();
+      await checkClock();
       this.#failure = undefined;
       return true;
     } catch (error) {

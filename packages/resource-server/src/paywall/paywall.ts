@@ -26,6 +26,7 @@ import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import type { PoolToken } from "./pool-token.ts";
 import { PrepaidEndpoints, prepaidPath, Refusal, type Sale } from "./prepaid.ts";
 import * as responses from "./responses.ts";
+import type { ServerClock } from "./server-clock.ts";
 import type { Decision, Outcome, Payment, Paywall } from "./types.ts";
 
 export interface PaywallParts {
@@ -35,6 +36,7 @@ export interface PaywallParts {
   readonly onChallenge: PaywallOptions["onChallenge"];
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
+  readonly serverClock: Pick<ServerClock, "problem">;
   readonly uses: PaymentUses;
   /** Undefined without the option. */
   readonly prepaid: Prepaid | undefined;
@@ -232,8 +234,13 @@ export class CorePaywall implements Paywall {
     request: PaywallRequest,
     { target, price, resource, token, noTokens = false }: ChallengedRequest,
   ): Promise<responses.Refused> {
-    const { config, report, clock } = this.#parts;
+    const { config, report, clock, serverClock } = this.#parts;
     const { binding, signature, service: serviceUrl } = config;
+    const problem = await serverClock.problem();
+    if (problem !== undefined) {
+      report({ event: "unavailable", reason: problem.code, error: problem });
+      return responses.clockWrong();
+    }
     const now = clock();
     // Clients would refuse an expired signature.
     assertBindingTime(binding, now);

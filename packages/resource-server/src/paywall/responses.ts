@@ -110,6 +110,20 @@ export const opening = (): Refused =>
     retry(5),
   );
 
+/** Pause before a request is repeated while the server's clock is wrong, seconds. */
+export const CLOCK_RETRY_SECONDS = 30;
+
+/** The server's clock is wrong, so it would refuse the payment that it asks for. */
+export const clockWrong = (): Refused =>
+  refused(
+    503,
+    {
+      error: "Service Unavailable",
+      message: "this server's clock is wrong: it cannot take payments, because it would refuse them. Try again later",
+    },
+    retry(CLOCK_RETRY_SECONDS),
+  );
+
 /** The paywall failed before it checked any payment. */
 export const unavailable = (): Refused =>
   refused(503, { error: "Service Unavailable", message: "payments cannot be taken at the moment" }, retry(5));

@@ -96,14 +96,24 @@ export interface PrepaidServer {
 export function openPlain({ prepaid: _, ...options }: PaywallOptions): CorePaywall {
   const opening = createOpening(() => undefined);
   const parts = { config: parseConfig(options), opening, prices: new Prices(options), onChallenge: undefined };
-  const rest = { report: () => undefined, clock: () => NOW, uses: {} as CorePaywall["uses"], prepaid: undefined };
+  const rest = {
+    report: () => undefined,
+    clock: () => NOW,
+    serverClock: RIGHT,
+    uses: {} as CorePaywall["uses"],
+    prepaid: undefined,
+  };
   return new CorePaywall({ ...parts, ...rest, end: async () => undefined });
 }
+
+/** A clock that agrees with the chain. */
+const RIGHT = { problem: async () => undefined };
 
 /** A chain that answers, and a service that does not: tokens need no service. */
 const createOpening = (report: (event: PaywallEvent) => void): Opening =>
   new Opening({
     readToken: async () => ({ token: `0x${"33".repeat(20)}`, decimals: 6 }),
+    checkClock: async () => undefined,
     openChecks: () => Promise.reject(Object.assign(new Error("no answer"), { code: "SERVICE_UNAVAILABLE" })),
     report,
     pause: (_ms, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
@@ -134,6 +144,7 @@ export async function openServer(options: PaywallOptions): Promise<PrepaidServer
     onChallenge: undefined,
     report,
     clock,
+    serverClock: RIGHT,
     uses,
     prepaid,
     end,
