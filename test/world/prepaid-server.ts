@@ -32,8 +32,8 @@ export class PrepaidServer {
   readonly events: PaywallEvent[] = [];
   /** Called before a request is answered. If it returns true, the connection is destroyed without an answer. */
   interfere: (request: LoggedRequest, response: ServerResponse) => boolean = () => false;
-  /** Whether it answers every token with a 402 that refuses it for good. */
-  refusing = false;
+  /** Whether it answers every token with a 402 that refuses it for good; a text is the reason it gives. */
+  refusing: boolean | string = false;
   readonly #folder: string;
   readonly #server: Server;
   readonly #close: () => Promise<void>;
@@ -85,8 +85,9 @@ export class PrepaidServer {
         logged.status = response.statusCode;
       });
       if (prepaid.interfere(logged, response)) return void socket.destroy();
-      if (prepaid.refusing && request.headers["x-payment-token"] !== undefined)
-        return void response.status(402).json({ error: "refused" });
+      const { refusing } = prepaid;
+      if (refusing !== false && request.headers["x-payment-token"] !== undefined)
+        return void response.status(402).json({ error: refusing === true ? "refused" : refusing });
       next();
     });
     app.use(paywall);

@@ -7,11 +7,13 @@ import type { Config } from "./home/config.ts";
 /** Rewrites a package's error for the user: converts amounts to the token's unit and adds the next step. */
 export function explain(error: unknown, config: Config): unknown {
   if (!(error instanceof SottoError) || error instanceof CliError) return error;
-  const message = inTokens(error.message, config);
-  return new SottoError(error.code, withNextStep(message, error, config), error.details, { cause: error });
+  const parts = error.parts.map((part) => (typeof part === "string" ? inTokens(part, config) : part));
+  const next = nextStep(error, LOCAL_CHAIN_IDS.includes(config.chainId));
+  const message = next === undefined ? parts : [...parts, `; ${next}`];
+  return new SottoError(error.code, message, error.details, { cause: error });
 }
 
-/** Converts each amount of base units in a text to the token's unit. */
+/** Converts each amount of base units in our own words to the token's unit. */
 export const inTokens = (text: string, token: Pick<Config, "decimals" | "symbol">): string =>
   text.replaceAll(/\b(\d{1,40}) base units/g, (_, amount: string) => money(BigInt(amount), token));
 

@@ -1,15 +1,17 @@
 import { expect } from "chai";
+import { FetchError } from "../src/fetch/errors.ts";
 import { describeForeign } from "../src/fetch/foreign-service.ts";
 
-const described = (service: string, ...allowed: string[]) =>
-  describeForeign(`${service}/verify`, `${service}/settle`, allowed);
+const textOf = (...parts: Parameters<typeof describeForeign>) =>
+  new FetchError("ENDPOINT_NOT_ALLOWED", describeForeign(...parts)).message;
+const described = (service: string, ...allowed: string[]) => textOf(`${service}/verify`, `${service}/settle`, allowed);
 
 describe("the error for a service that is not allowed", () => {
   it("names both addresses", () => {
     expect(described("https://evil.example/zk", "https://pay.example/zk", "https://two.example")).to.equal(
       "the 402 names the service https://evil.example/zk, but the wallet allows only https://pay.example/zk, https://two.example",
     );
-    expect(describeForeign("https://a.example/verify", "https://b.example/settle", ["https://a.example"])).to.equal(
+    expect(textOf("https://a.example/verify", "https://b.example/settle", ["https://a.example"])).to.equal(
       "the 402 names the service https://a.example to verify and https://b.example to settle, but the wallet allows only " +
         "https://a.example",
     );
@@ -37,5 +39,18 @@ describe("the error for a service that is not allowed", () => {
     expect(message).to.match(/^[\x20-\x7e]{1,800}$/);
     const many = Array.from({ length: 50 }, (_, i) => `https://${i}.example`);
     expect(described("https://evil.example", ...many)).to.match(/https:\/\/4\.example and 45 more$/);
+  });
+
+  it("tells the 402's addresses from our own words", () => {
+    const own = (parts: ReturnType<typeof describeForeign>) =>
+      parts.filter((part) => typeof part === "string").join("|");
+    const evil = describeForeign("http://127.0.0.1/pay-again/verify", "http://127.0.0.1/pay-again/settle", [
+      "http://127.0.0.1",
+    ]);
+    expect(own(evil)).to.include("the path ").and.to.not.include("pay-again");
+    // A path that the wallet's own service has is our own word.
+    expect(
+      own(describeForeign("http://127.0.0.1/verify", "http://127.0.0.1/settle", ["http://127.0.0.1/zk"])),
+    ).to.include("the path |/zk| is missing");
   });
 });

@@ -1,5 +1,6 @@
 import { isBytes } from "./bytes.ts";
 import type { PROTOCOL_ERRORS } from "./error-definitions.ts";
+import { type ForeignText, message } from "./message.ts";
 import { invisibleCharacter } from "./pasted.ts";
 import { createErrorClass, type ErrorDetails, SottoError } from "./sotto-error.ts";
 
@@ -13,8 +14,8 @@ export const ProtocolError = /* @__PURE__ */ createErrorClass<typeof PROTOCOL_ER
 export type ProtocolError = InstanceType<typeof ProtocolError>;
 
 /** Throws a {@link ProtocolError}. */
-export function fail(code: ProtocolErrorCode, message: string, details: ErrorDetails = {}): never {
-  throw new ProtocolError(code, message, details);
+export function fail(code: ProtocolErrorCode, text: string, details: ErrorDetails = {}): never {
+  throw new ProtocolError(code, text, details);
 }
 
 /**
@@ -25,7 +26,7 @@ export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T):
     return read();
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code === code) throw cause;
-    throw new ProtocolError(code, `${what}: ${cause.message}`, cause.details, { cause });
+    throw new ProtocolError(code, message`${what}: ${cause}`, cause.details, { cause });
   }
 }
 
@@ -65,3 +66,6 @@ export function quoted(value: unknown, max = 200): string {
   // The cut may split a surrogate pair.
   return `${line.slice(0, max - 2).replace(/\p{Cs}$/u, "")}..`;
 }
+
+/** A text of another party for a message: see {@link quoted}. */
+export const foreign = (value: unknown, max = 200): ForeignText => ({ foreign: quoted(value, max) });

@@ -86,7 +86,7 @@ export {
   unpackCiphertext,
 } from "./elgamal.ts";
 export { PROTOCOL_ERRORS, SHARED_ERRORS } from "./error-definitions.ts";
-export { ProtocolError, type ProtocolErrorCode, quoted } from "./errors.ts";
+export { foreign, ProtocolError, type ProtocolErrorCode, quoted } from "./errors.ts";
 export { type Address, addressToBigInt, parseAddress } from "./ethereum-address.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
 export { MAX_URL_LENGTH } from "./fields.ts";
@@ -107,6 +107,7 @@ export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
+export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
 export { invisibleCharacter, phoneDigits, trimPasted } from "./pasted.ts";
 export { type AmountBounds, amountBounds } from "./payment/bounds.ts";

@@ -1,3 +1,5 @@
+import { joinOwn, type MessagePart, plainText } from "./message.ts";
+
 /** Machine-readable values that an error has in addition to its message. Never secrets. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -49,11 +51,20 @@ export class SottoError extends Error {
   readonly code: string;
   /** Values for programs, such as a limit; empty if there are none. */
   readonly details: ErrorDetails;
+  /** The message in parts, of which some may be texts of another party. */
+  readonly parts: readonly MessagePart[];
 
-  constructor(code: string, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: string,
+    message: string | readonly MessagePart[],
+    details: ErrorDetails = {},
+    options?: { cause?: unknown },
+  ) {
+    const parts = typeof message === "string" ? [message] : joinOwn(message);
+    super(plainText(parts), options);
     this.code = code;
     this.details = details;
+    this.parts = parts;
   }
 }
 
@@ -66,7 +77,12 @@ export interface DefinedError<Code extends string> extends SottoError {
 export interface ErrorClass<Code extends string> {
   /** Lets `instanceof` narrow an error to the codes of the class. */
   readonly prototype: DefinedError<Code>;
-  new (code: Code, message: string, details?: ErrorDetails, options?: { cause?: unknown }): DefinedError<Code>;
+  new (
+    code: Code,
+    message: string | readonly MessagePart[],
+    details?: ErrorDetails,
+    options?: { cause?: unknown },
+  ): DefinedError<Code>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { abortable, readDecimals } from "@sotto/chain";
-import { type PaymentInstructions, parseInstructions, quoted, readBody, SottoError } from "@sotto/protocol";
+import { foreign, message, type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
 import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
@@ -93,7 +93,7 @@ function challengedUrl(call: Call, response: Response): URL {
   if (url.origin === call.url.origin && plain) return url;
   throw new FetchError(
     "CHALLENGE_REDIRECTED",
-    `the request was redirected to ${url.origin}, which asks for a payment`,
+    message`the request was redirected to ${foreign(url.origin)}, which asks for a payment`,
     {
       requested: call.url.origin,
       found: url.origin,
@@ -105,14 +105,14 @@ async function readInstructions(response: Response, bodyMs: number): Promise<Pay
   const timeout = AbortSignal.timeout(bodyMs);
   const bytes = await readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
     if (!timeout.aborted && !(cause instanceof SottoError)) throw cause;
-    const message = timeout.aborted ? `took more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
-    throw new FetchError("CHALLENGE_INVALID", `the 402's body ${message}`, {}, { cause });
+    const what = timeout.aborted ? `took more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
+    throw new FetchError("CHALLENGE_INVALID", `the 402's body ${what}`, {}, { cause });
   });
   try {
     return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
-    const reason = cause instanceof SottoError ? cause.message : "its body is not JSON";
-    throw new FetchError("CHALLENGE_INVALID", `the 402 cannot be paid: ${reason}`, {}, { cause });
+    const reason = cause instanceof SottoError ? cause : "its body is not JSON";
+    throw new FetchError("CHALLENGE_INVALID", message`the 402 cannot be paid: ${reason}`, {}, { cause });
   }
 }
 
@@ -127,7 +127,7 @@ function checkResource(resource: string, url: URL): void {
   throw new FetchError(
     "RESOURCE_MISMATCH",
     elsewhere
-      ? `the 402 is for ${quoted(parsed?.origin) || "no URL"}, but ${url.origin} was requested; request the server's own address`
+      ? message`the 402 is for ${parsed === undefined ? "no URL" : foreign(parsed.origin)}, but ${url.origin} was requested; request the server's own address`
       : "the 402 is for a different resource than the requested one",
     { requested: url.origin },
   );
@@ -142,8 +142,8 @@ function serviceOf(verifyEndpoint: string, settleEndpoint: string, services: rea
     (service) => sameUrl(verifyEndpoint, `${service}/verify`) && sameUrl(settleEndpoint, `${service}/settle`),
   );
   if (found !== undefined) return found;
-  const message = describeForeign(verifyEndpoint, settleEndpoint, services);
-  throw new FetchError("ENDPOINT_NOT_ALLOWED", message, { verifyEndpoint: verifyEndpoint.slice(0, 256) });
+  const text = describeForeign(verifyEndpoint, settleEndpoint, services);
+  throw new FetchError("ENDPOINT_NOT_ALLOWED", text, { verifyEndpoint: verifyEndpoint.slice(0, 256) });
 }
 
 function sameUrl(found: string, expected: string): boolean {

@@ -1,5 +1,5 @@
 import { delay } from "@sotto/chain";
-import { SottoError } from "@sotto/protocol";
+import { message, SottoError } from "@sotto/protocol";
 import {
   epochOf,
   PREPAID_KEY_BYTES,
@@ -11,10 +11,10 @@ import {
   signsAt,
 } from "@sotto/protocol/prepaid";
 import { sha256 } from "ethers";
-import { type Answer, ask, reasonOf } from "../prepaid/ask.ts";
+import { type Answer, ask, reasonOf, saidIn } from "../prepaid/ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
-import type { PackRecord } from "../prepaid/records.ts";
+import { type PackRecord, stoppedText } from "../prepaid/records.ts";
 import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prepaid/schedules.ts";
 import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
@@ -153,7 +153,7 @@ export class Packs {
     if (stopped === null) return;
     throw new PrepaidError(
       "PREPAID_STOPPED",
-      `prepaid tokens are stopped at ${origin} until you decide: ${stopped.message}`,
+      message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
       { origin, reason: stopped.code },
     );
   }
@@ -305,14 +305,14 @@ export class Packs {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#recover(record, prepared, record.proof, signal);
       if (answer.status === 200) return this.#accept(record, prepared, answer);
-      const reason = reasonOf(answer);
+      const [reason, said] = [reasonOf(answer), saidIn(answer)];
       if (!PASSING.includes(answer.status)) {
-        const message = `${origin} was paid for a pack and refuses its signatures: ${reason}`;
-        throw new PrepaidError("PREPAID_PACK_REFUSED", message, { origin, reason, id: record.id });
+        const text = message`${origin} was paid for a pack and refuses its signatures: ${said}`;
+        throw new PrepaidError("PREPAID_PACK_REFUSED", text, { origin, reason, id: record.id });
       }
       if (attempt >= TRIES) {
-        const message = `${origin} was paid for a pack and has not signed it yet: ${reason}; the wallet asks again later`;
-        throw new PrepaidError("PREPAID_PACK_PENDING", message, { origin, reason, id: record.id });
+        const text = message`${origin} was paid for a pack and has not signed it yet: ${said}; the wallet asks again later`;
+        throw new PrepaidError("PREPAID_PACK_PENDING", text, { origin, reason, id: record.id });
       }
       const asked = Number(answer.headers.get("retry-after") ?? 1) * 1000;
       await delay(Math.min(Number.isFinite(asked) ? asked : 1000, MAX_PAUSE_MS), signal);
@@ -364,7 +364,7 @@ export class Packs {
     const answer = await this.#recover(record, prepared, null, signal);
     if (answer.status === 200) return this.#accept(record, prepared, answer);
     if (!PASSING.includes(answer.status)) return undefined;
-    const reason = reasonOf(answer);
-    throw new PrepaidError("PREPAID_PACK_PENDING", `${record.origin} cannot answer now: ${reason}`, { reason });
+    const text = message`${record.origin} cannot answer now: ${saidIn(answer)}`;
+    throw new PrepaidError("PREPAID_PACK_PENDING", text, { reason: reasonOf(answer) });
   }
 }

@@ -1,5 +1,5 @@
 import { delay } from "@sotto/chain";
-import { quoted } from "@sotto/protocol";
+import { foreign, message, quoted } from "@sotto/protocol";
 import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import type { PrepaidBook } from "../prepaid/book.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
@@ -44,10 +44,11 @@ export async function showToken(call: Call, token: TokenToShow): Promise<Respons
     if (response === undefined) throw error;
     if (response.status === 402) {
       const passing = isPassing(response);
-      const reason = quoted(await reasonOf(response)) || "no reason given";
+      const reason = quoted(await reasonOf(response));
       if (!passing) throw await book.refused(shown, token.fresh && retry === 0, reason, token.now());
-      const message = `the server cannot take the prepaid token yet: ${reason}; repeat the same request`;
-      throw new PrepaidError("PREPAID_TOKEN_PENDING", message, { reason });
+      const said = reason === "" ? "it gives no reason" : foreign(reason);
+      const text = message`the server cannot take the prepaid token yet: ${said}; repeat the same request`;
+      throw new PrepaidError("PREPAID_TOKEN_PENDING", text, { reason });
     }
     // The next equal request shows the token again.
     if (!mayNotHaveSeen(response)) await book.answered(shown);

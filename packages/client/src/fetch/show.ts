@@ -1,5 +1,5 @@
 import { delay } from "@sotto/chain";
-import { quoted, readBody } from "@sotto/protocol";
+import { foreign, message, quoted, readBody } from "@sotto/protocol";
 import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
@@ -76,8 +76,9 @@ async function refusal(paid: PaidPurchase, response: Response): Promise<Error> {
   const { status } = response;
   const reason = await reasonOf(response);
   if (!isPassing(response)) return paid.refused({ status, reason });
-  const message = `the payment is settled, but the server cannot accept the proof yet: ${quoted(reason)}; repeat the same request`;
-  return new PurchaseError("PAID_NOT_TAKEN_YET", message, { id: paid.id, status, reason: quoted(reason) });
+  const said = foreign(reason);
+  const text = message`the payment is settled, but the server cannot accept the proof yet: ${said}; repeat the same request`;
+  return new PurchaseError("PAID_NOT_TAKEN_YET", text, { id: paid.id, status, reason: quoted(reason) });
 }
 
 /** Sends a request with its payment. An error of fetch is a result; the signal's reason is thrown. */

@@ -1,4 +1,4 @@
-import { readBody, SottoError } from "@sotto/protocol";
+import { type ForeignText, foreign, readBody, SottoError } from "@sotto/protocol";
 import { PrepaidError } from "./errors.ts";
 
 /** A complete answer. */
@@ -60,6 +60,12 @@ export function jsonOf({ body }: Answer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The reason of a refusal, for a message: the status is our own word, a code is the server's. */
+export function saidIn(answer: Answer): string | ForeignText {
+  const reason = reasonOf(answer);
+  return reason === String(answer.status) ? reason : foreign(reason);
 }
 
 /** The code of an error's body, or its status. */

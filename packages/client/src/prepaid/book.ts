@@ -18,7 +18,14 @@ import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 import { Lock } from "../wallet/lock.ts";
 import type { UnsignedPack } from "../wallet/prepaid-pack.ts";
 import { PrepaidError } from "./errors.ts";
-import type { DemandRecord, OriginRecord, PackRecord, ShownRecord, Stop } from "./records.ts";
+import {
+  type DemandRecord,
+  type OriginRecord,
+  type PackRecord,
+  type ShownRecord,
+  type Stop,
+  stoppedText,
+} from "./records.ts";
 import { type Conflict, findConflict, keysOf, type MerchantKey } from "./schedules.ts";
 import { BatchWriter } from "./writer.ts";
 
@@ -161,7 +168,7 @@ export class PrepaidBook {
   async stop(origin: string, stopped: Stop): Promise<PrepaidError> {
     // The first reason stays: later ones may be its consequences.
     if (this.origin(origin).stopped === null) await this.#putOrigin({ ...this.origin(origin), stopped });
-    return new PrepaidError(stopped.code, stopped.message, { origin });
+    return new PrepaidError(stopped.code, stoppedText(stopped), { origin });
   }
 
   /** Allows prepaid tokens at an origin again. */
@@ -325,8 +332,8 @@ export class PrepaidBook {
         `${origin} refuses a token whose first answer was lost: it may have served the request; nothing more was paid`,
       );
     }
-    const why = `${origin} refuses a prepaid token (${reason}); nothing more was paid`;
-    return this.stop(origin, { code: "PREPAID_TOKEN_REFUSED", message: why, at: now, evidence: [] });
+    const why = `${origin} refuses a prepaid token; nothing more was paid; ${reason === "" ? "it gives no reason" : `its reason: ${reason}`}`;
+    return this.stop(origin, { code: "PREPAID_TOKEN_REFUSED", message: why, reason, at: now, evidence: [] });
   }
 
   /**

@@ -1,3 +1,4 @@
+import { endingWith, type MessagePart } from "@sotto/protocol";
 import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 
 /**
@@ -44,11 +45,16 @@ export interface PackRecord {
 export interface Stop {
   code: "PREPAID_KEY_CONFLICT" | "PREPAID_SIGNATURES_INVALID" | "PREPAID_TOKEN_REFUSED";
   message: string;
+  /** The merchant's own text at the end of the message; "" or undefined if there is none. */
+  reason?: string | undefined;
   /** Milliseconds. */
   at: number;
   /** Two schedules that the merchant's wallet signed and that have different keys for one value and epoch. */
   evidence: WireSignedSchedule[];
 }
+
+/** The message of a stop, in parts. */
+export const stoppedText = ({ message, reason = "" }: Stop): readonly MessagePart[] => endingWith(message, reason);
 
 /** An origin at which packs were bought. */
 export interface OriginRecord {

@@ -1,5 +1,5 @@
 import { abortable } from "@sotto/chain";
-import { SottoError } from "@sotto/protocol";
+import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
   decodeSignedSchedule,
@@ -13,7 +13,7 @@ import {
 import { ServiceClientError } from "../service/errors.ts";
 import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { ask, jsonOf, reasonOf } from "./ask.ts";
+import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
 
 /** Maximum schedules in the answer of a merchant. */
@@ -29,8 +29,8 @@ export interface Merchant {
   readonly wallet?: string | undefined;
 }
 
-const invalid = (message: string, cause?: unknown) =>
-  new PrepaidError("PREPAID_SCHEDULE_REFUSED", message, {}, { cause });
+const invalid = (text: string | readonly MessagePart[], cause?: unknown) =>
+  new PrepaidError("PREPAID_SCHEDULE_REFUSED", text, {}, { cause });
 
 /** Parses a list of signed schedules, before any signature is checked. */
 function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
@@ -41,7 +41,7 @@ function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
     return schedules.map(decodeSignedSchedule);
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
-    throw invalid(`${from} answers with an invalid schedule: ${cause.message}`, cause);
+    throw invalid(message`${from} answers with an invalid schedule: ${cause}`, cause);
   }
 }
 
@@ -141,7 +141,7 @@ async function mirroredSchedules(
   const maxBytes = (MAX_MIRRORED + 1) * MAX_SIGNED_SCHEDULE_BYTES;
   const limits = { name: `the mirror ${mirror}`, maxBytes, timeoutMs: TIMEOUT_MS, signal };
   const answer = await ask(send, `${mirror}/prepaid/schedules?${query}`, {}, limits);
-  if (answer.status !== 200) throw mirrorFailed(mirror, `answers ${reasonOf(answer)}`);
+  if (answer.status !== 200) throw mirrorFailed(mirror, message`answers ${saidIn(answer)}`);
   const found: SignedSchedule[] = [];
   // A mirror cannot accuse a merchant: only what the merchant's wallet signed counts.
   for (const signed of parseList(jsonOf(answer), `the mirror ${mirror}`, MAX_MIRRORED))
@@ -153,8 +153,10 @@ async function mirroredSchedules(
   return found;
 }
 
-const mirrorFailed = (mirror: string, why: string, cause?: unknown) =>
-  new PrepaidError("PREPAID_MIRROR_FAILED", `the mirror ${mirror} ${why}; nothing was bought`, { mirror }, { cause });
+const mirrorFailed = (mirror: string, why: readonly MessagePart[], cause?: unknown) => {
+  const text = message`the mirror ${mirror} ${{ parts: why }}; nothing was bought`;
+  return new PrepaidError("PREPAID_MIRROR_FAILED", text, { mirror }, { cause });
+};
 
 /**
  * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks the
@@ -193,8 +195,8 @@ export async function compareWithMirrors(
     const late = findConflict([...after, ...schedules]);
     if (late !== undefined) return late;
     if (has(after)) continue;
-    const why = failed instanceof ServiceClientError ? failed.message : "it does not show the key that it accepted";
-    throw mirrorFailed(mirror, `does not keep the merchant's schedule: ${why}`, failed);
+    const why = failed instanceof ServiceClientError ? failed : "it does not show the key that it accepted";
+    throw mirrorFailed(mirror, message`does not keep the merchant's schedule: ${why}`, failed);
   }
   return undefined;
 }

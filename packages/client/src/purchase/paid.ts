@@ -1,4 +1,4 @@
-import { encodeProofHeader, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, quoted } from "@sotto/protocol";
+import { encodeProofHeader, endingWith, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, quoted } from "@sotto/protocol";
 import { ServiceClientError } from "../service/errors.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
@@ -10,6 +10,9 @@ import { verifiedToken } from "./settle.ts";
  * itself.
  */
 export const HEADER_FRESH_MS = MAX_PAYMENT_AGE_MS - 5_000;
+
+/** Stands for the reason of a server that gave none. */
+const NO_REASON = "no reason given";
 
 /** A server's response when it refused a proof. */
 export interface Refusal {
@@ -82,8 +85,9 @@ function settledAttempt(record: PurchaseRecord): SentAttempt {
 /** The error of a purchase that waits for the user's decision. */
 export function problemError(record: PurchaseRecord): PurchaseError {
   const { code, message, reason, status } = record.problem!;
+  const foreign = reason === NO_REASON ? "" : reason;
   const details = { ...claimOf(record, settledAttempt(record)), ...(reason === "" ? {} : { reason, status }) };
-  return new PurchaseError(code, message, details);
+  return new PurchaseError(code, endingWith(message, foreign), details);
 }
 
 function notYet({ id }: PurchaseRecord, timestamp: number, cause: unknown): PurchaseError {
@@ -130,7 +134,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
       release();
     },
     refused: async ({ status, reason }) => {
-      const said = quoted(reason) || "no reason given";
+      const said = quoted(reason) || NO_REASON;
       const message = `the payment is settled, but the server refused the proof (${status}): ${said}`;
       const error = await stop(context, { code: "PAID_BUT_REFUSED", message, reason: said, status });
       release();

@@ -1,5 +1,5 @@
 import { delay } from "@sotto/chain";
-import { quoted, readBody, SottoError } from "@sotto/protocol";
+import { message as compose, foreign, quoted, readBody, SottoError } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -52,12 +52,16 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
   return undefined;
 }
 
+/** Stands for the code of an answer that has none. */
+const NO_CODE = "NO_CODE";
+
 function refusal(name: string, status: number, headers: Headers, body: Json): ServiceClientError {
   const { code, message } = body;
-  const reason = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "NO_CODE";
+  const reason = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : NO_CODE;
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const retry = Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds } : {};
-  const text = `${name} answers ${status} ${reason}: ${quoted(message) || "no message"}`;
+  const said = quoted(message) === "" ? "no message" : foreign(message);
+  const text = compose`${name} answers ${status} ${reason === NO_CODE ? reason : foreign(reason)}: ${said}`;
   return new ServiceClientError("SERVICE_REFUSED", text, { status, reason, ...retry });
 }
 

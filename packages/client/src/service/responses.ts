@@ -1,4 +1,10 @@
-import { type DeploymentManifest, MAX_PAYMENT_TOKEN_LENGTH, parseDeployment } from "@sotto/protocol";
+import {
+  message as compose,
+  type DeploymentManifest,
+  foreign,
+  MAX_PAYMENT_TOKEN_LENGTH,
+  parseDeployment,
+} from "@sotto/protocol";
 import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
@@ -72,6 +78,9 @@ const MAX_SCHEDULE_KEYS = MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const TRANSACTION = /^0x[0-9a-f]{64}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** Stands for the reason of a service that gives none. */
+export const NO_REASON = "NO_REASON";
+
 const REASON = /^[A-Z0-9_]{1,64}$/;
 
 const invalid = (what: string) => new ServiceClientError("SERVICE_ANSWER_INVALID", `the service's answer has ${what}`);
@@ -82,9 +91,10 @@ const isCount = (value: unknown, max: number): value is number =>
 export function parseVerification(body: Json): VerifiedPayment {
   const { valid, paymentToken, expiresIn, reason, message } = body;
   if (valid === false) {
-    const why = typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON";
-    const text = typeof message === "string" ? message.slice(0, 200) : "the payment did not pass the service's checks";
-    throw new ServiceClientError("PAYMENT_INVALID", `${why}: ${text}`, { reason: why });
+    const why = typeof reason === "string" && REASON.test(reason) ? reason : NO_REASON;
+    const said = typeof message === "string" ? foreign(message) : "the payment did not pass the service's checks";
+    const code = why === NO_REASON ? why : foreign(why);
+    throw new ServiceClientError("PAYMENT_INVALID", compose`${code}: ${said}`, { reason: why });
   }
   if (valid !== true) throw invalid("no valid: true or false");
   if (typeof paymentToken !== "string" || paymentToken.length > MAX_PAYMENT_TOKEN_LENGTH || !TOKEN.test(paymentToken))
@@ -111,7 +121,7 @@ export function parseOutcome(body: Json): Outcome {
   // Any status other than success is a failed settlement (interface 2.4).
   return {
     status: "failed",
-    reason: typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON",
+    reason: typeof reason === "string" && REASON.test(reason) ? reason : NO_REASON,
     id,
   };
 }

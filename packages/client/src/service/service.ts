@@ -1,10 +1,18 @@
 import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import { type DeploymentManifest, validUntilOf, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
+import {
+  type DeploymentManifest,
+  foreign,
+  message,
+  validUntilOf,
+  type WireBundle,
+  type WithdrawalCall,
+} from "@sotto/protocol";
 import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
 import {
+  NO_REASON,
   type Outcome,
   type PhoneMapping,
   type PushedSchedule,
@@ -195,10 +203,14 @@ export class SottoService {
       return settlement;
     }
     const { reason, id } = outcome;
-    throw new ServiceClientError("NOT_SETTLED", `the service says that the ${path} failed: ${reason}`, {
-      reason,
-      ...(id !== undefined && { id }),
-    });
+    throw new ServiceClientError(
+      "NOT_SETTLED",
+      message`the service says that the ${path} failed: ${reason === NO_REASON ? reason : foreign(reason)}`,
+      {
+        reason,
+        ...(id !== undefined && { id }),
+      },
+    );
   }
 
   #get(path: string, signal: AbortSignal | undefined, headers: Readonly<Record<string, string>> = {}): Promise<Json> {

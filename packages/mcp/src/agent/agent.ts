@@ -106,20 +106,21 @@ export interface Reported {
   readonly message: string;
 }
 
-const MAX_MESSAGE = 600;
+const MAX_MESSAGE = 2_000;
+/** Maximum characters of a text of another party in a message. */
+const MAX_FOREIGN = 300;
 
-/** The message of an error, with a paid server's own words quoted so that they cannot pass for ours. */
-function withMarkedReason({ code, message, details }: SottoError): string {
-  const { reason } = details;
-  if (!code.startsWith("PAID_") || typeof reason !== "string" || reason === "") return message;
-  return message.replace(reason, () => `untrusted text of the server: ${JSON.stringify(reason)}`);
-}
+/** A text of another party, quoted and marked so that it cannot pass for ours. */
+export const marked = (text: string): string => `untrusted text of the server: ${JSON.stringify(text)}`;
 
 export function reported(error: unknown, agent: Agent): Reported {
   if (error instanceof SottoError) {
     const busy = error instanceof WalletError && error.code === "WALLET_BUSY";
-    const message = busy ? "another program is using this wallet; try again in a moment" : withMarkedReason(error);
-    return { code: error.code, message: quoted(inTokens(message, agent.token), MAX_MESSAGE) };
+    const parts = busy ? ["another program is using this wallet; try again in a moment"] : error.parts;
+    const shown = parts.map((part) =>
+      typeof part === "string" ? inTokens(part, agent.token) : marked(quoted(part.foreign, MAX_FOREIGN)),
+    );
+    return { code: error.code, message: quoted(shown.join(""), MAX_MESSAGE) };
   }
   agent.onError(error);
   return { code: "UNEXPECTED", message: "the call failed for an unexpected reason, which is in the server's log" };

@@ -4,7 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { assertSpendable, type Offer, quotePayment, type Wallet, wrapFetch } from "@sotto/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import { z } from "zod";
-import { type Agent, reported, serviceOf } from "../agent/agent.ts";
+import { type Agent, marked, reported, serviceOf } from "../agent/agent.ts";
 import type { Extra } from "../agent/approval.ts";
 import { limitsLeft, spendingLimits } from "../agent/limits.ts";
 import type { Once } from "../agent/once.ts";
@@ -16,7 +16,7 @@ import { strictArguments } from "../strict-arguments.ts";
 import { PayingCall } from "./call.ts";
 import { FETCH_ARGUMENTS, type FetchArguments, requestOf, TIMEOUT_MS } from "./fetch-arguments.ts";
 import { PAYING, payingInWords, refusedCall } from "./outcome.ts";
-import { type Delivered, deliver, RESPONSE } from "./response.ts";
+import { type Delivered, deliver, isUsualType, RESPONSE } from "./response.ts";
 
 const QUOTE = z.object({
   price: AMOUNT,
@@ -293,7 +293,6 @@ function responseInWords({ response, outcome }: Output): string[] {
   const { status, bytes, truncated, content_type: type } = response;
   const cut = truncated ? ", cut" : "";
   const free = outcome === "free" ? " The server asked for no payment." : "";
-  return [
-    `The server answered with status ${status}: ${bytes} bytes${cut}, content type ${type || "not stated"}.${free}`,
-  ];
+  const stated = type === "" ? "not stated" : isUsualType(type) ? type : marked(type);
+  return [`The server answered with status ${status}: ${bytes} bytes${cut}, content type ${stated}.${free}`];
 }

@@ -20,6 +20,12 @@ export interface Delivered {
 const mediaType = (header: string): string =>
   /^\s*([\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64})\s*(?:;|$)/.exec(header)?.[1]?.toLowerCase() ?? "";
 
+/** Content types that are no sentence: any other one is a text of the server. */
+const USUAL_TYPE =
+  /^(?:text\/(?:plain|html|css|csv|xml|markdown|javascript|calendar|event-stream)|application\/(?:json|xml|pdf|zip|gzip|javascript|octet-stream|(?:ld|problem|geo)\+json|(?:atom|rss|xhtml)\+xml|x-ndjson|wasm|rtf|x-tar|x-www-form-urlencoded|vnd\.apache\.parquet)|(?:image|audio|video|font)\/[a-z0-9]{2,6}|image\/svg\+xml|multipart\/(?:mixed|form-data))$/;
+
+export const isUsualType = (type: string): boolean => USUAL_TYPE.test(type);
+
 /**
  * Reads a response for a result. The body is data of another party, enclosed in two lines with a random mark that the
  * server cannot know: text is between them, anything else is an embedded resource between two texts.
