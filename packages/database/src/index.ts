@@ -1,5 +1,5 @@
 export type { Migration } from "kysely/migration";
-export type { Connection, ConnectOptions } from "./connect.ts";
+export type { Connection, ConnectOptions } from "./connection.ts";
 export { DATABASE_ERRORS } from "./error-definitions.ts";
 export { DatabaseError, type DatabaseErrorCode, isUnavailable } from "./errors.ts";
 export type { Migrations } from "./migrate.ts";

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
-import { type Connection, type ConnectOptions, connect } from "./connect.ts";
+import { connect } from "./connect.ts";
+import type { Connection, ConnectOptions } from "./connection.ts";
 import { DatabaseError, isUnavailable } from "./errors.ts";
 import { type Migrations, migrate } from "./migrate.ts";
+import { nameRefusal } from "./refusals.ts";
 
 /** The database to open, and its migrations. */
 export interface OpenOptions extends ConnectOptions {
@@ -26,7 +28,8 @@ const NAME = /^[a-z_]{1,32}$/;
 
 /**
  * Opens the database and applies missing migrations.
- * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW, NODE_TOO_OLD
+ * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_NOT_FOUND, STORE_ACCESS_DENIED, STORE_TLS_FAILED,
+ * STORE_PARAMETER_REFUSED, STORE_TOO_NEW, NODE_TOO_OLD
  */
 export async function openDatabase<Schema>({ name, migrations, ...options }: OpenOptions): Promise<Database<Schema>> {
   if (!NAME.test(name)) throw new TypeError("a database's name must have 1 to 32 characters of a-z and _");
@@ -34,13 +37,15 @@ export async function openDatabase<Schema>({ name, migrations, ...options }: Ope
   const { db } = connection;
   const table = sql.table(`${name}_ping`);
   try {
-    await migrate(db, name, migrations);
+    await migrate(connection, name, migrations);
     // Replicas that start together would create the table at the same time.
     await connection.transaction([`${name}_ping`], async (transaction) => {
       await sql`create table if not exists ${table} (id integer primary key, at bigint not null)`.execute(transaction);
     });
   } catch (cause) {
     await db.destroy();
+    const refusal = nameRefusal(cause);
+    if (refusal !== undefined) throw refusal;
     if (!isUnavailable(cause)) throw cause;
     throw new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
   }
@@ -52,7 +57,9 @@ export async function openDatabase<Schema>({ name, migrations, ...options }: Ope
         const written = sql`insert into ${table} (id, at) values (1, ${Date.now()})`;
         await sql`${written} on conflict (id) do update set at = excluded.at`.execute(db);
       } catch (cause) {
-        throw new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
+        throw (
+          nameRefusal(cause) ?? new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause })
+        );
       }
     },
     close: () => db.destroy(),
