@@ -71,8 +71,8 @@ export class RelayerLoop implements Relayer {
     this.#context = context;
     this.#parts = parts;
     const works = () => this.#lease !== undefined;
-    const { store, clock } = context;
-    this.#waiters = new OutcomeWaiters({ store, clock, works, stopping: () => this.#stopping });
+    const { store } = context;
+    this.#waiters = new OutcomeWaiters({ store, works, stopping: () => this.#stopping });
   }
 
   start(): void {

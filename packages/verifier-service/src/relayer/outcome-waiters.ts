@@ -16,8 +16,6 @@ export interface OutcomeWaitersOptions {
   /** Whether this replica leads. */
   readonly works: () => boolean;
   readonly stopping: () => boolean;
-  /** ms */
-  readonly clock: () => number;
 }
 
 /**
@@ -46,11 +44,12 @@ export class OutcomeWaiters {
    * @throws RelayerError UNKNOWN_OPERATION
    */
   async waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
-    const { works, stopping, clock } = this.#options;
-    const end = clock() + ms;
+    const { works, stopping } = this.#options;
+    // Monotonic: if the machine's clock is set back, the wait must not become longer.
+    const end = performance.now() + ms;
     for (;;) {
       const seen = this.#notifications;
-      const left = signal?.aborted ? 0 : end - clock();
+      const left = signal?.aborted ? 0 : end - performance.now();
       const outcome = await this.#outcome(id, left > 0);
       if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
       // A read that began before the last notification may be outdated.
