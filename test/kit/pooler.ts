@@ -69,6 +69,7 @@ async function openLink(url: string): Promise<Link> {
   await client.connect();
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   stream.removeAllListeners("data");
+  stream.setNoDelay(true);
   const link: Link = { stream, onMessage: () => {} };
   stream.on(
     "data",
@@ -95,6 +96,8 @@ export async function startPooler(url: string, links = 3): Promise<TestPooler> {
   };
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
+    // Small messages are sent at once.
+    socket.setNoDelay(true);
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket)).on("error", () => {});
     serve(socket, acquire, release);

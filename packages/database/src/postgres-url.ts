@@ -33,13 +33,20 @@ export function checkPostgresUrl(url: string): void {
 
 /**
  * Replaces `sslmode=prefer` as libpq means it: TLS if the server offers it, without checking its certificate, otherwise none.
- * For pg it means verify-full. Other URLs are returned as they are.
+ * For pg it means verify-full, as `require` and `verify-ca` do; these are replaced too, because pg warns that a later
+ * version will not check certificates.
  * @throws DatabaseError STORE_UNAVAILABLE if the server does not answer
  */
-export async function resolvePreferredTls(text: string): Promise<string> {
+export async function resolveTls(text: string): Promise<string> {
   const url = new URL(text);
   const { searchParams } = url;
-  if (searchParams.get("sslmode") !== "prefer") return text;
+  const mode = searchParams.get("sslmode");
+  const compatible = searchParams.get("uselibpqcompat") === "true";
+  if (!compatible && (mode === "require" || mode === "verify-ca")) {
+    searchParams.set("sslmode", "verify-full");
+    return url.href;
+  }
+  if (mode !== "prefer") return text;
   const host = searchParams.get("host") ?? decodeURIComponent(url.hostname).replace(/^\[(.+)\]$/, "$1");
   const port = Number(searchParams.get("port") || url.port || DEFAULT_PORT);
   // libpq does not encrypt connections over Unix sockets.

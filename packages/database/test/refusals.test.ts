@@ -127,23 +127,38 @@ describe("a PostgreSQL that refuses the program", function () {
         .trim()
         .split("\n")
         .map((line, i) => `copy (select ${textOf(line)}) to program 'umask 077; cat ${i === 0 ? ">" : ">>"} ${path}'`);
-    const reload = ["select pg_reload_conf()", "select pg_sleep(0.5)"];
+    const reload = "select pg_reload_conf()";
+    /** A reload takes effect a moment later. */
+    const until = async (loaded: () => Promise<boolean>): Promise<void> => {
+      const end = Date.now() + 20_000;
+      while (!(await loaded()) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
     await run(
       ...copy(key!, "tls-key.pem"),
       ...copy(certificate!, "tls-certificate.pem"),
       "alter system set ssl_key_file = 'tls-key.pem'",
       "alter system set ssl_cert_file = 'tls-certificate.pem'",
       "alter system set ssl = on",
-      ...reload,
+      reload,
     );
+    await until(() => encrypted(withMode("prefer")));
     expect(await encrypted(withMode("prefer"))).to.equal(true);
     expect(await encrypted(withMode("verify-full", `&sslrootcert=${fixture("tls-certificate.pem")}`))).to.equal(true);
     expect(await encrypted(withMode("disable"))).to.equal(false);
-    const untrusted = await refusal(withMode("verify-full"));
-    expect(untrusted.code).to.equal("STORE_TLS_FAILED");
-    expect(untrusted.message).to.include("sslrootcert");
+    for (const mode of ["require", "verify-ca", "verify-full"]) {
+      const untrusted = await refusal(withMode(mode));
+      expect(untrusted.code, mode).to.equal("STORE_TLS_FAILED");
+      expect(untrusted.message).to.include("sslrootcert");
+    }
+    expect(await encrypted(withMode("require", "&uselibpqcompat=true"))).to.equal(true);
     // From now on, the server requires TLS.
-    await run(`copy (select 'hostssl all all all scram-sha-256') to program 'cat > pg_hba.conf'`, ...reload);
+    await run(`copy (select 'hostssl all all all scram-sha-256') to program 'cat > pg_hba.conf'`, reload);
+    await until(() =>
+      open(url).then(
+        () => false,
+        () => true,
+      ),
+    );
     expect((await refusal(url)).code).to.equal("STORE_TLS_FAILED");
     expect(await encrypted(withMode("prefer"))).to.equal(true);
   });
