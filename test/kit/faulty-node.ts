@@ -1,4 +1,4 @@
-// A proxy between the relayer and its node that times out, drops connections or returns false answers.
+// A proxy in front of a node that times out, drops connections, returns false answers, or answers as of an older block.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
@@ -11,6 +11,9 @@ interface Question {
 /** Replaces the node's response to a request; undefined: the real node's response. */
 type Mode = (question: Question, response: ServerResponse) => object | undefined | "handled";
 type Answer = Exclude<ReturnType<Mode>, undefined>;
+
+/** Methods whose second parameter is a block. */
+const STATE_METHODS = /^eth_(?:call|estimateGas|getBalance|getCode|getTransactionCount)$/;
 
 export const MODES = {
   honest: () => undefined,
@@ -28,9 +31,7 @@ export const MODES = {
   hasUsedUpItsDay: ({ id }) => ({ id, error: { code: -32005, message: "daily request count exceeded" } }),
   hasAnInternalError: ({ id }) => ({ id, error: { code: -32603, message: "internal error" } }),
   hasPrunedItsState: ({ id, method }) =>
-    /^eth_(?:call|estimateGas|getBalance|getCode|getTransactionCount)$/.test(method)
-      ? { id, error: { code: -32000, message: "state is pruned" } }
-      : undefined,
+    STATE_METHODS.test(method) ? { id, error: { code: -32000, message: "state is pruned" } } : undefined,
   isOnAnotherChain: ({ id, method }) => (method === "eth_chainId" ? { id, result: "0x1" } : undefined),
   estimatesNoGas: ({ id, method }) =>
     method === "eth_estimateGas" ? { id, error: { code: -32000, message: "the method is disabled" } } : undefined,
@@ -40,8 +41,20 @@ export const MODES = {
   givesWrongForms: ({ id, method }) => (method === "eth_chainId" ? undefined : { id, result: { number: "seven" } }),
 } as const satisfies Record<string, Mode>;
 
+const error = ({ id }: Pick<Question, "id">, message: string) => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code: -32000, message },
+});
+
 export class FaultyNode {
-  mode: keyof typeof MODES | "isBehind" = "honest";
+  /**
+   * isBehind: the node lacks the newest `lag` blocks. isPartlyBehind: several nodes behind one URL, of which the one that
+   * estimates gas is behind. hasOnlyNewState: it has pruned the state of all blocks but the newest.
+   */
+  mode: keyof typeof MODES | "isBehind" | "isPartlyBehind" | "hasOnlyNewState" = "honest";
+  /** Blocks. */
+  lag = 5;
   /** Number of calls of each method. */
   readonly asked = new Map<string, number>();
   /** All calls, in order of arrival. */
@@ -49,11 +62,12 @@ export class FaultyNode {
   /** Number of HTTP requests; each contains one call or a batch of calls. */
   requests = 0;
   readonly #server: Server;
-  readonly #target: string;
+  /** The node's URL. */
+  target: string;
   readonly #sockets = new Set<Socket>();
 
   private constructor(target: string) {
-    this.#target = target;
+    this.target = target;
     this.#server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk) => {
@@ -94,24 +108,49 @@ export class FaultyNode {
     this.questions.push(question);
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
-    if (mode === "isBehind") {
-      // This node is five blocks behind.
-      if (question.params[0] === "latest") question.params[0] = await this.#older(5);
-    } else {
+    if (mode === "isBehind" || (mode === "isPartlyBehind" && question.method === "eth_estimateGas"))
+      return this.#behind(question);
+    if (mode === "hasOnlyNewState") {
+      const block = STATE_METHODS.test(question.method) ? question.params[1] : undefined;
+      const hasIt = typeof block !== "string" || !block.startsWith("0x") || Number(block) >= (await this.#height());
+      if (!hasIt) return error(question, "missing trie node");
+    } else if (mode !== "isPartlyBehind") {
       const answer = MODES[mode](question, response);
       if (answer !== undefined) return answer === "handled" ? answer : { jsonrpc: "2.0", ...answer };
     }
     return JSON.parse(await this.#ask(question));
   }
 
-  async #older(blocks: number): Promise<string> {
-    const answer = await this.#ask({ id: 0, method: "eth_blockNumber", params: [] });
-    return `0x${(Number(JSON.parse(answer).result) - blocks).toString(16)}`;
+  /** The answer of a node that lacks the newest blocks. */
+  async #behind({ id, method, params }: Question): Promise<Answer> {
+    const height = Math.max(0, (await this.#height()) - this.lag);
+    const hex = `0x${height.toString(16)}`;
+    const isMissing = (number: unknown) => typeof number === "string" && /^0x/.test(number) && Number(number) > height;
+    if (method === "eth_blockNumber") return { jsonrpc: "2.0", id, result: hex };
+    const [first, second] = params;
+    if (STATE_METHODS.test(method)) {
+      if (isMissing(second)) return error({ id }, "header not found");
+      params = [first, second === "latest" || second === undefined ? hex : second];
+    } else if (method === "eth_getBlockByNumber") {
+      if (isMissing(first)) return { jsonrpc: "2.0", id, result: null };
+      params = [first === "latest" ? hex : first, second];
+    } else if (method === "eth_getLogs") {
+      const filter = first as { fromBlock: string; toBlock: string };
+      if (isMissing(filter.fromBlock)) return { jsonrpc: "2.0", id, result: [] };
+      if (isMissing(filter.toBlock)) params = [{ ...filter, toBlock: hex }];
+    }
+    const answer = JSON.parse(await this.#ask({ id, method, params }));
+    const ofTransaction = method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash";
+    return ofTransaction && isMissing(answer.result?.blockNumber) ? { ...answer, result: null } : answer;
+  }
+
+  async #height(): Promise<number> {
+    return Number(JSON.parse(await this.#ask({ id: 0, method: "eth_blockNumber", params: [] })).result);
   }
 
   async #ask(question: Question): Promise<string> {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ jsonrpc: "2.0", ...question });
-    return (await fetch(this.#target, { method: "POST", headers, body })).text();
+    return (await fetch(this.target, { method: "POST", headers, body })).text();
   }
 }

@@ -6,6 +6,7 @@ import { clockWithin } from "@sotto/test-kit/clock";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { startNode } from "../../scripts/chain/node.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "../world/contract-wallets.ts";
 import {
   account,
@@ -186,6 +187,28 @@ describe("signatures for a phone registry", function () {
       expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
     } finally {
       await second.close();
+    }
+  });
+
+  it("that contracts check are not rejected because the first node lacks the contract", async () => {
+    const node = await FaultyNode.start(registry.world.node.url);
+    const second = await openTestRegistry({ SOTTO_RPC_URLS: `${node.url},${registry.world.node.url}` });
+    const empty = await startNode();
+    try {
+      for (const kind of ["behind", "empty", "pruned"] as const) {
+        const signer = await contractWallet(second.world);
+        node.mode = kind === "behind" ? "isBehind" : kind === "pruned" ? "hasOnlyNewState" : "honest";
+        node.target = kind === "empty" ? empty.url : registry.world.node.url;
+        const body = await linkBody(second, signer, newNumber());
+        expect((await second.link(body)).status, kind).to.equal(200);
+        // Control: a contract that did not sign.
+        const other = { ...(await linkBody(second, signer, newNumber())), phoneNumber: newNumber() };
+        expect((await second.link(other)).body["code"], kind).to.equal("SIGNATURE_INVALID");
+      }
+    } finally {
+      await second.close();
+      await node.stop();
+      await empty.stop();
     }
   });
 

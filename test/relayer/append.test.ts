@@ -4,6 +4,7 @@ import { connectChain, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
 import { NoteTree, parseAddress } from "@sotto/protocol";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import type { Store } from "@sotto/verifier-service";
 import { expect } from "chai";
@@ -141,6 +142,52 @@ describe("the relayer's appends", function () {
     await services.stop(second);
     await services.start({ config });
     await appended(size);
+  });
+
+  describe("with a node that is behind", () => {
+    let node: FaultyNode;
+    beforeEach(async () => {
+      node = await FaultyNode.start(chain.node.url);
+    });
+    afterEach(() => node.stop());
+
+    it("are proved once if another node is not", async () => {
+      const { counted, prover } = countingProver();
+      const config = { append: true, appendAfter: 0 };
+      const service = await services.start({ config, prover, urls: [node.url, chain.node.url] });
+      await rounds(service);
+      [node.lag, node.mode] = [1, "isBehind"];
+      await chain.deposit();
+      const { size } = await queue();
+      await appended(size);
+      expect(counted.proofs).to.equal(1);
+    });
+
+    it("are proved again only after a pause, longer each time, while the only node refuses them", async () => {
+      const { counted, prover } = countingProver();
+      let time = Date.now();
+      const config = { append: true, appendAfter: 0, blockSeconds: 0.1 };
+      // The node that estimates the gas lacks the deposit, but the others behind its URL have it.
+      [node.lag, node.mode] = [1, "isPartlyBehind"];
+      const service = await services.start({ config, prover, urls: [node.url], clock: () => time });
+      await chain.deposit();
+      const { size } = await queue();
+      for (const [index, pause] of [5_000, 10_000, 20_000].entries()) {
+        await eventually(async () => counted.proofs > index);
+        await rounds(service);
+        time += pause - 1;
+        await rounds(service);
+        expect(counted.proofs, `before ${pause} ms`).to.equal(index + 1);
+        time += 1;
+      }
+      await eventually(async () => counted.proofs > 3);
+      await rounds(service);
+      // Control: the node has caught up.
+      node.mode = "honest";
+      time += 40_000;
+      await appended(size);
+      expect(counted.proofs).to.equal(5);
+    });
   });
 
   describe("while no block is mined", () => {

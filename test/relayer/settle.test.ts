@@ -4,10 +4,13 @@ import { paymentSignals, WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import type { Relayer } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { hexlify, randomBytes, Wallet } from "ethers";
 import { OTHER_KEY, RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
+
+type Outcome = Awaited<ReturnType<Relayer["waitFor"]>>;
 
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
 
@@ -30,6 +33,15 @@ describe("relayer", function () {
     await services.stopAll();
     await chain.automine(true);
   });
+
+  /** The outcome of an operation, with a new block before each look: a simulation counts once for each block. */
+  const outcomeWhileMining = (relayer: Relayer, id: string): Promise<Outcome> =>
+    eventually(async () => {
+      const found = await relayer.waitFor(id, 100);
+      if (found.state !== "pending") return found;
+      await chain.mine();
+      return false;
+    });
 
   it("settles a payment, and repeats the same response", async () => {
     await clearOfMidnight();
@@ -103,8 +115,9 @@ describe("relayer", function () {
     garbled.proof = ["no number"];
     const hopeless = await enqueue(store, garbled);
     relayer.start();
-    const outcomes = await Promise.all(ids.map((id) => relayer.waitFor(id, WAIT)));
-    expect(await relayer.waitFor(hopeless, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
+    const outcomes: Outcome[] = [];
+    for (const id of ids) outcomes.push(await outcomeWhileMining(relayer, id));
+    expect(await outcomeWhileMining(relayer, hopeless)).to.include({ state: "failed", reason: "REVERTED" });
     for (const [i, { state, reason }] of outcomes.entries())
       if (wrong.includes(i)) expect([state, reason]).to.deep.equal(["failed", "REVERTED_INVALID_PROOF"]);
       else expect(state).to.equal("settled");
@@ -210,7 +223,77 @@ describe("relayer", function () {
     expect(counts.get("relayer_front_run_total")).to.equal(1);
 
     const poor = await enqueueDeposit(store, await authorizedDeposit(chain, account, [9_000_000n]));
-    expect(await relayer.waitFor(poor, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
+    expect(await outcomeWhileMining(relayer, poor)).to.include({ state: "failed", reason: "REVERTED" });
+  });
+
+  it("fails a deposit only after its simulation reverted on three different blocks", async () => {
+    let time = Date.now();
+    const service = await services.start({ clock: () => time });
+    const { store, relayer } = service;
+    const poor = await enqueueDeposit(
+      store,
+      await authorizedDeposit(chain, new Wallet(hexlify(randomBytes(32))), [20_000n]),
+    );
+    const simulated = async () => (await store.operations.get(poor))!;
+    for (const count of [1, 2]) {
+      await eventually(async () => {
+        time += 1_000;
+        return (await simulated()).reverts === count;
+      });
+      // More simulations on the same block change nothing.
+      for (let again = 0; again < 4; again += 1) {
+        time += 5_000;
+        const { retryAt } = await simulated();
+        await eventually(async () => (await simulated()).retryAt > retryAt);
+      }
+      expect(await simulated()).to.include({ reverts: count, state: "queued" });
+      expect((await relayer.waitFor(poor, 0)).state).to.equal("pending");
+      await chain.mine();
+    }
+    const outcome = await eventually(async () => {
+      time += 1_000;
+      const found = await relayer.waitFor(poor, 0);
+      return found.state !== "pending" && found;
+    });
+    expect(outcome).to.include({ state: "failed", reason: "REVERTED" });
+  });
+
+  it("settles a deposit again whose tokens a reorganization took back for a while", async () => {
+    let time = Date.now();
+    const { store, relayer } = await services.start({ clock: () => time });
+    await chain.mine(2);
+    const snapshot = await chain.rpc("evm_snapshot");
+    const account = new Wallet(hexlify(randomBytes(32)));
+    const mint = async () => (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
+    await mint();
+    // Another sender submits it, so the relayer has no transaction of its own.
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = deposit.call;
+    const submit = chain.pool.getFunction("depositWithAuthorization");
+    await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s)).wait();
+    const id = await enqueueDeposit(store, deposit);
+    const first = await relayer.waitFor(id, WAIT);
+    expect(first.state).to.equal("settled");
+    await chain.rpc("evm_revert", snapshot);
+    await chain.rpc("evm_increaseTime", 5);
+    await chain.mine();
+    // The simulation reverts again and again on the one block without the tokens.
+    for (let again = 0; again < 5; again += 1) {
+      const before = (await store.operations.get(id))!.retryAt;
+      await eventually(async () => {
+        time += 1_000;
+        return (await store.operations.get(id))!.retryAt > before;
+      });
+      time = Date.now() + 1_000 * again;
+    }
+    expect((await relayer.waitFor(id, 0)).state).to.equal("pending");
+    await mint();
+    const second = await eventually(async () => {
+      time += 1_000;
+      const found = await relayer.waitFor(id, 0);
+      return found.state !== "pending" && found;
+    });
+    expect(second.state).to.equal("settled");
   });
 
   it("respects its daily gas budget", async () => {

@@ -6,16 +6,25 @@ import { type ChainOptions, Failover } from "./rpc/failover.ts";
 import type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 import type { ChainSource, LogQuery } from "./source.ts";
 
+/** How often the nodes are compared, ms. */
+const COMPARE_MS = 3_000;
+/** How long a comparison waits for the other nodes after the first one responded, ms. */
+const GRACE_MS = 1_000;
+
 /** A chain, read through several nodes. Each request goes to one node and fails over to the next one if that node is at fault. */
 export class Chain implements ChainSource {
   readonly #nodes: Failover;
   /** The newest block that any node returned. */
   #newest: Head | undefined;
-  #comparison: Promise<void> | undefined;
+  #comparison: Promise<Head> | undefined;
+  /** When the nodes were last compared, ms. */
+  #comparedAt = Number.NEGATIVE_INFINITY;
+  readonly #clock: () => number;
 
   /** @throws ChainError INVALID_OPTION */
   constructor(options: ChainOptions) {
     this.#nodes = new Failover(options);
+    this.#clock = options.clock ?? Date.now;
   }
 
   /** The configured chain id. */
@@ -37,37 +46,55 @@ export class Chain implements ChainSource {
   }
 
   /**
-   * The newest block. If a node is behind a block that another node returned before, all healthy nodes are compared in the
-   * background. The earlier block is returned meanwhile, so that a node that hangs does not delay the caller. If no
-   * node has that block any more, the chain was reorganized.
+   * The newest block. From time to time the nodes are compared in the background: those that are behind are used last until
+   * they have caught up. Meanwhile, the newest block that any node returned is returned, so that a node that hangs does not
+   * delay the caller. If no node has that block any more, the chain was reorganized.
    */
   async head(): Promise<Head> {
+    // Without a comparison, nobody knows whether the first node is behind.
+    if (this.#nodes.count > 1 && this.#newest === undefined) return this.newest();
     const head = await this.useNode((node) => node.head());
-    const newest = this.#newest;
-    if (newest === undefined || head.number >= newest.number || this.#nodes.healthy <= 1) {
-      this.#newest = head;
-      return head;
-    }
-    this.#comparison ??= this.#compare(newest).finally(() => {
-      this.#comparison = undefined;
-    });
-    return newest;
+    const newest = this.#newest ?? head;
+    const isBehind = this.#nodes.count > 1 && head.number < newest.number;
+    if (this.#nodes.count > 1 && (isBehind || this.#clock() >= this.#comparedAt + COMPARE_MS))
+      void this.#compare().catch(() => undefined);
+    if (isBehind) return newest;
+    this.#newest = head;
+    return head;
   }
 
-  async #compare(newest: Head): Promise<void> {
-    const asked = this.#nodes.start("healthy", async (node) => ({ node, head: await new ChainNode(node).head() }));
-    const answers = (await Promise.allSettled(asked)).filter((answer) => answer.status === "fulfilled");
-    const heads = answers.map(({ value }) => value).sort((a, b) => b.head.number - a.head.number);
-    const best = heads[0]?.head;
-    if (best === undefined || this.#newest !== newest) return;
-    this.#newest = best;
-    if (best.number < newest.number) return;
-    for (const { node, head } of heads)
-      if (head.number < newest.number)
-        this.#nodes.demote(
-          node,
-          new ChainNode(node).inconsistent(`is at block ${head.number}, behind ${newest.number}`),
-        );
+  /**
+   * The newest block of all nodes, which are asked now. A node that does not respond within a second after the first one is
+   * not waited for.
+   * @throws ChainError the fault of a node, if none responds
+   */
+  async newest(): Promise<Head> {
+    if (this.#nodes.count === 1) return this.head();
+    return this.#compare();
+  }
+
+  /** Concurrent callers share a comparison. */
+  #compare(): Promise<Head> {
+    this.#comparison ??= this.#askAll().finally(() => {
+      this.#comparison = undefined;
+    });
+    return this.#comparison;
+  }
+
+  async #askAll(): Promise<Head> {
+    const before = this.#newest;
+    const heads = await soonFulfilled(this.#nodes.all((node) => new ChainNode(node).head()));
+    // Throws the fault of a node, or retries.
+    if (heads.size === 0) return this.useNode((node) => node.head());
+    const newest = [...heads.values()].reduce((a, b) => (b.number > a.number ? b : a));
+    // A request that ran at the same time may have returned a newer one.
+    if (this.#newest === before || newest.number > (this.#newest?.number ?? 0)) this.#newest = newest;
+    this.#comparedAt = this.#clock();
+    for (const [node, { number }] of heads) {
+      const message = `is at block ${number}, behind ${newest.number}`;
+      this.#nodes.judge(node, number < newest.number ? new ChainNode(node).inconsistent(message) : undefined);
+    }
+    return newest;
   }
 
   /** The block that a node would mine now; undefined if no node tells. */
@@ -156,14 +183,14 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.transactionCount(address, block));
   }
 
-  /** Wei. */
-  balance(address: string): Promise<bigint> {
-    return this.useNode((node) => node.balance(address));
+  /** Wei; by default on the newest block. */
+  balance(address: string, block?: BlockTag): Promise<bigint> {
+    return this.useNode((node) => node.balance(address, block));
   }
 
-  /** The code at `address`, "0x" if there is none. */
-  code(address: string): Promise<string> {
-    return this.useNode((node) => node.code(address));
+  /** The code at `address`, "0x" if there is none; by default on the newest block. */
+  code(address: string, block?: BlockTag): Promise<string> {
+    return this.useNode((node) => node.code(address, block));
   }
 
   /**
@@ -189,6 +216,24 @@ export class Chain implements ChainSource {
   broadcast(raw: string): Promise<Broadcast> {
     return broadcast(this.#nodes, raw);
   }
+}
+
+/** The results, in this order, of those that are fulfilled before GRACE_MS have passed since the first one was. */
+function soonFulfilled<K, T>(promises: ReadonlyMap<K, Promise<T>>): Promise<Map<K, T>> {
+  return new Promise((resolve) => {
+    const results = new Map<K, T>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      clearTimeout(timer);
+      const ordered = [...promises.keys()].filter((key) => results.has(key));
+      resolve(new Map(ordered.map((key) => [key, results.get(key)!])));
+    };
+    const waiting = [...promises].map(async ([key, promise]) => {
+      results.set(key, await promise);
+      timer ??= setTimeout(end, GRACE_MS);
+    });
+    void Promise.allSettled(waiting).then(end);
+  });
 }
 
 /**

@@ -42,4 +42,12 @@ export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
 export type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
-export { assertChainId, type ChainSource, type LogQuery, readBlock, useNode } from "./source.ts";
+export {
+  assertChainId,
+  type ChainSource,
+  type LogQuery,
+  newestBlock,
+  readBlock,
+  readNewest,
+  useNode,
+} from "./source.ts";

@@ -199,14 +199,24 @@ export class ChainNode implements ChainSource {
     return parseNumber(await this.#node.ask("eth_getTransactionCount", [address, tagOf(block)]));
   }
 
-  /** Wei. */
-  async balance(address: string): Promise<bigint> {
-    return parseQuantity(await this.#node.ask("eth_getBalance", [address, "latest"]));
+  /** Wei; by default on the newest block. */
+  async balance(address: string, block: BlockTag = "latest"): Promise<bigint> {
+    return parseQuantity(await this.#node.ask("eth_getBalance", [address, tagOf(block)]));
   }
 
-  /** The code at `address`, "0x" if there is none. */
-  async code(address: string): Promise<string> {
-    return parseHex(await this.#node.ask("eth_getCode", [address, "latest"]));
+  /** The code at `address`, "0x" if there is none; by default on the newest block. */
+  async code(address: string, block: BlockTag = "latest"): Promise<string> {
+    return parseHex(await this.#node.ask("eth_getCode", [address, tagOf(block)]));
+  }
+
+  /**
+   * Checks that the node has a block, so that what it answers next is about this chain and not about an earlier state.
+   * @throws ChainError NODE_INCONSISTENT
+   */
+  async assertHas({ number, hash }: Pick<Block, "number" | "hash">): Promise<void> {
+    const found = await this.block(number);
+    if (found?.hash === hash) return;
+    throw this.inconsistent(found === undefined ? `has no block ${number} yet` : `has another block ${number}`);
   }
 
   /** The error for contradictory responses of this node. */

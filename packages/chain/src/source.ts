@@ -24,6 +24,8 @@ export interface ChainSource {
   chainId(): Promise<bigint>;
   /** The newest block. */
   head(): Promise<Block>;
+  /** The newest block of all nodes, which are compared now. Sources with a single node do not need it. */
+  newest?(): Promise<Block>;
   /** The block of the canonical chain, undefined if there is none (yet). */
   block(number: number): Promise<Block | undefined>;
   /**
@@ -33,8 +35,8 @@ export interface ChainSource {
   pending?(): Promise<PendingBlock | undefined>;
   /** All logs of a contract in a range of blocks, in the order of the chain. */
   logs(query: LogQuery): Promise<Log[]>;
-  /** The code at `address`, "0x" if there is none. */
-  code(address: string): Promise<string>;
+  /** The code at `address`, "0x" if there is none. `block` is the state; the newest by default. */
+  code(address: string, block?: number): Promise<string>;
   /** The result of a call, hex. `block` is the state; the newest by default. */
   call(call: Call, block?: number): Promise<string>;
   /**
@@ -51,6 +53,29 @@ export function useNode<T>(
   accept?: (answer: T) => boolean,
 ): Promise<T> {
   return source.useNode === undefined ? action(source) : source.useNode(action, accept);
+}
+
+/** Like `source.newest`, but also works for sources with a single node. */
+export const newestBlock = (source: ChainSource): Promise<Block> => source.newest?.() ?? source.head();
+
+/**
+ * Reads the newest state. An answer that is not conclusive ("was never a root", "has no tokens") may only mean that the
+ * node is behind. It counts only if a node has the newest block of all nodes and gives the same answer about that block.
+ * @param read asks about the state of a block; by default, the node's newest
+ * @param isConclusive whether an answer counts even if the node is behind
+ * @param reached number of a block that the node must have, too: up to it, the caller knows the chain
+ * @throws ChainError the fault of a node, if the answer is not conclusive and no node has that block
+ */
+export async function readNewest<T>(
+  source: ChainSource,
+  read: (node: ChainSource, block?: number) => Promise<T>,
+  isConclusive: (answer: T) => boolean,
+  reached = 0,
+): Promise<T> {
+  const answer = await useNode(source, (node) => read(node));
+  if (isConclusive(answer)) return answer;
+  const { number } = await newestBlock(source);
+  return useNode(source, (node) => read(node, Math.max(number, reached)));
 }
 
 /** The block with this number. @throws ChainError NODE_INCONSISTENT if the node has none */

@@ -149,11 +149,15 @@ describe("a chain with several nodes", () => {
   it("does not wait for a second node that hangs", async () => {
     second.answers["eth_chainId"] = HANG;
     const chain = reader([first, second]);
-    for (const [method, answer, ask] of QUESTIONS) {
+    const [head, ...others] = QUESTIONS;
+    for (const [method, answer, ask] of others) {
       first.answers = { ...first.answers, [method]: answer };
       await ask(chain);
     }
     expect(second.asked).to.deep.equal([]);
+    // The first question for the newest block compares the nodes.
+    await head![2](chain);
+    expect(second.asked).to.deep.equal(["eth_chainId"]);
   });
 
   it("uses only nodes of the requested chain", async () => {
@@ -224,22 +228,93 @@ describe("a chain with several nodes", () => {
     ]);
   });
 
-  it("returns the newest block seen while one node lags, then the block of the node that is ahead", async () => {
-    first.answers["eth_getBlockByNumber"] = block(10);
+  it("returns the newest block of all nodes at first, and the newest block seen while a node lags", async () => {
+    first.answers["eth_getBlockByNumber"] = block(8);
     second.answers["eth_getBlockByNumber"] = block(11);
     const chain = reader([first, second]);
-    expect((await chain.head()).number).to.equal(10);
-    first.answers["eth_getBlockByNumber"] = block(8);
-    expect((await chain.head()).number).to.equal(10);
-    while ((await chain.head()).number !== 11) await new Promise(setImmediate);
+    expect((await chain.head()).number).to.equal(11);
     // The first node is used last, because it was behind.
     const asked = first.asked.length;
-    await chain.head();
+    second.answers["eth_getBlockByNumber"] = block(12);
+    expect((await chain.head()).number).to.equal(12);
     expect(first.asked.length).to.equal(asked);
-    // All nodes agree, so the chain was reorganized.
-    time += 60_000;
     second.answers["eth_getBlockByNumber"] = block(7);
+    expect((await chain.head()).number).to.equal(12);
+    // All nodes agree, so the chain was reorganized.
     while ((await chain.head()).number !== 8) await new Promise(setImmediate);
+  });
+
+  it("notices that the first node has stopped at a block, although it never returned a newer one", async () => {
+    first.answers["eth_getBlockByNumber"] = block(10);
+    second.answers["eth_getBlockByNumber"] = block(10);
+    const chain = reader([first, second]);
+    await chain.head();
+    second.answers["eth_getBlockByNumber"] = block(60);
+    time += 2_999;
+    expect((await chain.head()).number).to.equal(10);
+    const compared = second.asked.length;
+    await new Promise(setImmediate);
+    expect(second.asked.length).to.equal(compared);
+    time += 1;
+    while ((await chain.head()).number !== 60) await new Promise(setImmediate);
+  });
+
+  it("uses a node that is behind last until it has caught up, and pauses it longer each time", async () => {
+    const pauses: unknown[] = [];
+    const log = { warn: (fields: object) => void pauses.push((fields as { pause: unknown }).pause) };
+    Object.assign(first.answers, { eth_getBlockByNumber: block(10), eth_getBalance: "0x5" });
+    Object.assign(second.answers, { eth_getBlockByNumber: block(60), eth_getBalance: "0x6" });
+    const chain = reader([first, second], { log });
+    for (let compared = 0; compared < 20; compared += 1) {
+      await chain.newest();
+      for (let asked = 0; asked < 3; asked += 1) expect(await chain.balance(ADDRESS)).to.equal(6n);
+      time += 3_000;
+    }
+    expect(pauses).to.deep.equal([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
+    first.answers["eth_getBlockByNumber"] = block(61);
+    await chain.newest();
+    time += 30_000;
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+  });
+
+  it("uses a node that is behind if the others fail", async () => {
+    Object.assign(first.answers, { eth_getBlockByNumber: block(10), eth_getBalance: "0x5" });
+    Object.assign(second.answers, { eth_getBlockByNumber: block(60) });
+    const chain = reader([first, second]);
+    await chain.newest();
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+  });
+
+  it("pauses a node that fails at some requests only longer each time, and briefly again once it works", async () => {
+    const pauses: unknown[] = [];
+    const log = { warn: (fields: object) => void pauses.push((fields as { pause: unknown }).pause) };
+    Object.assign(first.answers, { eth_getBalance: "0x5", eth_call: rpcError("missing trie node") });
+    Object.assign(second.answers, { eth_getBalance: "0x6", eth_call: "0x05" });
+    const chain = reader([first, second], { log });
+    for (const pause of [500, 1_000, 2_000]) {
+      expect(await chain.balance(ADDRESS)).to.equal(5n);
+      expect(await chain.call(CALL)).to.equal("0x05");
+      expect(await chain.balance(ADDRESS)).to.equal(6n);
+      expect(pauses.at(-1)).to.equal(pause);
+      time += pause;
+    }
+    time += 10_000;
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+    await chain.call(CALL);
+    expect(pauses).to.deep.equal([500, 1_000, 2_000, 500]);
+  });
+
+  it("reports a node that cannot be asked rather than the contradiction of another", async () => {
+    const inconsistent = (node: ChainNode) => Promise.reject(node.inconsistent("has no contract"));
+    const ask = (chain: Chain) =>
+      chain.useNode((node) => (node.name === first.name ? node.balance(ADDRESS) : inconsistent(node)));
+    for (const order of [
+      [first, second],
+      [second, first],
+    ] as const)
+      expect(await rejection(ask(reader(order)))).to.include({ code: "NODE_UNREACHABLE" });
+    // Control: every node contradicts.
+    expect(await rejection(reader([first, second]).useNode(inconsistent))).to.include({ code: "NODE_INCONSISTENT" });
   });
 
   it("returns a block immediately if the first node lags and the second hangs", async () => {

@@ -232,6 +232,31 @@ describe("PoolFollower", () => {
       expectComplete();
     });
 
+    it("rolls nothing back if every node is behind and the sink cannot be reset, but follows a shorter fork", async () => {
+      const options = { canReset: false };
+      await follow(chain, options).catchUp(sink);
+      const { length } = chain.blocks;
+      const missing = chain.blocks.slice(-8);
+      chain.takeBack(8);
+      const down = nodeOf(chain, { block: unreachable });
+      for (const nodes of [chain, nodesOf(down, nodeOf(chain))]) {
+        const error = await rejection(follow(nodes, options).catchUp(sink));
+        expect(error.code).to.equal("NODE_INCONSISTENT");
+        expect(error.message).to.match(/ is at block 16, but was read up to block 24$/);
+      }
+      expect(sink.rollbacks).to.deep.equal([]);
+      chain.blocks.push(...missing);
+      await follow(chain, options).catchUp(sink);
+      expect(sink.rollbacks).to.deep.equal([]);
+      expectComplete();
+      // Control: blocks with other hashes.
+      chain.takeBack(8);
+      chain.mine(...Array<number>(7).fill(0));
+      expect(chain.blocks.length).to.equal(length - 1);
+      expect(await follow(chain, { ...options }).catchUp(sink)).to.include({ rolledBackTo: 9 });
+      expectComplete();
+    });
+
     for (const order of ["first", "last"])
       it(`follows a reorganization even if the ${order} node stays on the old fork`, async () => {
         await follow(chain).catchUp(sink);

@@ -16,6 +16,7 @@ export {
   type LogQuery,
   type PoolEvent,
   type SettledEvent,
+  signatureCall,
   unlessAborted,
   type WithdrawnEvent,
 } from "@sotto/chain";

@@ -10,12 +10,17 @@ export interface ProofVerifier {
   verify(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
 }
 
-/** The current state of the pool. Rejects with CHAIN_UNAVAILABLE. */
+/**
+ * The current state of the pool. Rejects with CHAIN_UNAVAILABLE, also if the answer is only "no" because all nodes are
+ * behind.
+ */
 export interface PoolState {
   isKnownRoot(root: bigint): Promise<boolean>;
   isSpent(nullifier: bigint): Promise<boolean>;
-  /** An account's balance of the pool's token, base units. */
+  /** An account's balance of the pool's token, base units. Too low if the node is behind. */
   tokensOf(account: string): Promise<bigint>;
+  /** Like `tokensOf`, but of the newest block of all nodes. */
+  newestTokensOf(account: string): Promise<bigint>;
   /** Whether an account's EIP-3009 authorization was used or cancelled. */
   isAuthorizationUsed(account: string, nonce: string): Promise<boolean>;
 }

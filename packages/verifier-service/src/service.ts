@@ -141,7 +141,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     admission,
     holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
-    pool: poolState(chain, config.pool, facts.token, clock),
+    pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     discovery,

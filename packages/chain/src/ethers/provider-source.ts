@@ -57,7 +57,7 @@ export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: E
         () => readProviderLogs(provider, query),
         query.from < query.to,
       ),
-    code: (address) => ask("code", () => provider.getCode(address)),
+    code: (address, block) => ask("code", () => provider.getCode(address, block ?? "latest")),
     call: ({ from, to, data, gas }: Call, block) =>
       ask("call", () =>
         provider.call({ from: from ?? null, to: to ?? null, data, gasLimit: gas ?? null, blockTag: block ?? "latest" }),

@@ -59,8 +59,9 @@ export interface FollowerOptions<Newest extends Block = Block> {
   /** Whether to compare the contract's own counts at the newest block: nodes often have a block before its logs. */
   checkQueue?: boolean | undefined;
   /**
-   * Whether to roll everything back if the chain has none of the known blocks; if false, that is an error. A node that
-   * is still syncing, or that lies, cannot be distinguished from such a reorganization.
+   * Whether to roll back if the chain only lacks the newest known blocks, and to roll everything back if it has none of the
+   * known blocks; if false, that is an error. A node that is behind or still syncing, or that lies, cannot be distinguished
+   * from such a reorganization.
    */
   canReset: boolean;
 }
@@ -139,10 +140,12 @@ export class PoolFollower<Newest extends Block = Block> {
 
   /** @returns false if the chain changed in between */
   async #follow(sink: PageSink, head: Newest, restarted: boolean, signal: AbortSignal | undefined): Promise<boolean> {
-    const { deploymentBlock, finality = 0 } = this.#options;
+    const { deploymentBlock, finality = 0, canReset } = this.#options;
     const known = await sink.known();
     if (known[0]?.number === head.number && known[0].hash === head.hash) return true;
     let last = await this.#ancestor(known, head);
+    if (!canReset && last !== undefined && last.number > head.number)
+      throw inconsistent(this.#options.chain, `is at block ${head.number}, but was read up to block ${last.number}`);
     if (last !== known[0]) {
       const to = last?.number ?? deploymentBlock - 1;
       this.#rolledBackTo = Math.min(to, this.#rolledBackTo ?? to);
@@ -179,12 +182,17 @@ export class PoolFollower<Newest extends Block = Block> {
     let best: { index: number; hasHead: boolean } | undefined;
     const search = async (node: ChainSource): Promise<boolean> => {
       let index = 0;
+      let lacks = true;
       for (const { number, hash } of known) {
-        if ((await node.block(number))?.hash === hash) break;
+        const block = await node.block(number);
+        if (block?.hash === hash) break;
+        lacks &&= block === undefined;
         index += 1;
       }
       if (index === known.length && !canReset) throw inconsistent(node, "has none of the blocks that were read before");
       const hasHead = (await node.block(head.number))?.hash === head.hash;
+      // Only other blocks in the place of the known ones show a reorganization.
+      if (lacks && !canReset) index = 0;
       if (best === undefined || (hasHead && (!best.hasHead || index < best.index))) best = { index, hasHead };
       return hasHead && index === 0;
     };

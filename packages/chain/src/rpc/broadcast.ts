@@ -25,13 +25,15 @@ export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
       clearTimeout(timer);
       resolve(result);
     };
-    const answers = nodes.start("all", async (node) => {
+    const answers = nodes.all(async (node) => {
       const refused = await node.ask("eth_sendRawTransaction", [raw]).then(() => undefined, refusalOf);
       if (refused === undefined) return end({ accepted: true });
       refusal = refused;
       timer ??= setTimeout(() => end({ accepted: false, refusal }), nodes.timeoutMs / GRACE_PART);
     });
-    void Promise.allSettled(answers).then(() => end({ accepted: false, refusal: refusal ?? "no node responded" }));
+    void Promise.allSettled(answers.values()).then(() =>
+      end({ accepted: false, refusal: refusal ?? "no node responded" }),
+    );
   });
 }
 

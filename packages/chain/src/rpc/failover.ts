@@ -1,5 +1,5 @@
 import { delay } from "../delay.ts";
-import { ChainError, isNodeFault } from "../errors.ts";
+import { ChainError, type ChainErrorCode, isNodeFault } from "../errors.ts";
 import { RpcEndpoint } from "./endpoint.ts";
 import { isUnsupportedMethod } from "./responses.ts";
 
@@ -31,10 +31,12 @@ interface Member {
   readonly node: RpcEndpoint;
   /** The time until which its chain id is not checked again, ms. */
   trustedUntil: number;
-  /** Faults since its last success. */
+  /** Faults since it last worked for WELL_MS. */
   failures: number;
   /** Until this time it is used only after all others, ms. */
   pausedUntil: number;
+  /** Whether it was behind another node when they were last compared. */
+  behind: boolean;
 }
 
 /** Interval between checks of a node's chain id, because a URL may lead to another node later. */
@@ -43,6 +45,17 @@ const TRUST_MS = 60_000;
 const MIN_RETRY_MS = 250;
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
+/**
+ * How long a node must work after a pause before its next pause is short again, ms. One answer is not enough: a node may
+ * fail at some requests only, or answer while it is behind.
+ */
+const WELL_MS = 10_000;
+/** The codes of faults, those first that are thrown if nodes had different ones. */
+const FAULTS: readonly (readonly ChainErrorCode[])[] = [
+  ["NODE_UNREACHABLE", "NODE_ERROR"],
+  ["NODE_INCONSISTENT"],
+  ["WRONG_CHAIN"],
+];
 
 /** Several nodes of one chain. If one is at fault, it fails over to the next. */
 export class Failover {
@@ -74,6 +87,7 @@ export class Failover {
       trustedUntil: 0,
       failures: 0,
       pausedUntil: 0,
+      behind: false,
     }));
     this.#clock = clock;
     this.#log = log;
@@ -119,33 +133,37 @@ export class Failover {
     }
     if (tooLarge !== undefined) throw tooLarge;
     if (last !== undefined && faults.length === 0) return last.answer;
-    throw faults.findLast(({ code }) => code !== "WRONG_CHAIN") ?? faults.at(-1);
+    // What a node said counts for less than that another node, which may say otherwise, could not be asked.
+    throw FAULTS.map((codes) => faults.findLast(({ code }) => codes.includes(code))).find((fault) => fault);
   }
 
-  /** Number of nodes that are not paused after a fault. */
-  get healthy(): number {
-    return this.#members.filter((member) => !this.#isPaused(member)).length;
+  /** Number of nodes. */
+  get count(): number {
+    return this.#members.length;
+  }
+
+  /** Runs `action` with every node at once, in the configured order. */
+  all<T>(action: (node: RpcEndpoint) => Promise<T>): Map<RpcEndpoint, Promise<T>> {
+    return new Map(this.#members.map((member) => [member.node, this.#run(member, action)]));
   }
 
   /**
-   * Runs `action` with every node at once.
-   * @param which all nodes, or those that are not paused
+   * Records how a node compares with the others.
+   * @param fault how it is behind the others: it is at fault, and used last, until a comparison finds that it is not
    */
-  start<T>(which: "all" | "healthy", action: (node: RpcEndpoint) => Promise<T>): Promise<T>[] {
-    const members = this.#members.filter((member) => which === "all" || !this.#isPaused(member));
-    return members.map((member) => this.#run(member, action));
-  }
-
-  /** Pauses a node, so that it is used last for a while. */
-  demote(node: RpcEndpoint, error: ChainError): void {
-    for (const member of this.#members) if (member.node === node) this.#blame(member, error);
+  judge(node: RpcEndpoint, fault: ChainError | undefined): void {
+    for (const member of this.#members) {
+      if (member.node !== node) continue;
+      member.behind = fault !== undefined;
+      if (fault !== undefined) this.#blame(member, fault);
+    }
   }
 
   async #run<T>(member: Member, action: (node: RpcEndpoint) => Promise<T>): Promise<T> {
     try {
       await this.#checkChain(member);
       const answer = await action(member.node);
-      member.failures = 0;
+      if (!member.behind && this.#clock() >= member.pausedUntil + WELL_MS) member.failures = 0;
       return answer;
     } catch (error) {
       if (isNodeFault(error) && !isUnsupportedMethod(error)) this.#blame(member, error);
@@ -159,8 +177,8 @@ export class Failover {
     return [...this.#members.filter((member) => !paused.includes(member)), ...paused];
   }
 
-  #isPaused({ pausedUntil }: Member): boolean {
-    return pausedUntil > this.#clock();
+  #isPaused({ pausedUntil, behind }: Member): boolean {
+    return behind || pausedUntil > this.#clock();
   }
 
   /** Checks the chain id after each fault too, because the URL may now lead to a node of another chain. */
@@ -178,11 +196,12 @@ export class Failover {
 
   #blame(member: Member, { code, message }: ChainError): void {
     member.trustedUntil = 0;
+    const now = this.#clock();
     // Concurrent requests fail together, which counts as one fault.
-    if (this.#isPaused(member)) return;
+    if (member.pausedUntil > now) return;
     const pause = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** member.failures);
     member.failures += 1;
-    member.pausedUntil = this.#clock() + pause;
+    member.pausedUntil = now + pause;
     this.#log?.warn({ node: member.node.name, code, pause }, message);
   }
 }

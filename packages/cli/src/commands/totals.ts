@@ -44,7 +44,7 @@ export const totals: Command = {
     const key = viewingKeyOf(context, args.text("viewing-key"));
     return withChain(context, async (chain, config) => {
       const confirmations = config.finality + 1;
-      const { number: height } = await chain.head();
+      const { number: height } = await chain.newest();
       const provider = ethersProvider(chain);
       const calldata = async (hash: string) => (await provider.getTransaction(hash))?.data;
       const statement = await proveTotals({

@@ -1,4 +1,4 @@
-import { abortable } from "@sotto/chain";
+import { abortable, signatureCall } from "@sotto/chain";
 import { assertBindingTime, bindingOfInstructions, checkBindingSignature, SottoError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
@@ -36,7 +36,7 @@ export async function checkRecipient(
   try {
     const binding = bindingOfInstructions(instructions);
     assertBindingTime(binding, wallet.now());
-    if (await checkBindingSignature(binding, signature, (call) => chain.call(call))) return;
+    if (await checkBindingSignature(binding, signature, signatureCall(chain))) return;
   } catch (cause) {
     // An unreachable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;

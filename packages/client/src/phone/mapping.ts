@@ -1,4 +1,4 @@
-import { abortable } from "@sotto/chain";
+import { abortable, signatureCall } from "@sotto/chain";
 import {
   type Address,
   assertBinding,
@@ -101,7 +101,7 @@ export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise
       "the holder of this number has not proved it with a code; unverified numbers are not paid",
     );
   const chain = abortable(asked.wallet.chain, asked.signal);
-  if (!(await checkBindingSignature(binding, signature, (call) => chain.call(call))))
+  if (!(await checkBindingSignature(binding, signature, signatureCall(chain))))
     throw new PhonePaymentError(
       "PHONE_NOT_SIGNED",
       "the wallet that the registry names did not sign the shielded address",

@@ -1,4 +1,4 @@
-import { abortable } from "@sotto/chain";
+import { abortable, signatureCall } from "@sotto/chain";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
@@ -49,7 +49,7 @@ function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
 async function isSigned(signed: SignedSchedule, wallet: Wallet, signal: AbortSignal | undefined): Promise<boolean> {
   const chain = abortable(wallet.chain, signal);
   try {
-    return await checkScheduleSignature(signed, (call) => chain.call(call));
+    return await checkScheduleSignature(signed, signatureCall(chain));
   } catch (cause) {
     // An unreachable node is not the merchant's fault.
     if (cause instanceof SottoError && cause.code === "BINDING_SIGNATURE_INVALID") return false;

@@ -2,6 +2,7 @@ import {
   ChainError,
   type ChainSource,
   decodeEvent,
+  newestBlock,
   type PoolEvent,
   readBlock,
   type SettledEvent,
@@ -65,7 +66,7 @@ export async function settledEvent(
   { blockNumber, transactionHash, digest }: PaymentPlace,
   confirmations: number,
 ): Promise<SettledEvent> {
-  const { number: height } = await chain.head();
+  const { number: height } = await newestBlock(chain);
   const range = { from: blockNumber, to: blockNumber };
   const last = Math.min(height, blockNumber + confirmations - 1);
   const read = async (node: ChainSource) => {

@@ -7,6 +7,7 @@ import {
   clockLead,
   MAX_CLOCK_LEAD_SECONDS,
   poolViews,
+  readNewest,
 } from "@sotto/chain";
 import {
   type NoteTree,
@@ -315,7 +316,8 @@ export class WalletCore {
     const newest = await views.root(confirmed.number).catch(async (error: unknown) => {
       // A node without historical state still knows whether the pool ever had this root (the empty root is not recorded).
       if (!(error instanceof ChainError) || !["NODE_ERROR", "CALL_REVERTED"].includes(error.code)) throw error;
-      const known = size === 0 || (await views.isKnownRoot(root));
+      const isKnown = (node: ChainSource, block?: number) => poolViews(node, info.pool).isKnownRoot(root, block);
+      const known = size === 0 || (await readNewest(chain, isKnown, (answer) => answer));
       return known ? root : undefined;
     });
     if (newest === root) return;

@@ -1,4 +1,4 @@
-import { type ChainSource, isAnotherContract, isNodeFault, readContract } from "@sotto/chain";
+import { type ChainSource, isAnotherContract, isNodeFault, readContract, readNewest } from "@sotto/chain";
 import { type DepositRequest, tokenInterface } from "@sotto/chain/ethers";
 import { assertAmount, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
 import {
@@ -43,7 +43,8 @@ export function totalOf(amounts: readonly bigint[]): bigint {
 
 /** @throws WalletError INSUFFICIENT_TOKENS, TOKEN_MISMATCH */
 export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: string, needed: bigint): Promise<void> {
-  const balance = BigInt((await askToken(chain, pool, "balanceOf", [account])) as bigint);
+  const isEnough = (found: unknown) => BigInt(found as bigint) >= needed;
+  const balance = BigInt((await askToken(chain, pool, "balanceOf", [account], isEnough)) as bigint);
   if (balance >= needed) return;
   const missing = String(needed - balance);
   throw new WalletError(
@@ -57,9 +58,16 @@ export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: s
   );
 }
 
-async function askToken(chain: ChainSource, pool: PoolInfo, name: string, parameters: unknown[]): Promise<unknown> {
+async function askToken(
+  chain: ChainSource,
+  pool: PoolInfo,
+  name: string,
+  values: unknown[],
+  isConclusive: (answer: unknown) => boolean = () => true,
+): Promise<unknown> {
+  const question = { abi: tokenInterface, to: pool.token, name, values };
   try {
-    return await readContract<unknown>(chain, { abi: tokenInterface, to: pool.token, name, values: parameters });
+    return await readNewest(chain, (node, block) => readContract<unknown>(node, question, block), isConclusive);
   } catch (cause) {
     if (isNodeFault(cause) && !isAnotherContract(cause)) throw cause;
     throw new WalletError(

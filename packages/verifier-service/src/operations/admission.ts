@@ -197,7 +197,7 @@ export class Admission {
     const [price, data, balance, gasToday, commitments, silence] = await Promise.all([
       market.current(head),
       market.dataFee(SAMPLE_TRANSACTION),
-      chain.balance(relayer),
+      chain.balance(relayer, head.number),
       store.gasToday(),
       store.commitments(),
       store.sinceLastRound(),

@@ -1,31 +1,73 @@
-import { type Chain, poolViews } from "@sotto/chain";
+import { type Chain, poolViews, readContract, readNewest } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
 import { tokenInterface } from "../relayer/calldata.ts";
+import type { Store } from "../store/index.ts";
 
 /** How long a known root is cached, ms. Only a reorganization can make it unknown. */
 const ROOT_MS = 60_000;
 const MAX_ROOTS = 1_024;
 
+export interface PoolStateParts {
+  readonly chain: Chain;
+  /** The pool's events up to the last block that the relayer read. No node that lacks this block can say "no". */
+  readonly ledger: Pick<Store["ledger"], "lastBlock" | "hasRoot">;
+  readonly pool: string;
+  readonly token: string;
+  /** Now, ms. */
+  readonly clock: () => number;
+}
+
 /** @throws ServiceError CHAIN_UNAVAILABLE */
-export function poolState(chain: Chain, pool: string, token: string, clock: () => number): PoolState {
+export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts): PoolState {
   /** Known roots, with the time until which each is cached. */
   const roots = new Map<bigint, number>();
-  const views = poolViews(chain, parseAddress(pool));
-  const askToken = (name: string, ...values: readonly unknown[]) => chain.read(tokenInterface, token, name, values);
+  const address = parseAddress(pool);
+  const ofToken = (name: string, ...values: readonly unknown[]) => ({ abi: tokenInterface, to: token, name, values });
+  const reached = async () => (await ledger.lastBlock())?.number;
+  const isTrue = (answer: boolean) => answer;
   return {
     async isKnownRoot(root) {
       if ((roots.get(root) ?? 0) > clock()) return true;
-      if (!(await answered(views.isKnownRoot(root)))) return false;
+      const known =
+        (await ledger.hasRoot(String(root))) ||
+        (await answered(
+          readNewest(
+            chain,
+            (node, block) => poolViews(node, address).isKnownRoot(root, block),
+            isTrue,
+            await reached(),
+          ),
+        ));
+      if (!known) return false;
       if (roots.size >= MAX_ROOTS) roots.clear();
       roots.set(root, clock() + ROOT_MS);
       return true;
     },
-    isSpent: (nullifier) => answered(views.isSpent(nullifier)),
-    tokensOf: async (account) => BigInt(await answered(askToken("balanceOf", account))),
-    isAuthorizationUsed: async (account, nonce) =>
-      (await answered(askToken("authorizationState", account, nonce))) === true,
+    async isSpent(nullifier) {
+      const last = await ledger.lastBlock();
+      return answered(
+        chain.useNode(async (node) => {
+          // Both at once: the ledger, which has every spend up to its last block, was asked before.
+          const has = last === undefined ? undefined : node.assertHas(last);
+          const [spent] = await Promise.all([poolViews(node, address).isSpent(nullifier), has]);
+          return spent;
+        }),
+      );
+    },
+    tokensOf: async (account) => BigInt(await answered(readContract(chain, ofToken("balanceOf", account)))),
+    async newestTokensOf(account) {
+      const { number } = await answered(chain.newest());
+      const block = Math.max(number, (await reached()) ?? 0);
+      return BigInt(await answered(readContract(chain, ofToken("balanceOf", account), block)));
+    },
+    async isAuthorizationUsed(account, nonce) {
+      const state = ofToken("authorizationState", account, nonce);
+      const read = async (node: Parameters<typeof readContract>[0], block?: number) =>
+        (await readContract(node, state, block)) === true;
+      return answered(readNewest(chain, read, isTrue, await reached()));
+    },
   };
 }
 
@@ -34,6 +76,7 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {
-    throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
+    const why = "no node of the chain responds, or all of them are behind; try again";
+    throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
   }
 }

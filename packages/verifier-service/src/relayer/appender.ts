@@ -3,6 +3,7 @@ import { appendCall } from "@sotto/chain/ethers";
 import { CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
 import { createTreeKernel } from "@sotto/prover/scan";
 import type { OutboxTransaction } from "../store/index.ts";
+import { atHead } from "./chain-reads.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
@@ -28,6 +29,8 @@ const MAX_PLANNED = 4;
 const GAS_LIMIT = 700_000n;
 /** Pause after a failed proof or a failed transaction, ms. */
 const PAUSE_MS = 5_000;
+/** Maximum pause after an append was refused again and again, ms. */
+const MAX_PAUSE_MS = 300_000;
 /** Leaves read from the store at once. */
 const PAGE = 10_000;
 
@@ -47,6 +50,11 @@ export class Appender {
   /** Counts how often the plan was discarded, because a proof in progress may belong to an earlier plan. */
   #discarded = 0;
   #pausedUntil = 0;
+  /**
+   * Appends to the tree with `appended` leaves that a node refused. If another sender appended first, the tree has more leaves
+   * as soon as the next blocks are read. If not, the node is wrong, and a new proof would be refused, too.
+   */
+  #refused: { readonly appended: number; readonly times: number; readonly until: number } | undefined;
   /** How many may be planned now, from 1 to MAX_PLANNED. */
   #window = MAX_PLANNED;
 
@@ -69,9 +77,10 @@ export class Appender {
     }
     // They are of a discarded plan or of an earlier process, so what they append is not known.
     if (this.#planned.length === 0 && underWay.size > 0) return false;
-    if (clock() < this.#pausedUntil) return false;
+    if (this.#refused?.appended !== appended) this.#refused = undefined;
+    if (this.#isPaused()) return false;
     const sent = await this.#sendPlanned(round);
-    if (this.#proving !== undefined || !(await this.#isTime(appended, round))) return sent;
+    if (this.#isPaused() || this.#proving !== undefined || !(await this.#isTime(appended, round))) return sent;
     this.#proving = this.#proveAll(appended, round, onProved)
       .catch((error: unknown) => {
         this.#pausedUntil = clock() + PAUSE_MS;
@@ -100,6 +109,18 @@ export class Appender {
     const left = await this.#context.store.ledger.leafCount();
     this.#tree.truncate(Math.min(this.#tree.size, left));
     this.#discard();
+  }
+
+  /** Discards the plan, and pauses longer each time unless the tree has grown. */
+  #refuse(appended: number): void {
+    const times = (this.#refused?.times ?? 0) + 1;
+    const pause = Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** (times - 1));
+    this.#refused = { appended, times, until: this.#context.clock() + pause };
+    this.#discard();
+  }
+
+  #isPaused(): boolean {
+    return this.#context.clock() < Math.max(this.#pausedUntil, this.#refused?.until ?? 0);
   }
 
   #discard(): void {
@@ -144,7 +165,7 @@ export class Appender {
         this.#pausedUntil = clock() + PAUSE_MS;
         throw error;
       });
-      if (result === "stale") this.#discard();
+      if (result === "stale") this.#refuse(this.#planned[0]!.start.appended);
       // If the gas price or the budget does not allow it now, the proof is kept.
       if (result !== "sent") break;
       planned.sent = true;
@@ -156,13 +177,17 @@ export class Appender {
   async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
     const { chain, address, pool, log } = this.#context;
     try {
-      const gas = isFirst ? await chain.estimateGas({ from: address, to: pool.pool, data }) : undefined;
+      const call = { from: address, to: pool.pool, data };
+      const gas = isFirst ? await atHead(chain, round, (node) => node.estimateGas(call)) : undefined;
       const gasLimit = gas === undefined ? GAS_LIMIT : gas + gas / 4n;
       const plan = { kind: "append" as const, to: pool.pool, data, gasLimit, operationIds: [] };
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
-      log.debug({ data: error.data.slice(0, 10) }, "another sender appended these notes first");
+      log.debug(
+        { data: error.data.slice(0, 10) },
+        "the append is refused: another one came first, or the node is behind",
+      );
       return "stale";
     }
   }

@@ -2,7 +2,7 @@ import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
-import { receiptsOf } from "./chain-reads.ts";
+import { atHead, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 
 /** Block ranges searched per call. */
@@ -54,7 +54,7 @@ export class AuthorizationSearch {
         this.#searches.delete(id);
       }
     }
-    const receipts = await receiptsOf(this.#context.chain, [...hashes.values()]);
+    const receipts = await receiptsOf(this.#context.chain, [...hashes.values()], round);
     for (const [id, hash] of hashes) {
       const receipt = receipts.get(hash);
       if (receipt !== undefined) results.set(id, receipt);
@@ -79,9 +79,11 @@ export class AuthorizationSearch {
     const first = Math.max(pool.deploymentBlock, last - config.rangeSize + 1);
     const topics = (name: string) =>
       tokenInterface.encodeFilterTopics(name, [from, authorizationNonceOf(operation)]) as string[];
-    const logs = await Promise.all(
-      ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
-        chain.logs({ address: pool.token, from: first, to: last, topics: topics(name) }),
+    const logs = await atHead(chain, round, (node) =>
+      Promise.all(
+        ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
+          node.logs({ address: pool.token, from: first, to: last, topics: topics(name) }),
+        ),
       ),
     );
     const log = logs.flat().at(-1);

@@ -1,13 +1,45 @@
-// Batched requests about many operations, because a round must not wait for each one.
-import type { Chain, ContractRead, Receipt } from "@sotto/chain";
+// What the relayer reads of the chain, in batched requests, because a round must not wait for each operation.
+import type { Chain, ChainNode, ContractRead, Receipt } from "@sotto/chain";
+import type { DepositCall } from "@sotto/protocol";
+import type { Operation } from "../store/index.ts";
+import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
+import type { RelayerContext, Round } from "./context.ts";
+
+/**
+ * Runs `action` with a node that has the round's block. A node that is behind, or on another chain, cannot say that something
+ * did not happen or would fail.
+ */
+export function atHead<T>(chain: Chain, { head }: Round, action: (node: ChainNode) => Promise<T>): Promise<T> {
+  return chain.useNode(async (node) => {
+    await node.assertHas(head);
+    return action(node);
+  });
+}
 
 /** Receipts of the mined transactions, by hash. */
-export async function receiptsOf(chain: Chain, hashes: readonly string[]): Promise<Map<string, Receipt>> {
-  const receipts = await chain.receipts(hashes);
+export async function receiptsOf(chain: Chain, hashes: readonly string[], round: Round): Promise<Map<string, Receipt>> {
+  if (hashes.length === 0) return new Map();
+  const receipts = await atHead(chain, round, (node) => node.receipts(hashes));
   return new Map(receipts.flatMap((receipt) => (receipt ? [[receipt.transactionHash, receipt]] : [])));
 }
 
+/** Which of these deposits' authorizations were used or cancelled. */
+export function areUsed(
+  { chain, pool }: RelayerContext,
+  deposits: readonly Operation[],
+  round: Round,
+): Promise<boolean[]> {
+  const reads = deposits.map((deposit) => ({
+    abi: tokenInterface,
+    to: pool.token,
+    name: "authorizationState",
+    values: [(deposit.call as DepositCall).from, authorizationNonceOf(deposit)],
+  }));
+  return areTrue(chain, reads, round);
+}
+
 /** Which of these views return true. */
-export async function areTrue(chain: Chain, reads: readonly ContractRead<unknown>[]): Promise<boolean[]> {
-  return (await chain.reads(reads)).map((answer) => answer === true);
+export async function areTrue(chain: Chain, reads: readonly ContractRead<unknown>[], round: Round): Promise<boolean[]> {
+  if (reads.length === 0) return [];
+  return (await atHead(chain, round, (node) => node.reads(reads))).map((answer) => answer === true);
 }

@@ -29,7 +29,7 @@ export interface Round {
   confirmedTimestamp: number;
 }
 
-/** An operation fails after this many consecutive simulations that revert. */
+/** An operation fails if its simulations revert on this many consecutive blocks. */
 export const MAX_REVERTS = 3;
 
 /** The later of the chain's time and this machine's time, seconds. */

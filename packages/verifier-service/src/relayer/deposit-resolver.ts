@@ -3,16 +3,15 @@ import { poolInterface } from "@sotto/chain/ethers";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { AuthorizationSearch } from "./authorization-search.ts";
-import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
-import { areTrue, receiptsOf } from "./chain-reads.ts";
+import { areUsed, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { checkFailure, type FinalOutcome, Rotation } from "./final-outcome.ts";
+import { AUTHORIZATION_USED, checkFailure, type FinalOutcome, Rotation } from "./final-outcome.ts";
 
 type Resolved = [Operation, FinalOutcome];
 
 /**
  * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only
- * deposits that are in a transaction or about to fail or expire are checked on chain: anyone can sign worthless
+ * deposits that are in a transaction, were found to be used, or are about to fail or expire are checked on chain: anyone can sign worthless
  * authorizations, and a round must not wait for a request about each.
  */
 export class DepositResolver {
@@ -26,15 +25,17 @@ export class DepositResolver {
   }
 
   async resolve(deposits: readonly Operation[], round: Round): Promise<Resolved[]> {
-    const { chain, pool } = this.#context;
+    const { chain } = this.#context;
     const all = deposits.flatMap((operation) => {
       const outcome = checkFailure(this.#context, operation, round);
-      return operation.state === "broadcast" || outcome ? [{ operation, outcome }] : [];
+      const isUsed = operation.reason === AUTHORIZATION_USED;
+      return operation.state === "broadcast" || isUsed || outcome ? [{ operation, outcome }] : [];
     });
     const asked = this.#rotation.take(all);
     const receipts = await receiptsOf(
       chain,
       asked.flatMap(({ operation: { txHash } }) => txHash ?? []),
+      round,
     );
     const ours = ({ operation }: (typeof asked)[number]) => {
       const receipt = receipts.get(operation.txHash ?? "");
@@ -45,14 +46,10 @@ export class DepositResolver {
       return receipt && isConfirmed(receipt, round) ? [[entry.operation, settled(entry.operation, receipt)]] : [];
     });
     const others = asked.filter((entry) => ours(entry) === undefined);
-    const used = await areTrue(
-      chain,
-      others.map(({ operation }) => ({
-        abi: tokenInterface,
-        to: pool.token,
-        name: "authorizationState",
-        values: [(operation.call as DepositCall).from, authorizationNonceOf(operation)],
-      })),
+    const used = await areUsed(
+      this.#context,
+      others.map(({ operation }) => operation),
+      round,
     );
     const unused = others.filter((_, index) => !used[index]);
     for (const { operation, outcome } of unused) if (outcome) resolved.push([operation, outcome]);

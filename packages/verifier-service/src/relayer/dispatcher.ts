@@ -2,7 +2,9 @@ import { CallReverted } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata.ts";
+import { areUsed, atHead } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
+import { AUTHORIZATION_USED } from "./final-outcome.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent in this round. */
@@ -154,7 +156,7 @@ export class Dispatcher {
 
   /** Simulates payments, defers those that would fail, and sends the others. */
   async #sendBatch(payments: readonly Operation[], round: Round): Promise<BatchResult> {
-    const { good, deferred } = await this.#simulate(payments);
+    const { good, deferred } = await this.#simulate(payments, round);
     await this.#defer(deferred, round);
     return this.#sendSome(good, round);
   }
@@ -163,7 +165,7 @@ export class Dispatcher {
   async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
     for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
-      const gas = await this.#estimate(plan.data);
+      const gas = await this.#estimate(plan.data, round);
       if (gas === undefined || gas > this.#context.config.maxGas) continue;
       return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
@@ -194,10 +196,11 @@ export class Dispatcher {
   }
 
   /** The estimated gas and a quarter more: transactions mined before it can change the cost of storage writes. */
-  async #estimate(data: string): Promise<bigint | undefined> {
+  async #estimate(data: string, round: Round): Promise<bigint | undefined> {
     const { chain, address, pool, clock } = this.#context;
     try {
-      const gas = await chain.estimateGas({ from: address, to: pool.pool, data });
+      const call = { from: address, to: pool.pool, data };
+      const gas = await atHead(chain, round, (node) => node.estimateGas(call));
       this.#failedEstimates = 0;
       return gas + gas / 4n;
     } catch (error) {
@@ -210,11 +213,14 @@ export class Dispatcher {
   }
 
   /** Simulates a batch. If it reverts, both halves are simulated, down to the operation that reverts. */
-  async #simulate(operations: readonly Operation[]): Promise<{ good: Operation[]; deferred: Deferred[] }> {
+  async #simulate(
+    operations: readonly Operation[],
+    round: Round,
+  ): Promise<{ good: Operation[]; deferred: Deferred[] }> {
     const { chain, address, pool } = this.#context;
     try {
-      const { data } = this.#planOf(operations);
-      const outcomes = decodeOutcomes(await chain.call({ from: address, to: pool.pool, data }));
+      const call = { from: address, to: pool.pool, data: this.#planOf(operations).data };
+      const outcomes = decodeOutcomes(await atHead(chain, round, (node) => node.call(call)));
       const good = operations.filter((_, i) => outcomes[i] === "Settled");
       const deferred = operations.flatMap((operation, i) =>
         outcomes[i] === "Settled"
@@ -228,7 +234,7 @@ export class Dispatcher {
       if (operations.length === 1 && only) return { good: [], deferred: [refusal(only, error.data)] };
       const middle = Math.ceil(operations.length / 2);
       const halves = [operations.slice(0, middle), operations.slice(middle)];
-      const found = [await this.#simulate(halves[0]!), await this.#simulate(halves[1]!)];
+      const found = [await this.#simulate(halves[0]!, round), await this.#simulate(halves[1]!, round)];
       return { good: found.flatMap(({ good }) => good), deferred: found.flatMap(({ deferred }) => deferred) };
     }
   }
@@ -246,28 +252,45 @@ export class Dispatcher {
         return [];
       }
     });
-    const results = await chain.calls(calls.map(({ call }) => call));
+    const run = () => atHead(chain, round, (node) => node.calls(calls.map(({ call }) => call)));
+    const results = calls.length === 0 ? [] : await run();
     const good: Operation[] = [];
     for (const [index, { operation }] of calls.entries()) {
       const result = results[index];
       if (result instanceof CallReverted) deferred.push(refusal(operation, result.data));
       else good.push(operation);
     }
-    await this.#defer(deferred, round);
+    await this.#defer(await this.#findUsed(deferred, round), round);
     return good;
   }
 
-  async #defer(deferred: readonly Deferred[], { lease }: Round): Promise<void> {
-    const { store, clock, log, metrics } = this.#context;
+  /** A deposit that another sender submitted reverts too, but it has not failed: the resolver finds its transaction. */
+  async #findUsed(deferred: readonly Deferred[], round: Round): Promise<Deferred[]> {
+    const deposits = deferred.map(({ operation }) => operation).filter(({ kind }) => kind === "deposit");
+    const used = await areUsed(this.#context, deposits, round);
+    const isUsed = (operation: Operation) => used[deposits.indexOf(operation)] === true;
+    return deferred.map((each) =>
+      isUsed(each.operation) ? { ...each, reason: AUTHORIZATION_USED, reverts: false } : each,
+    );
+  }
+
+  async #defer(deferred: readonly Deferred[], { lease, head }: Round): Promise<void> {
+    const { store, clock, log, metrics, config } = this.#context;
     if (deferred.length === 0) return;
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
-        const count = reverts ? operation.reverts + 1 : 0;
+        // A reorganization can make every simulation on one block revert, so each block counts once.
+        const isNew = operation.revertBlock !== head.number;
+        const count = reverts ? operation.reverts + Number(isNew) : 0;
         // Before its deadline, only a payment that was never in a transaction can be marked as failed here. For
         // deposits and withdrawals the resolver checks the chain first.
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (cannotLand) await operations.ended(operation.id, "failed", reason);
-        else await operations.deferred(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
+        else {
+          const pause = FIRST_RETRY_MS * 2 ** Math.min(count, 5);
+          const retryAt = clock() + (reverts ? Math.max(pause, config.blockSeconds * 1000) : pause);
+          await operations.deferred(operation.id, reason, count, retryAt, reverts ? head.number : undefined);
+        }
       }
     });
     for (const { operation, reason } of deferred) {

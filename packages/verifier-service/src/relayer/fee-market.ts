@@ -85,7 +85,8 @@ export class FeeMarket {
    */
   async dataFee(raw: string): Promise<bigint> {
     const { chain } = this.#options;
-    this.#hasOracle ??= (await chain.code(GAS_PRICE_ORACLE)) !== "0x";
+    // The answer is kept for good, so a node that is behind, and may still be empty, cannot give it.
+    this.#hasOracle ??= (await chain.code(GAS_PRICE_ORACLE, (await chain.head()).number)) !== "0x";
     if (!this.#hasOracle) return 0n;
     const fee = BigInt(await chain.read(oracleInterface, GAS_PRICE_ORACLE, "getL1Fee", [raw]));
     return fee + fee / 4n;

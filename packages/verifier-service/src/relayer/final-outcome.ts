@@ -16,6 +16,9 @@ export type FinalOutcome =
 /** Maximum operations of one kind that a round checks on chain. */
 const MAX_CHECKED_OPERATIONS = 128;
 
+/** Why a deposit is deferred whose authorization another transaction has used. */
+export const AUTHORIZATION_USED = "AUTHORIZATION_USED";
+
 /** With these reasons an operation that reaches its deadline has failed; otherwise it has expired. */
 const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
 

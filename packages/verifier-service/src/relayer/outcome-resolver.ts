@@ -63,6 +63,7 @@ export class OutcomeResolver {
     const receipts = await receiptsOf(
       this.#context.chain,
       others.map(({ spend }) => spend.tx_hash),
+      round,
     );
     return shown.map((found) => {
       const { operation, spend } = found;
@@ -92,7 +93,7 @@ export class OutcomeResolver {
         id: operation.id,
       })),
     );
-    const answers = await areTrue(chain, reads);
+    const answers = await areTrue(chain, reads, round);
     const spent = new Set(reads.filter((_, index) => answers[index]).map(({ id }) => id));
     if (spent.size > 0) log.warn({ ids: [...spent] }, "the contract reports notes as spent, but no event does");
     return asked

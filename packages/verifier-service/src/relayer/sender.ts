@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { quoted } from "@sotto/protocol";
 import { keccak256 } from "ethers";
 import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
+import { atHead } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Fees } from "./fees.ts";
 
@@ -39,7 +40,7 @@ export class Sender {
     if (fees === undefined) return "FEES_TOO_HIGH";
     const day = dayOf(clock());
     const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
-    const nonce = await this.nextNonce();
+    const nonce = await this.nextNonce(round);
     const attempt = await this.#sign(plan, nonce, fees);
     const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
     if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
@@ -93,9 +94,9 @@ export class Sender {
   }
 
   /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */
-  async nextNonce(): Promise<number> {
+  async nextNonce(round: Round): Promise<number> {
     const { chain, store, address } = this.#context;
-    let nonce = await chain.transactionCount(address);
+    let nonce = await atHead(chain, round, (node) => node.transactionCount(address));
     const used = await store.outbox.nonces(address, nonce);
     while (used.has(nonce)) nonce += 1;
     return nonce;

@@ -1,6 +1,6 @@
 import { CallReverted, type Receipt } from "@sotto/chain";
 import type { Operation, OutboxTransaction } from "../store/index.ts";
-import { receiptsOf } from "./chain-reads.ts";
+import { atHead, receiptsOf } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
 import type { Sender } from "./sender.ts";
 
@@ -22,9 +22,9 @@ export class Tracker {
     const { chain, store, address } = this.#context;
     const open = await store.outbox.open();
     // Only a nonce below the account's count can be in a block.
-    const count = open.length === 0 ? 0 : await chain.transactionCount(address);
+    const count = open.length === 0 ? 0 : await atHead(chain, round, (node) => node.transactionCount(address));
     const asked = open.filter(({ nonce }) => nonce < count).flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
-    const receipts = await receiptsOf(chain, asked);
+    const receipts = await receiptsOf(chain, asked, round);
     const isLost = this.#lostNonces(count, round);
     for (const transaction of open) {
       const carried = operations.filter(({ transactionId }) => transactionId === transaction.id);
@@ -137,7 +137,8 @@ export class Tracker {
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      await chain.call({ from: address, to: transaction.to, data: transaction.data });
+      const call = { from: address, to: transaction.to, data: transaction.data };
+      await atHead(chain, round, (node) => node.call(call));
       return false;
     } catch (error) {
       if (error instanceof CallReverted) return true;
@@ -149,7 +150,7 @@ export class Tracker {
   async #fillGap(open: readonly OutboxTransaction[], round: Round): Promise<void> {
     const waiting = open.filter(({ state }) => state === "sent").map(({ nonce }) => nonce);
     if (waiting.length === 0) return;
-    const next = await this.#sender.nextNonce();
+    const next = await this.#sender.nextNonce(round);
     if (next < Math.max(...waiting)) await this.#sender.fill(round);
   }
 }

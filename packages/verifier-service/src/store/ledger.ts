@@ -31,6 +31,16 @@ export function ledgerReads(db: Db) {
       return found;
     },
 
+    /** The last block that was read; undefined before the first. */
+    lastBlock: (): Promise<Row<"blocks"> | undefined> =>
+      db.selectFrom("blocks").selectAll().orderBy("number", "desc").limit(1).executeTakeFirst(),
+
+    /** Whether an append had this root. */
+    async hasRoot(root: string): Promise<boolean> {
+      const query = db.selectFrom("appends").select("size").where("root", "=", root).limit(1);
+      return (await query.executeTakeFirst()) !== undefined;
+    },
+
     leaves: (from: number, limit: number): Promise<Row<"leaves">[]> =>
       db.selectFrom("leaves").selectAll().where("leaf_index", ">=", from).orderBy("leaf_index").limit(limit).execute(),
 

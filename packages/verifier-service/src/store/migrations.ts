@@ -221,6 +221,14 @@ const prepaid: Migration = {
   },
 };
 
+/** Adds an index of roots, and the block of an operation's last simulation that reverted. */
+const roots: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.createIndex("appends_root").on("appends").column("root").execute();
+    await db.schema.alterTable("operations").addColumn("revert_block", "bigint").execute();
+  },
+};
+
 /** In the order of their names. A released migration never changes; later ones correct it. */
 export const MIGRATIONS: Migrations = {
   "0001-initial": initial,
@@ -228,4 +236,5 @@ export const MIGRATIONS: Migrations = {
   "0003-rounds": rounds,
   "0004-listings": listings,
   "0005-prepaid": prepaid,
+  "0006-roots": roots,
 };

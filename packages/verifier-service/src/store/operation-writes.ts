@@ -40,9 +40,13 @@ export function operationWrites(db: Db, clock: () => number) {
       await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, reverts }).execute();
     },
 
-    /** Defers it until `retryAt`. @param reverts consecutive simulations that reverted */
-    async deferred(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
-      await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
+    /**
+     * Defers it until `retryAt`.
+     * @param reverts consecutive blocks on which its simulation reverted
+     * @param revertBlock the last one of them; unchanged if undefined
+     */
+    async deferred(id: string, reason: string, reverts: number, retryAt: number, revertBlock?: number): Promise<void> {
+      await change(id).set({ reason, reverts, retry_at: retryAt, revert_block: revertBlock }).execute();
     },
 
     /** Reopens operations that were settled after block `after`, because a reorganization removed those blocks. */

@@ -27,6 +27,8 @@ export interface Operation {
   /** A code: why it failed, or why it is deferred. */
   reason: string | undefined;
   reverts: number;
+  /** The last block on which its simulation reverted. */
+  revertBlock: number | undefined;
   retryAt: number;
   createdAt: number;
   updatedAt: number;
@@ -248,6 +250,7 @@ function toOperation(row: Row<"operations">): Operation {
     gasPaidBy: row.gas_paid_by ?? undefined,
     reason: row.reason ?? undefined,
     reverts,
+    revertBlock: row.revert_block ?? undefined,
     retryAt: row.retry_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

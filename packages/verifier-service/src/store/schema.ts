@@ -69,8 +69,10 @@ export interface OperationTable {
   /** The sender of the transaction that settled it, if that is not the relayer. */
   gas_paid_by: string | null;
   reason: string | null;
-  /** Consecutive simulations that reverted. */
+  /** Consecutive blocks on which its simulation reverted. */
   reverts: number;
+  /** The last one of them; null if there is none. */
+  revert_block: number | null;
   /** Not sent before this time. */
   retry_at: number;
   created_at: number;

@@ -74,8 +74,12 @@ async function queueCovered(
   const quotas = config.depositFee === 0 ? sponsorQuotas(config, next.client, from) : [];
   const enqueue = (balance: bigint | undefined) =>
     store.operations.enqueueDeposit({ ...next, account: from, amount, balance }, quotas);
-  const balance = await pool.tokensOf(from);
+  let balance = await pool.tokensOf(from);
   let queued = await enqueue(balance);
+  if (queued.kind === "uncovered") {
+    balance = await pool.newestTokensOf(from);
+    queued = await enqueue(balance);
+  }
   if (queued.kind === "uncovered" && (await pool.isAuthorizationUsed(from, nonce))) queued = await enqueue(undefined);
   if (queued.kind !== "uncovered") return assertQueued(queued);
   throw new ServiceError("INSUFFICIENT_TOKENS", uncovered({ balance, amount, ...queued }));

@@ -32,6 +32,8 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
     const call = { proof: words(8), signals: words(10), validUntil, resourceDigest: `0x${"22".repeat(32)}` };
     await store.operations.enqueuePayment("a", () => call);
     const chain = {
+      useNode: (run: (node: unknown) => unknown) => run(chain),
+      assertHas: async () => {},
       call: async () => poolInterface.encodeFunctionResult("settle", [[0]]),
       async estimateGas() {
         estimates += 1;

@@ -33,10 +33,11 @@ describe("the daily gas budget", () => {
       read: async () => 0n as never,
     },
   });
+  const node = { assertHas: async () => {}, transactionCount: async () => 0 };
   const context = {
     chain: {
       priorityFee: async () => 0n,
-      transactionCount: async () => 0,
+      useNode: (ask: (one: typeof node) => unknown) => ask(node),
       broadcast: async () => ({ accepted: true }),
     },
     store: {

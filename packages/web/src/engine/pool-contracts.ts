@@ -1,5 +1,5 @@
 // Compares the contracts on chain with the host's manifest.
-import { type Chain, isAnotherContract } from "@sotto/chain";
+import { type Chain, isAnotherContract, readNewest } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { keccak256 } from "ethers/crypto";
@@ -14,7 +14,11 @@ export async function checkContracts(
   const { deployment } = config;
   const checks = Object.entries(deployment.contracts).map(
     async ([name, { address, codeHash }]): Promise<ContractCheck> => {
-      const code = await chain.code(address);
+      const code = await readNewest(
+        chain,
+        (node, block) => node.code(address, block),
+        (found) => found !== "0x",
+      );
       return { name, address, expected: codeHash, found: code === "0x" ? undefined : keccak256(code) };
     },
   );

@@ -1,4 +1,4 @@
-import type { Wallet } from "@sotto/client";
+import { signatureCall, type Wallet } from "@sotto/client";
 import {
   assertBindingTime,
   baseUrl,
@@ -77,7 +77,7 @@ async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402T
   const binding = { phone, wallet: parseAddress(payTo), key: shieldedAddress, chainId, pool, service, issuedAt };
   try {
     assertBindingTime(binding, wallet.now());
-    if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
+    if (await checkBindingSignature(binding, signature, signatureCall(wallet.chain))) return;
   } catch (cause) {
     // An unavailable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;

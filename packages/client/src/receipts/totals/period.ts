@@ -1,4 +1,4 @@
-import { type ChainSource, readBlock, type SettledEvent, useNode } from "@sotto/chain";
+import { type ChainSource, newestBlock, readBlock, type SettledEvent, useNode } from "@sotto/chain";
 import { ReceiptError } from "../errors.ts";
 import { type EventRange, settledEvents } from "../settled.ts";
 import { MAX_EVENTS } from "./statement.ts";
@@ -19,7 +19,7 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
   const { chain, pool, fromBlock, toBlock, confirmations, onProgress, signal } = period;
   if (fromBlock > toBlock)
     throw new ReceiptError("RECEIPT_MALFORMED", `the first block ${fromBlock} comes after the last block ${toBlock}`);
-  const has = (await chain.head()).number - toBlock + 1;
+  const has = (await newestBlock(chain)).number - toBlock + 1;
   if (has < confirmations)
     throw new ReceiptError(
       "RECEIPT_NOT_SETTLED",

@@ -1,0 +1,81 @@
+// A wallet does not conclude from what its first node lacks that an account has no tokens or that a contract wallet did not
+// sign.
+
+import { connectChain, signatureCall } from "@sotto/client";
+import {
+  bindingSlots,
+  bindingTypedData,
+  checkBindingSignature,
+  deriveKeys,
+  encodeShieldedAddress,
+  parseAddress,
+  randomSeed,
+} from "@sotto/protocol";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { Wallet as Account, Contract } from "ethers";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { contractWallet } from "../world/contract-wallets.ts";
+import { openWallet, openWorld, type World } from "../world/wallets.ts";
+
+const AMOUNT = 1_000_000n;
+
+describe("a wallet whose first node is bad", function () {
+  slow(this, "a chain and wallets");
+  let world: World;
+  let empty: LocalNode;
+  let node: FaultyNode;
+  before(async () => {
+    world = await openWorld();
+    empty = await startNode();
+    node = await FaultyNode.start(world.node.url);
+  });
+  after(async () => {
+    await node.stop();
+    await empty.stop();
+  });
+
+  const become = (kind: "good" | "behind" | "empty" | "pruned") => {
+    node.mode = kind === "behind" ? "isBehind" : kind === "pruned" ? "hasOnlyNewState" : "honest";
+    node.target = kind === "empty" ? empty.url : world.node.url;
+  };
+  const connect = () => connectChain({ urls: [node.url, world.node.url], chainId: BigInt(world.chainId) });
+
+  for (const kind of ["behind", "empty", "pruned"] as const) {
+    it(`sees tokens that arrived just now if the node is ${kind}, and refuses an account without tokens`, async () => {
+      become("good");
+      const wallet = await openWallet(world, { chain: connect() });
+      become(kind);
+      const account = Account.createRandom().address;
+      const refused = await rejection(wallet.deposit({ amounts: [AMOUNT], account }));
+      expect(refused).to.include({ code: "INSUFFICIENT_TOKENS" });
+      const token = new Contract(world.token, ["function mint(address, uint256)"], world.depositor);
+      await (await token.getFunction("mint")(account, AMOUNT)).wait();
+      expect(await wallet.deposit({ amounts: [AMOUNT], account })).to.have.property("approve");
+    });
+
+    it(`accepts the signature of a new contract wallet if the node is ${kind}, and refuses that of another`, async () => {
+      become(kind);
+      const [signer, other] = [await contractWallet(world), await contractWallet(world)];
+      const { chainId, pool } = world;
+      const keys = deriveKeys(randomSeed(), { chainId: BigInt(chainId), pool });
+      const key = encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
+      const [issuedAt = 0] = bindingSlots(Date.now());
+      const wallet = parseAddress(signer.address);
+      const place = {
+        phone: "",
+        wallet,
+        key,
+        chainId: BigInt(chainId),
+        pool: parseAddress(pool),
+        service: "",
+        issuedAt,
+      };
+      const call = signatureCall(connect());
+      expect(await checkBindingSignature(place, await signer.sign(bindingTypedData(place)), call)).to.equal(true);
+      expect(await checkBindingSignature(place, await other.sign(bindingTypedData(place)), call)).to.equal(false);
+    });
+  }
+});
