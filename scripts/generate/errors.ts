@@ -65,7 +65,7 @@ const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>
   Object.hasOwn(COMMAND_ERRORS, code) ? `${EXIT[exit].code}` : "";
 
-/** What to do about a code without a remedy of its own, by the exit code of the command. */
+/** What to do about a code without a remedy of its own, by the exit code of the command: a table of its own in the page. */
 const BY_EXIT: Readonly<Record<ExitName, string>> = {
   failed: "Fix the problem that the message describes, then try again.",
   usage: "Correct the option, argument or setting that the message names.",
@@ -99,23 +99,17 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   503: "Try again later.",
 };
 
-/** Packages that run in servers, whose operators read errors in a log. */
-const OF_SERVERS = new Set(["verifier-service", "phone-registry", "resource-server", "server", "database"]);
 const FOR_OPERATOR = "The operator corrects what the message in the log names.";
 
-/**
- * What to do about an error: its own remedy, or the remedy for all errors of its kind.
- * @param folder of the package that defines it
- */
-export function stepOf(code: string, folder: string, definition: ErrorDefinition): string {
-  const own = remedyOf(definition);
-  if (own !== "") return own;
-  const { exit, http } = definition;
-  if (exit !== undefined || Object.hasOwn(COMMAND_ERRORS, code)) return BY_EXIT[exit ?? "failed"];
-  if (http === undefined) return OF_SERVERS.has(folder) ? FOR_OPERATOR : BY_EXIT.failed;
-  const step = BY_STATUS[http];
-  if (step === undefined) throw new Error(`${code} has status ${http}, for which no next step is defined`);
-  return step;
+/** What to do about an error without a remedy of its own, by its exit code, its status or who sees it. */
+function steps(): string[] {
+  const exits = Object.entries(BY_EXIT).map(([name, step]) => row(`exit ${EXIT[name as ExitName].code}`, step));
+  const statuses = Object.entries(BY_STATUS).map(([status, step]) => row(`HTTP ${status}`, step));
+  const neither = [
+    row("neither, in the log of a server", FOR_OPERATOR),
+    row("neither, in a program of yours", BY_EXIT.failed),
+  ];
+  return [row("an error with", "what to do"), "|---|---|", ...exits, ...statuses, ...neither];
 }
 
 function remedyOf({ remedy }: ErrorDefinition): string {
@@ -150,10 +144,15 @@ This page is written by \`npm run generate\` from the definitions in \`packages/
 \`scripts/lib/error-definitions.ts\`.
 `;
 
+const STEPS = `## What to do
+
+The column "what to do" is empty if there is nothing to add to this table:
+`;
+
 const SCRIPTS = `## Commands of the checkout
 
 The scripts of package.json print \`sotto: CODE: text\` and exit with 1, or with 130 if they were interrupted. They can also
-end with a code of the packages.
+end with a code of the packages. Without a remedy of its own, fix the problem that the text describes, then try again.
 `;
 
 /** The table of the codes that only scripts throw. */
@@ -164,7 +163,7 @@ function scriptTable(ofPackages: ReadonlySet<string>): string[] {
     // A code that a package defines too has its anchor above.
     const anchor = ofPackages.has(code) ? "" : `<a id="${code.toLowerCase()}"></a>`;
     const { means, cause } = errors[code]!;
-    return row(`${anchor}\`${code}\``, means, cause, remedyOf(errors[code]!) || BY_EXIT.failed);
+    return row(`${anchor}\`${code}\``, means, cause, remedyOf(errors[code]!));
   });
   return [row("code", "meaning", "cause", "what to do"), "|---|---|---|---|", ...rows];
 }
@@ -183,7 +182,7 @@ export async function generateErrors(): Promise<GeneratedFile> {
       anchor,
       means,
       cause,
-      stepOf(code, classes[0]!.folder, definition),
+      remedyOf(definition),
       thrownBy,
       http === undefined ? "" : `${http}`,
       exitOf(code, definition),
@@ -196,7 +195,7 @@ export async function generateErrors(): Promise<GeneratedFile> {
   ];
   return {
     path: join(root, "docs", "errors.md"),
-    content: `${INTRODUCTION}\n${table.join("\n")}\n\n${SCRIPTS}\n${scriptTable(new Set(codes)).join("\n")}\n`,
+    content: `${INTRODUCTION}\n${STEPS}\n${steps().join("\n")}\n\n## Codes\n\n${table.join("\n")}\n\n${SCRIPTS}\n${scriptTable(new Set(codes)).join("\n")}\n`,
   };
 }
 

@@ -26,9 +26,11 @@ describe("a paywall whose server's clock is wrong", function () {
     it(`is not ready ${minutes} minutes off, and opens once the clock is right`, async () => {
       off = minutes * MINUTE_MS;
       const paywall = await core.open({ clock });
-      expect(core.events.map(({ event, reason }) => [event, reason])).to.deep.equal([["opening", "CLOCK_WRONG"]]);
+      expect(core.events.map(({ event, reason }) => [event, reason])).to.deep.equal([
+        ["opening", "PAYWALL_CLOCK_WRONG"],
+      ]);
       const decision = await ask(paywall);
-      expect([told(decision), reason()]).to.deep.equal(["503 later", "CLOCK_WRONG"]);
+      expect([told(decision), reason()]).to.deep.equal(["503 later", "PAYWALL_CLOCK_WRONG"]);
       expect(told(await ask(paywall, [], "/health"))).to.equal("free");
       off = 0;
       expect(told(await ask(paywall))).to.equal("402");
@@ -50,7 +52,7 @@ describe("a paywall whose server's clock is wrong", function () {
       const payment = await pay(world);
       off = minutes * MINUTE_MS;
       expect(told(await ask(paywall))).to.equal("503 later");
-      expect([told(await core.show(paywall, payment)), reason()]).to.deep.equal(["402 later", "CLOCK_WRONG"]);
+      expect([told(await core.show(paywall, payment)), reason()]).to.deep.equal(["402 later", "PAYWALL_CLOCK_WRONG"]);
       off = 0;
       expect(told(await core.show(paywall, payment))).to.equal("paid");
     });

@@ -12,7 +12,7 @@ export const PAYWALL_ERRORS = {
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
-  CLOCK_WRONG: {
+  PAYWALL_CLOCK_WRONG: {
     means:
       "The server's clock differs from the chain's time, so the paywall asks for no payments: it would refuse them. It keeps comparing.",
     cause: "The machine's clock is not synchronized, or all nodes lag behind the chain.",

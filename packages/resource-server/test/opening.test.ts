@@ -105,13 +105,13 @@ describe("the start of a paywall", () => {
   });
 
   it("is not ready while its clock is wrong, but still checks payments", async () => {
-    const wrong = new PaywallError("CLOCK_WRONG", "the clock is 360 s ahead");
+    const wrong = new PaywallError("PAYWALL_CLOCK_WRONG", "the clock is 360 s ahead");
     const { opening, events, asked, next } = open([], [], undefined, [wrong, wrong]);
     await opening.attempted;
     expect([await opening.token(), await opening.checks(), opening.failure]).to.deep.equal([
       TOKEN,
       CHECKS,
-      "CLOCK_WRONG",
+      "PAYWALL_CLOCK_WRONG",
     ]);
     await next();
     await next();

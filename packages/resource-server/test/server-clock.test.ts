@@ -39,13 +39,13 @@ describe("the clock of a server", () => {
   const blocks = () => node.methods.filter((method) => method === "eth_getBlockByNumber").length;
 
   for (const [seconds, expected] of [
-    [360, ["CLOCK_WRONG", 360, "ahead"]],
-    [91, ["CLOCK_WRONG", 91, "ahead"]],
+    [360, ["PAYWALL_CLOCK_WRONG", 360, "ahead"]],
+    [91, ["PAYWALL_CLOCK_WRONG", 91, "ahead"]],
     [90, "right"],
     [30, "right"],
     [-60, "right"],
-    [-61, ["CLOCK_WRONG", 61, "behind"]],
-    [-86_400, ["CLOCK_WRONG", 86_400, "behind"]],
+    [-61, ["PAYWALL_CLOCK_WRONG", 61, "behind"]],
+    [-86_400, ["PAYWALL_CLOCK_WRONG", 86_400, "behind"]],
   ] as const)
     it(`is ${typeof expected === "string" ? "right" : "wrong"} at ${seconds} s`, async () => {
       off = seconds * 1000;
@@ -57,7 +57,7 @@ describe("the clock of a server", () => {
     passed = 86_400_000;
     expect(await problem()).to.equal("right");
     off = 360_000;
-    expect(await problem()).to.deep.equal(["CLOCK_WRONG", 360, "ahead"]);
+    expect(await problem()).to.deep.equal(["PAYWALL_CLOCK_WRONG", 360, "ahead"]);
   });
 
   it("is compared every 30 s while it is right, in the background", async () => {
@@ -75,10 +75,10 @@ describe("the clock of a server", () => {
   it("is compared at once after it was set, and every second while it is wrong", async () => {
     expect(await problem()).to.equal("right");
     off = 360_000;
-    expect(await problem()).to.deep.equal(["CLOCK_WRONG", 360, "ahead"]);
+    expect(await problem()).to.deep.equal(["PAYWALL_CLOCK_WRONG", 360, "ahead"]);
     const asked = blocks();
     passed = 999;
-    expect([await problem(), blocks()]).to.deep.equal([["CLOCK_WRONG", 360, "ahead"], asked]);
+    expect([await problem(), blocks()]).to.deep.equal([["PAYWALL_CLOCK_WRONG", 360, "ahead"], asked]);
     passed = 1_000;
     await problem();
     expect(blocks()).to.be.greaterThan(asked);

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /** Errors that may pass. Every other error means that an option is wrong, and is permanent. */
-const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE", "CLOCK_WRONG"];
+const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE", "PAYWALL_CLOCK_WRONG"];
 
 export interface OpeningParts {
   /** Reads the values that a 402 needs from the chain. */

@@ -42,7 +42,7 @@ export class ServerClock {
     this.#monotonic = monotonic;
   }
 
-  /** Compares the clock now. @throws PaywallError CLOCK_WRONG; ChainError if no node answers */
+  /** Compares the clock now. @throws PaywallError PAYWALL_CLOCK_WRONG; ChainError if no node answers */
   async assertRight(): Promise<void> {
     const { problem } = await this.#compare();
     if (problem !== undefined) throw problem;
@@ -93,5 +93,5 @@ function problemOf(lead: number): PaywallError | undefined {
   const [seconds, direction] = isBehind ? [-lead, "behind"] : [lead, "ahead"];
   const side = isBehind ? "behind" : "ahead of";
   const message = `this server's clock is ${seconds} s ${side} the chain's time, so it would refuse payments that it took; set the clock`;
-  return new PaywallError("CLOCK_WRONG", message, { seconds, direction });
+  return new PaywallError("PAYWALL_CLOCK_WRONG", message, { seconds, direction });
 }
