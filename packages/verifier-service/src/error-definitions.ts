@@ -124,9 +124,14 @@ export const SERVICE_ERRORS = {
   },
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,
   STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
+  SERVICE_CLOCK_WRONG: {
+    means: "The service's clock is more than a minute behind the time of the chain's newest block.",
+    cause: "The clock of the service's machine is not synchronized.",
+    http: 503,
+  },
   HEAD_TOO_OLD: {
     means: "The newest block that the service knows is too old to settle in time.",
-    cause: "The chain mines no blocks, or the service's nodes are behind.",
+    cause: "The chain mines no blocks, the service's nodes are behind, or its clock is ahead.",
     http: 503,
   },
   FEES_TOO_HIGH: {

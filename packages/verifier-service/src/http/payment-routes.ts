@@ -39,6 +39,7 @@ const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "id of th
 const SETTLING_CODES = [
   "CHAIN_UNAVAILABLE",
   "STORE_UNAVAILABLE",
+  "SERVICE_CLOCK_WRONG",
   "HEAD_TOO_OLD",
   "FEES_TOO_HIGH",
   "RELAYER_BALANCE_LOW",

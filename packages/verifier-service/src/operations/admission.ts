@@ -16,6 +16,7 @@ import type { Commitments, Store } from "../store/index.ts";
 export type AdmissionKind = "payment" | "sponsored";
 
 export type ObstacleCode =
+  | "SERVICE_CLOCK_WRONG"
   | "HEAD_TOO_OLD"
   | "FEES_TOO_HIGH"
   | "RELAYER_BALANCE_LOW"
@@ -59,6 +60,12 @@ export const MAX_SILENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const RETRY_SECONDS = 30;
 
+/**
+ * Maximum time by which the chain's newest block may be ahead of the service's clock, ms: the proofs of clients with a right
+ * clock then seem to be dated in the future.
+ */
+const MAX_LAG_MS = 60_000;
+
 /** All obstacles, by the readiness check that shows them. */
 export function findObstacles(
   outlook: Outlook,
@@ -69,12 +76,20 @@ export function findObstacles(
   const blockSeconds = Math.ceil(limits.blockTimeMs / 1000);
   const obstacle = (found: boolean, code: ObstacleCode, message: string, retryAfter = RETRY_SECONDS) =>
     found ? { code, message, retryAfter } : undefined;
+  const isChecked = limits.maxHeadAgeMs > 0;
+  const seconds = Math.round(Math.abs(headAge) / 1000);
+  const clock = obstacle(
+    isChecked && headAge < -MAX_LAG_MS,
+    "SERVICE_CLOCK_WRONG",
+    `the service's clock is ${seconds} s behind the chain's time; try again`,
+  );
+  const old = obstacle(
+    isChecked && headAge > limits.maxHeadAgeMs,
+    "HEAD_TOO_OLD",
+    `the chain's newest block is ${seconds} s old, so transactions would not be mined in time; try again`,
+  );
   return {
-    head: obstacle(
-      limits.maxHeadAgeMs > 0 && headAge > limits.maxHeadAgeMs,
-      "HEAD_TOO_OLD",
-      `the chain's newest block is ${Math.round(headAge / 1000)} s old, so transactions would not be mined in time; try again`,
-    ),
+    head: clock ?? old,
     fees: obstacle(
       fees === undefined,
       "FEES_TOO_HIGH",
@@ -149,7 +164,7 @@ export class Admission {
   /**
    * Admits one more operation if it can be settled. An admitted payment counts as promised from now on.
    * @returns a function that releases the promise if the payment is not queued
-   * @throws ServiceError HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
+   * @throws ServiceError SERVICE_CLOCK_WRONG, HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
    * CHAIN_UNAVAILABLE
    */
   async admit(kind: AdmissionKind): Promise<() => void> {

@@ -34,6 +34,10 @@ describe("obstacles to settlement", () => {
     expect(codes({ headAge: 60_000 })).to.deep.equal([]);
     expect(codes({ headAge: 60_001 })).to.deep.equal(["HEAD_TOO_OLD"]);
     expect(findObstacles({ ...good, headAge: 10 ** 9 }, { ...limits, maxHeadAgeMs: 0 }).head).to.equal(undefined);
+    // The clock is behind the chain's time. A chain for development may be moved forward.
+    expect(codes({ headAge: -60_000 })).to.deep.equal([]);
+    expect(codes({ headAge: -360_000 })).to.deep.equal(["SERVICE_CLOCK_WRONG"]);
+    expect(findObstacles({ ...good, headAge: -360_000 }, { ...limits, maxHeadAgeMs: 0 }).head).to.equal(undefined);
   });
 
   it("include a base fee above the cap", () => {
