@@ -10,14 +10,15 @@ export type MessagePart = string | ForeignText;
 /** What a message can contain: values of our own, texts of another party, and messages. */
 type MessageValue = string | number | bigint | ForeignText | { readonly parts: readonly MessagePart[] };
 
-/** Composes a message that remembers which of its parts are texts of another party. */
+/** Composes a message that remembers which of its parts are texts of another party. Never throws: it describes errors. */
 export function message(words: TemplateStringsArray, ...values: readonly MessageValue[]): readonly MessagePart[] {
   const parts: MessagePart[] = [];
-  words.forEach((own, index) => {
+  const pieces: readonly string[] = Array.isArray(words) ? words : [String(words)];
+  pieces.forEach((own, index) => {
     parts.push(own);
     const value = values[index];
     if (value === undefined) return;
-    if (typeof value !== "object") parts.push(String(value));
+    if (typeof value !== "object" || value === null) parts.push(String(value));
     else if ("parts" in value) parts.push(...value.parts);
     else parts.push(value);
   });
@@ -28,8 +29,11 @@ export function message(words: TemplateStringsArray, ...values: readonly Message
  * Splits a stored message that ends with a text of another party.
  * @param reason that text; "" if there is none
  */
-export const endingWith = (stored: string, reason: string): readonly MessagePart[] =>
-  reason !== "" && stored.endsWith(reason) ? [stored.slice(0, -reason.length), { foreign: reason }] : [stored];
+export const endingWith = (stored: string, reason: string): readonly MessagePart[] => {
+  // Both come from a store.
+  const [text, end] = [String(stored), String(reason)];
+  return end !== "" && text.endsWith(end) ? [text.slice(0, -end.length), { foreign: end }] : [text];
+};
 
 /** Joins pieces of our own that follow each other, so that none ends within a word or an amount. */
 export function joinOwn(parts: readonly MessagePart[]): readonly MessagePart[] {
