@@ -85,6 +85,7 @@ describe("invalid input", () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     const good = { amounts: [1_000n], account };
     world.token.mint(account.address, 999n);
+    world.chain.mine();
     for (const amounts of [undefined, [], "1000", Array(65).fill(1_000n), [999n], [1_000n, 999n]])
       await refuses("INVALID_OPTION", () => wallet.deposit({ amounts: bad(amounts) }));
     for (const amounts of [[-1n], [HUGE], [1_000], [1.5], [HUGE - 1n, HUGE - 1n]])
