@@ -151,6 +151,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "PREPAID_SIGNATURES_INVALID",
     "PREPAID_STOPPED",
     "PREPAID_TOKEN_REFUSED",
+    "SERVER_CLOCK_WRONG",
     "TREE_FULL",
   ],
   funds: ["INSUFFICIENT_NOTES", "SENDER_UNFUNDED", "SPLIT_IMPOSSIBLE"],

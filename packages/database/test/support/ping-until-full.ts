@@ -1,4 +1,4 @@
-// node ping-until-full.ts FILE: pings a database until that fails, at most 500 times, and prints what happened.
+// node ping-until-full.ts FILE PINGS: pings a database until that fails, at most PINGS times, and prints what happened.
 import { sql } from "kysely";
 import { openDatabase } from "../../src/index.ts";
 
@@ -7,7 +7,7 @@ process.on("SIGXFSZ", () => undefined);
 const database = await openDatabase({ url: `sqlite:${process.argv[2]}`, name: "test", migrations: {} });
 let pings = 0;
 let code: string | undefined;
-while (pings < 500 && code === undefined) {
+while (pings < Number(process.argv[3]) && code === undefined) {
   pings += 1;
   code = await database.ping().then(
     () => undefined,
