@@ -23,7 +23,8 @@ export interface RelayerParts {
   readonly market: FeeMarket;
   readonly metrics: RelayerMetrics;
   readonly log: RelayerLog;
-  readonly clock: () => number;
+  /** As for `createRelayer`. */
+  readonly clock: (() => number) | undefined;
 }
 
 /** Creates the relayer from the settings. It is not started yet. */

@@ -115,7 +115,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     market,
     metrics,
     log,
-    clock,
+    clock: parts.clock,
   });
   const sweeping = setInterval(() => {
     store.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping failed"));

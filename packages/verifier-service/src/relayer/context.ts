@@ -17,6 +17,8 @@ export interface RelayerContext {
   log: RelayerLog;
   /** Now, ms. */
   clock: () => number;
+  /** Measures durations, ms: never goes back, even if the machine's clock is set back. */
+  monotonic: () => number;
 }
 
 /** The state of the chain at the start of a round. */

@@ -71,8 +71,8 @@ export class RelayerLoop implements Relayer {
     this.#context = context;
     this.#parts = parts;
     const works = () => this.#lease !== undefined;
-    const { store } = context;
-    this.#waiters = new OutcomeWaiters({ store, works, stopping: () => this.#stopping });
+    const { store, monotonic } = context;
+    this.#waiters = new OutcomeWaiters({ store, works, stopping: () => this.#stopping, monotonic });
   }
 
   start(): void {

@@ -16,6 +16,8 @@ export interface OutcomeWaitersOptions {
   /** Whether this replica leads. */
   readonly works: () => boolean;
   readonly stopping: () => boolean;
+  /** Measures the wait, ms: if the machine's clock is set back, the wait must not become longer. */
+  readonly monotonic: () => number;
 }
 
 /**
@@ -44,12 +46,11 @@ export class OutcomeWaiters {
    * @throws RelayerError UNKNOWN_OPERATION
    */
   async waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
-    const { works, stopping } = this.#options;
-    // Monotonic: if the machine's clock is set back, the wait must not become longer.
-    const end = performance.now() + ms;
+    const { works, stopping, monotonic } = this.#options;
+    const end = monotonic() + ms;
     for (;;) {
       const seen = this.#notifications;
-      const left = signal?.aborted ? 0 : end - performance.now();
+      const left = signal?.aborted ? 0 : end - monotonic();
       const outcome = await this.#outcome(id, left > 0);
       if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
       // A read that began before the last notification may be outdated.

@@ -31,7 +31,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   prover?: AppendProver | undefined;
   /** By default created from the configuration. */
   market?: FeeMarket | undefined;
-  /** Current time, ms; default `Date.now`. */
+  /** Current time, ms, which then also measures durations. By default `Date.now`, and durations by a monotonic clock. */
   clock?: (() => number) | undefined;
 }
 
@@ -50,7 +50,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
   const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
-  const context: RelayerContext = { store, chain, signer, address, pool, config, market, metrics, log, clock };
+  const monotonic = options.clock ?? (() => performance.now());
+  const own = { signer, address, pool, config, market };
+  const context: RelayerContext = { store, chain, ...own, metrics, log, clock, monotonic };
   const sender = new Sender(context);
   const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
   const parts = {

@@ -18,6 +18,7 @@ describe("a request that waits for an outcome", () => {
       store,
       config: LOCAL_RELAYER_CONFIG,
       clock: () => now,
+      monotonic: () => performance.now(),
       metrics: { count: () => {}, gauge: () => {} },
       log: createLog("silent", { write: () => undefined }),
     };
