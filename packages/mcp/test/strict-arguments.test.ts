@@ -16,7 +16,7 @@ async function clientOf(given: Given): Promise<Client> {
   const server = new McpServer({ name: "test", version: "1.0.0" });
   const inputSchema: z.core.$ZodType | z3.ZodTypeAny = strictArguments(given);
   server.registerTool("echo", { inputSchema }, (args: unknown) => ({
-    content: [{ type: "text", text: JSON.stringify(args) }],
+    content: [{ type: "text" as const, text: JSON.stringify(args) }],
   }));
   const [one, other] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });

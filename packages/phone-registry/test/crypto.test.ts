@@ -104,8 +104,9 @@ describe("the keys of a ring", () => {
     const ring = (given: unknown) =>
       new KeyRing({ master: [{ id: "m1", key: given as Uint8Array }], index: [key("i1")] });
     const foreign = runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] });
-    const envelope = sealRecord(ring(bytes), place, "sealed");
-    expect(openRecord(ring(foreign), place, "m1", envelope)).to.equal("sealed");
+    const sealed = { text: "sealed" };
+    const envelope = sealRecord(ring(bytes), place, sealed);
+    expect(openRecord(ring(foreign), place, "m1", envelope)).to.deep.equal(sealed);
     const claims = { [Symbol.toStringTag]: "Uint8Array", length: 32, every: () => false };
     for (const wrong of [claims, [...bytes], bytes.toString("hex").slice(32), bytes.subarray(1), new Uint8Array(32)])
       expect(codeOf(() => ring(wrong))).to.equal("INVALID_KEYS");

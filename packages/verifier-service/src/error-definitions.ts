@@ -126,7 +126,7 @@ export const SERVICE_ERRORS = {
   STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
   SERVICE_CLOCK_WRONG: {
     means: "The service's clock is more than a minute behind the time of the chain's newest block.",
-    cause: "The clock of the service's machine is not synchronized.",
+    cause: "The operator's machine does not synchronize its clock, or somebody set it back.",
     http: 503,
   },
   HEAD_TOO_OLD: {

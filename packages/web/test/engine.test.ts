@@ -10,7 +10,7 @@ import { parseSealed, seal } from "../src/engine/vault.ts";
 import { parseViewingKey } from "../src/engine/viewing-key.ts";
 import { readAmount } from "../src/lib/amount.ts";
 
-const POOL = `0x${"5a".repeat(20)}`;
+const POOL = `0x${"5a".repeat(20)}` as const;
 
 describe("the wallet's worker", () => {
   describe("paying a merchant", () => {
