@@ -105,6 +105,7 @@ describe("HTTP statuses of errors", () => {
       REGISTRY_CLOSED: 503,
       RELAYER_BALANCE_LOW: 503,
       RELAYER_STUCK: 503,
+      SERVICE_CLOCK_WRONG: 503,
       SETTLEMENT_UNKNOWN: 503,
       SHUTTING_DOWN: 503,
       STORE_UNAVAILABLE: 503,
