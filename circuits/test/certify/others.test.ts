@@ -7,21 +7,11 @@ import { slow } from "../../../test/kit/slow.ts";
 import { type BuildFiles, compile } from "../kit/compile.ts";
 import { squareRoot } from "../kit/field.ts";
 import { sources } from "../kit/gadget.ts";
+import { division } from "./division.ts";
 
 // Circuits with known kinds of mistakes, written anew, and the same circuits
 // without the mistake. docs/certificate.md lists more.
 const HEAD = "pragma circom 2.0.0;";
-
-const division = (checked: boolean) => `${HEAD}
-template Division() {
-    signal input a;
-    signal input b;
-    signal output q;
-    ${checked ? "signal inverse <-- 1 / b; inverse * b === 1;" : ""}
-    q <-- a / b;
-    q * b === a;
-}
-component main = Division();`;
 
 /** A selection by one-hot flags; without the check, an index outside makes no flag 1, or none has to be. */
 const selection = (checked: boolean) => `${HEAD}

@@ -12,6 +12,7 @@ import { prove } from "../../../scripts/certify/theorem.ts";
 import { compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
+import { division } from "./division.ts";
 import { type Circuit, randomCircuit, range } from "./random-circuit.ts";
 import { replay } from "./replay.ts";
 import { r1csOf, systemOf } from "./system.ts";
@@ -28,18 +29,6 @@ function proveSystem({ given, results, wires, constraints }: Circuit) {
   const left = range(1, wires - 1).filter((wire) => !determined.isDetermined(wire));
   return { proof: { normalized, facts, determined }, r1cs: r1csOf(system), left };
 }
-
-/** Two quotients of the same form; the divisor of the first is not 0. */
-const quotients = (checked: boolean) => `pragma circom 2.0.0;
-template Quotients() {
-    signal input a;
-    signal input b;
-    signal output q;
-    ${checked ? "signal inverse <-- 1 / b; inverse * b === 1;" : ""}
-    q <-- a / b;
-    q * b === a;
-}
-component main = Quotients();`;
 
 const filesOf = async (main: string) => {
   const { files } = await compile(sources, main, "plain", "constraints");
@@ -99,7 +88,7 @@ describe("second checker of certificates, which shares no code with the first", 
   });
 
   it("refuses a proof without one of its steps, or about another circuit", async () => {
-    const { r1cs } = await filesOf(quotients(true));
+    const { r1cs } = await filesOf(division(true));
     const proof = prove(r1cs, r1cs);
     expect(recheck(proof, r1cs, r1cs)).to.deep.equal([]);
     for (const step of proof.determined.steps) {
@@ -108,15 +97,15 @@ describe("second checker of certificates, which shares no code with the first", 
       const rest = { ...proof, determined: { steps, givenPublic } as unknown as Determined };
       expect(recheck(rest, r1cs, r1cs)).to.have.length(1);
     }
-    const other = (await filesOf(quotients(false))).r1cs;
+    const other = (await filesOf(division(false))).r1cs;
     expect(recheck(proof, other, other)).to.have.length(1);
     expect(recheck(proof, other, r1cs).join(), "a shipped file without a constraint").to.contain("does not derive 1");
   });
 
   it("has its say before a verdict: a first checker that takes every factor for nonzero certifies nothing", async () => {
     const certify = async (checked: boolean) => {
-      const files = await filesOf(quotients(checked));
-      return certifyFiles({ name: "quotients", shipped: files.r1cs, plain: files, places: new Places([], String) });
+      const files = await filesOf(division(checked));
+      return certifyFiles({ name: "division", shipped: files.r1cs, plain: files, places: new Places([], String) });
     };
     const sound = Facts.prototype.nonzero;
     Facts.prototype.nonzero = () => -1;
