@@ -46,7 +46,7 @@ const define = (name: string, value: number | string): string => `uint256 consta
 /** Words of a verification key before its points IC: alpha, beta, gamma and delta. */
 const KEY_WORDS_BEFORE_IC = 14;
 
-/** A circuit's counts, and where its signals are: the index of each word, and its position in the bytes of all. */
+/** A circuit's counts, and the place of each of its words: its index, and its position in bytes. */
 function circuitConstants(circuit: string, entry: CircuitEntry): string {
   const prefix = circuit.toUpperCase();
   const [shown, checked] = [signalCount(entry), publicSignalCount(entry)];
