@@ -228,4 +228,19 @@ describe("a relayer with dead operations", function () {
     expect(before.filter((method) => method === "eth_getTransactionReceipt")).to.deep.equal([]);
     expect(before.filter((method) => method === "eth_call")).to.have.lengthOf.at.most(2);
   });
+
+  it("fails a deposit whose authorization was used before the blocks that are searched", async () => {
+    const { store, relayer } = await services.start({ config: { maxAuthorizationAge: 60, rangeSize: 1 } });
+    const account = newAccount();
+    await fund(account, 1_000_000n);
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = deposit.call;
+    const submit = chain.pool.getFunction("depositWithAuthorization");
+    await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s)).wait();
+    await chain.mine();
+    await chain.provider.send("evm_increaseTime", [120]);
+    await chain.mine();
+    const id = await enqueueDeposit(store, deposit);
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "AUTHORIZATION_SPENT" });
+  });
 });

@@ -2,7 +2,7 @@ import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
-import { atHead, receiptsOf } from "./chain-reads.ts";
+import { areUsed, atHead, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 
 /** Block ranges searched per call. */
@@ -35,13 +35,14 @@ export class AuthorizationSearch {
 
   /**
    * @param operations deposits whose authorizations were used by transactions other than the relayer's
-   * @returns by id: the receipt of the transaction, or "unknown" if the search found none; no entry while it continues
+   * @returns by id: the receipt of the transaction, or "unknown" if it is older than the search goes; no entry while the search
+   * continues
    */
   async find(operations: readonly Operation[], round: Round): Promise<Map<string, Receipt | "unknown">> {
     const results = new Map<string, Receipt | "unknown">();
     const hashes = new Map<string, string>();
     let left = RANGES_AT_ONCE;
-    for (const operation of operations) {
+    for (const operation of await this.#startable(operations, round)) {
       const { id } = operation;
       const progress = this.#progressOf(id);
       while (progress.txHash === undefined && left > 0 && progress.hasMore) {
@@ -62,6 +63,17 @@ export class AuthorizationSearch {
       else this.#searches.delete(id);
     }
     return results;
+  }
+
+  /**
+   * Those whose search is under way, or can start: it starts at the round's block, so the authorization must have been used by
+   * then. A node can have newer blocks.
+   */
+  async #startable(operations: readonly Operation[], round: Round): Promise<Operation[]> {
+    const fresh = operations.filter(({ id }) => !this.#searches.has(id));
+    const used = await areUsed(this.#context, fresh, round, round.head.number);
+    const early = new Set(fresh.filter((_, index) => !used[index]));
+    return operations.filter((operation) => !early.has(operation));
   }
 
   #progressOf(id: string): Progress {

@@ -23,11 +23,12 @@ export async function receiptsOf(chain: Chain, hashes: readonly string[], round:
   return new Map(receipts.flatMap((receipt) => (receipt ? [[receipt.transactionHash, receipt]] : [])));
 }
 
-/** Which of these deposits' authorizations were used or cancelled. */
+/** Which of these deposits' authorizations were used or cancelled. @param block as of this block; the newest if undefined */
 export function areUsed(
   { chain, pool }: RelayerContext,
   deposits: readonly Operation[],
   round: Round,
+  block?: number,
 ): Promise<boolean[]> {
   const reads = deposits.map((deposit) => ({
     abi: tokenInterface,
@@ -35,11 +36,16 @@ export function areUsed(
     name: "authorizationState",
     values: [(deposit.call as DepositCall).from, authorizationNonceOf(deposit)],
   }));
-  return areTrue(chain, reads, round);
+  return areTrue(chain, reads, round, block);
 }
 
-/** Which of these views return true. */
-export async function areTrue(chain: Chain, reads: readonly ContractRead<unknown>[], round: Round): Promise<boolean[]> {
+/** Which of these views return true. @param block as of this block; the newest if undefined */
+export async function areTrue(
+  chain: Chain,
+  reads: readonly ContractRead<unknown>[],
+  round: Round,
+  block?: number,
+): Promise<boolean[]> {
   if (reads.length === 0) return [];
-  return (await atHead(chain, round, (node) => node.reads(reads))).map((answer) => answer === true);
+  return (await atHead(chain, round, (node) => node.reads(reads, block))).map((answer) => answer === true);
 }

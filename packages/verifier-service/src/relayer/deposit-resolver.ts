@@ -9,10 +9,12 @@ import { AUTHORIZATION_USED, checkFailure, type FinalOutcome, Rotation } from ".
 
 type Resolved = [Operation, FinalOutcome];
 
+const SPENT: FinalOutcome = { state: "failed", reason: "AUTHORIZATION_SPENT" };
+
 /**
  * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only
- * deposits that are in a transaction, were found to be used, or are about to fail or expire are checked on chain: anyone can sign worthless
- * authorizations, and a round must not wait for a request about each.
+ * deposits that are in a transaction, were found to be used, or are about to fail or expire are checked on chain: anyone can
+ * sign worthless authorizations, and a round must not wait for a request about each.
  */
 export class DepositResolver {
   readonly #context: RelayerContext;
@@ -63,12 +65,13 @@ export class DepositResolver {
     return operations.flatMap((operation): Resolved[] => {
       const use = found.get(operation.id);
       if (use === "unknown") {
-        const outcome = checkFailure(this.#context, operation, round);
+        // It was used before this deposit was queued. While it waits, every round would search again.
+        const outcome = operation.state === "queued" ? SPENT : checkFailure(this.#context, operation, round);
         return outcome ? [[operation, outcome]] : [];
       }
       if (use === undefined || !isConfirmed(use, round)) return [];
       if (this.#isDepositedIn(operation, use)) return [[operation, settled(operation, use)]];
-      return [[operation, { state: "failed", reason: "AUTHORIZATION_SPENT" }]];
+      return [[operation, SPENT]];
     });
   }
 

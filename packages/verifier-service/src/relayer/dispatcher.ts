@@ -288,7 +288,9 @@ export class Dispatcher {
         if (cannotLand) await operations.ended(operation.id, "failed", reason);
         else {
           const pause = FIRST_RETRY_MS * 2 ** Math.min(count, 5);
-          const retryAt = clock() + (reverts ? Math.max(pause, config.blockSeconds * 1000) : pause);
+          // A new block decides whether it succeeds, or who used its authorization.
+          const waits = reverts || reason === AUTHORIZATION_USED;
+          const retryAt = clock() + (waits ? Math.max(pause, config.blockSeconds * 1000) : pause);
           await operations.deferred(operation.id, reason, count, retryAt, reverts ? head.number : undefined);
         }
       }

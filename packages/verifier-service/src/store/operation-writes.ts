@@ -43,10 +43,11 @@ export function operationWrites(db: Db, clock: () => number) {
     /**
      * Defers it until `retryAt`.
      * @param reverts consecutive blocks on which its simulation reverted
-     * @param revertBlock the last one of them; unchanged if undefined
+     * @param revertBlock the last one of them; unchanged if undefined, unless there is none
      */
     async deferred(id: string, reason: string, reverts: number, retryAt: number, revertBlock?: number): Promise<void> {
-      await change(id).set({ reason, reverts, retry_at: retryAt, revert_block: revertBlock }).execute();
+      const revert_block = reverts === 0 ? null : revertBlock;
+      await change(id).set({ reason, reverts, retry_at: retryAt, revert_block }).execute();
     },
 
     /** Reopens operations that were settled after block `after`, because a reorganization removed those blocks. */
