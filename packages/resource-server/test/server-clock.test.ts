@@ -1,6 +1,7 @@
 // When a paywall takes its server's clock for wrong, and how often it asks the chain. test/resource-server shows what it
 // does then.
 import { connectChain } from "@sotto/chain";
+import { eventually } from "@sotto/test-kit/eventually";
 import { expect } from "chai";
 import { ServerClock } from "../src/paywall/server-clock.ts";
 import { HANG, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
@@ -90,5 +91,21 @@ describe("the clock of a server", () => {
     node.answers = {};
     expect(await problem()).to.equal("right");
     expect(await serverClock.assertRight().catch(({ code }) => code)).to.equal("NODE_ERROR");
+  });
+
+  it("makes only the first request wait while no node answers, and is compared as soon as one does", async () => {
+    const { answers } = node;
+    node.answers = {};
+    expect(await problem()).to.equal("right");
+    off = 360_000;
+    node.answers = answers;
+    expect(await problem(), "in the background").to.equal("right");
+    await eventually(async () => (await problem()) !== "right");
+    // A request that waited would exceed this test's limit.
+    node.answers = {};
+    passed = 1_000;
+    await problem();
+    node.answers = { ...answers, eth_getBlockByNumber: HANG };
+    expect(await problem()).to.deep.equal(["PAYWALL_CLOCK_WRONG", 360, "ahead"]);
   });
 });

@@ -35,6 +35,8 @@ export class ServerClock {
   readonly #monotonic: () => number;
   #last: Compared | undefined;
   #comparison: Promise<Compared> | undefined;
+  /** Whether no node answered the last comparison. */
+  #isUnanswered = false;
 
   constructor({ chain, clock, monotonic = () => performance.now() }: ServerClockParts) {
     this.#chain = chain;
@@ -50,7 +52,7 @@ export class ServerClock {
 
   /**
    * Why the clock is wrong; undefined if it is right, or if no node answers. Asks the chain at most every 30 s, and at once
-   * after the clock was set. Waits for the chain only if the clock may be wrong.
+   * after the clock was set. Waits for the chain only if the clock may be wrong, and not again while no node answers.
    */
   async problem(): Promise<PaywallError | undefined> {
     const last = this.#last;
@@ -63,9 +65,19 @@ export class ServerClock {
   }
 
   async #problemNow(): Promise<PaywallError | undefined> {
-    // An unreachable chain says nothing about the clock.
-    const compared = await this.#compare().catch(() => this.#last);
-    return compared?.problem;
+    const waits = !this.#isUnanswered;
+    const comparison = this.#compare().then(
+      ({ problem }) => {
+        this.#isUnanswered = false;
+        return problem;
+      },
+      () => {
+        // An unreachable chain says nothing about the clock.
+        this.#isUnanswered = true;
+        return this.#last?.problem;
+      },
+    );
+    return waits ? comparison : this.#last?.problem;
   }
 
   #compare(): Promise<Compared> {
