@@ -1,6 +1,7 @@
 /**
  * The proofs that wait for a worker. Clients take turns, one proof each, and clients with failed proofs wait behind those
- * without. Their proofs share no batch, because an invalid proof makes the batch fail, and each proof must be checked again.
+ * without. They get a turn now and then, because one of them can be a merchant's server, with many payers. Their proofs share
+ * no batch, because an invalid proof makes the batch fail, and each proof must be checked again.
  */
 import { BATCH_SIZE } from "./batch.ts";
 import type { Failures } from "./failures.ts";
@@ -11,6 +12,8 @@ import type { Job } from "./thread.ts";
  * wait for it.
  */
 const SUSPECT_BATCH_SIZE = 2;
+/** Maximum batches of clients without failed proofs, one after the other, while clients with failed proofs wait. */
+const TRUSTED_BATCHES = 4;
 
 interface Client {
   readonly name: string;
@@ -25,6 +28,8 @@ export class FairQueue {
   /** Clients with waiting jobs, the next one first. */
   readonly #clients = new Map<string, Client>();
   #length = 0;
+  /** Batches taken before clients with failed proofs, since they last had their turn. */
+  #trustedBatches = 0;
 
   /** @param maxLength jobs; jobs that are put back do not count */
   constructor(failures: Pick<Failures, "has">, maxLength: number) {
@@ -58,7 +63,9 @@ export class FairQueue {
   take(workers: number): Job[] {
     if (this.#again.length > 0) return this.#again.splice(0, 1);
     const [trusted, suspect] = this.#byTrust();
-    const [clients, maxSize] = trusted.length > 0 ? [trusted, BATCH_SIZE] : [suspect, SUSPECT_BATCH_SIZE];
+    const isTrusted = trusted.length > 0 && (suspect.length === 0 || this.#trustedBatches < TRUSTED_BATCHES);
+    this.#trustedBatches = isTrusted && suspect.length > 0 ? this.#trustedBatches + 1 : 0;
+    const [clients, maxSize] = isTrusted ? [trusted, BATCH_SIZE] : [suspect, SUSPECT_BATCH_SIZE];
     const waiting = clients.reduce((sum, { jobs }) => sum + jobs.length, 0);
     const count = Math.min(Math.ceil(waiting / workers), maxSize);
     const taken: Job[] = [];

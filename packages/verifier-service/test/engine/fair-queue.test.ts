@@ -56,6 +56,16 @@ describe("the queue of proofs", () => {
     assert.deepEqual(batches(), ["abab", "xy", "xy", "y"]);
   });
 
+  it("takes proofs of clients with failed proofs after four batches of others, however many wait", () => {
+    queue = new FairQueue(failures, 400);
+    failures.add("x");
+    add("xxx");
+    add("a".repeat(12 * BATCH_SIZE));
+    const whole = "a".repeat(BATCH_SIZE);
+    const turn = [whole, whole, whole, whole];
+    assert.deepEqual(batches(), [...turn, "xx", ...turn, "x", ...turn]);
+  });
+
   it("forgets a client's failed proofs when it has had none for a while", () => {
     add("xaxa");
     failures.add("x");
