@@ -1,4 +1,4 @@
-import { networksOf } from "@sotto/server";
+import { networksOf } from "@sotto/protocol";
 import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
 import type { RegistryLimits } from "../src/index.ts";

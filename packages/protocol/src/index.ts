@@ -108,6 +108,7 @@ export { bytesToHex, hexToBytes } from "./hex.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
+export { networkOf, networksOf } from "./networks.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
 export { invisibleCharacter, phoneDigits, trimPasted } from "./pasted.ts";
 export { type AmountBounds, amountBounds } from "./payment/bounds.ts";

@@ -40,7 +40,7 @@ export { parseStrictJson } from "./http/json.ts";
 export { freePort, listen } from "./http/listen.ts";
 export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./http/metrics.ts";
 export type { App } from "./http/types.ts";
-export { clientIds, NETWORK_GROWTH, networkLimits, networkOf, networksOf } from "./ops/client-id.ts";
+export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export { endWith, type Program, runProgram } from "./ops/program.ts";

@@ -2,11 +2,12 @@ import {
   BINDING_LIFETIME_SECONDS,
   BINDING_SLOT_SECONDS,
   decodeShieldedAddress,
+  networksOf,
   normalizeSignature,
   ProtocolError,
   parseAddress,
 } from "@sotto/protocol";
-import { type App, BODY_CODES, errorResponses, networksOf, ROUTE_CODES, SERVER_ERRORS } from "@sotto/server";
+import { type App, BODY_CODES, errorResponses, ROUTE_CODES, SERVER_ERRORS } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { PHONE_ROUTE_ERRORS } from "../error-definitions.ts";
 import { PhoneError } from "../errors.ts";

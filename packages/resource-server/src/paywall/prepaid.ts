@@ -4,6 +4,7 @@ import {
   type Bytes32,
   MAX_CLOCK_SKEW_MS,
   MAX_PAYMENT_AGE_MS,
+  networkOf,
   type ProofHeader,
   parseProofHeader,
   SottoError,
@@ -143,7 +144,7 @@ export class PrepaidEndpoints {
       if (!prepaid.keyring.redeems(key, clock()))
         refuse("PREPAID_KEY_ENDED", `the key is for ${key.epoch}, and its tokens are no longer accepted`);
       const header = parseProof(request.header(responses.PROOF_HEADER));
-      if (header === undefined) return await this.#recoverStored(purchase, request.client);
+      if (header === undefined) return await this.#recoverStored(purchase, clientOf(request));
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
       const signatures = await this.#recoverPaid(request, header, sale);
       report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
@@ -169,7 +170,7 @@ export class PrepaidEndpoints {
     assertInEpoch(header, sale.key);
     const checks = await opening.checks();
     if (checks === undefined) throw new CheckUnavailable(opening.failure);
-    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale), request.client);
+    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale), clientOf(request));
     return this.issue(sale, payment, await readBatch(request, sale));
   }
 
@@ -239,6 +240,10 @@ function parsePurchase(target: string): PrepaidPurchase {
     return malformed(error.message);
   }
 }
+
+/** The client that takes turns: all addresses of a customer's network are one. */
+const clientOf = ({ client }: PaywallRequest): string | undefined =>
+  client === undefined ? undefined : networkOf(client);
 
 /** Reads a batch and checks it against its purchase. */
 async function readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Promise<Uint8Array> {
