@@ -5,8 +5,8 @@ const EVERY_MS = 60_000;
 /** Maximum number of faults that are remembered; the oldest are forgotten first. */
 const MAX_FAULTS = 500;
 
-/** What tells faults with the same message apart. Ids and hashes do not: each of a thousand payments has its own. */
-const FIELDS = ["code", "reason", "kind", "route", "node"];
+/** What tells faults with the same message apart. The id of a payment does not: each of a thousand payments has its own. */
+const FIELDS = ["code", "reason", "kind", "route", "node", "refusal", "why", "nonce", "ids", "to"];
 
 /** Whether a fault is new, or how often it was left out. */
 export class Repeats {

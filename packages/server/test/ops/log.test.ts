@@ -60,6 +60,20 @@ describe("logs", () => {
     expect(describeError("canary")).to.deep.equal({ name: "string" });
   });
 
+  it("show every fault whose cause or incident is another one", () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog("info", { write: (line: string) => void lines.push(JSON.parse(line)) }, () => 0);
+    for (const refusal of ["nonce too low", "insufficient funds", "nonce too low"])
+      log.warn({ hash: "0x01", refusal }, "no node accepted the transaction");
+    for (const nonce of [7, 8, 7]) log.warn({ nonce }, "another transaction used the nonce");
+    for (const ids of [["a"], ["a", "b"], ["a"]]) log.warn({ ids }, "spent, but no event");
+    for (const to of [100, 90]) log.warn({ to }, "the chain was reorganized");
+    for (const why of ["status 500", "no answer"]) log.warn({ code: "SMS_FAILED", why }, "a code was not sent");
+    expect(lines.map(({ refusal, nonce, ids, to, why }) => refusal ?? nonce ?? ids ?? to ?? why)).to.deep.equal([
+      ...["nonce too low", "insufficient funds", 7, 8, ["a"], ["a", "b"], 100, 90, "status 500", "no answer"],
+    ]);
+  });
+
   it("show a fault when it appears or changes, and then once a minute with the number of lines left out", () => {
     const lines: Record<string, unknown>[] = [];
     let now = 0;
