@@ -38,10 +38,18 @@ export async function openDatabase<Schema>({ name, migrations, ...options }: Ope
   const table = sql.table(`${name}_ping`);
   try {
     await migrate(connection, name, migrations);
-    // Replicas that start together would create the table at the same time.
-    await connection.transaction([`${name}_ping`], async (transaction) => {
-      await sql`create table if not exists ${table} (id integer primary key, at bigint not null)`.execute(transaction);
-    });
+    // PostgreSQL refuses `if not exists` to a role that may change rows but create no tables, even if the table exists.
+    const exists = await sql`select at from ${table}`.execute(db).then(
+      () => true,
+      () => false,
+    );
+    if (!exists)
+      // Replicas that start together would create the table at the same time.
+      await connection.transaction([`${name}_ping`], async (transaction) => {
+        await sql`create table if not exists ${table} (id integer primary key, at bigint not null)`.execute(
+          transaction,
+        );
+      });
   } catch (cause) {
     await db.destroy();
     const refusal = nameRefusal(cause);

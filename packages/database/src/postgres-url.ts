@@ -4,7 +4,7 @@ import { DatabaseError } from "./errors.ts";
 
 /** Parameters that pg uses. It ignores others, or sends them to the server, which a pooler may refuse. */
 const PARAMETERS = [
-  ...["application_name", "host", "options", "port"],
+  ...["application_name", "host", "options", "password", "port", "user"],
   ...["ssl", "sslcert", "sslkey", "sslmode", "sslnegotiation", "sslrootcert", "uselibpqcompat"],
 ];
 const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];

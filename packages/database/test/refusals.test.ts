@@ -110,6 +110,25 @@ describe("a PostgreSQL that refuses the program", function () {
     await open(`${url}?application_name=sotto&sslmode=disable`);
   });
 
+  it("accepts the user and the password as parameters, as URLs of Unix sockets have them", async () => {
+    const { username, password, hostname, port, pathname } = new URL(url);
+    const query = new URLSearchParams({ host: hostname, port, user: username, password });
+    await open(`postgres://${pathname}?${query}`);
+    query.set("password", "secret-guess");
+    const error = await refusal(`postgres://${pathname}?${query}`);
+    expect(error.code).to.equal("STORE_ACCESS_DENIED");
+    expect(`${error.message} ${error.stack}`).to.not.include("secret-guess");
+  });
+
+  it("lets a role change rows that may create no tables, once the tables exist", async () => {
+    await open(url);
+    await run(
+      "create role rows_only login password 'right'",
+      "grant select, insert, update, delete on all tables in schema public to rows_only",
+    );
+    await open(changed((to) => Object.assign(to, { username: "rows_only", password: "right" })));
+  });
+
   it("is used without TLS if it offers none and sslmode is prefer, and with TLS if it offers it", async () => {
     const encrypted = async (at: string): Promise<boolean> => {
       const database = await openDatabase({ ...options, url: at });
