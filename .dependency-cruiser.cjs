@@ -7,6 +7,7 @@ const allowed = {
   "resource-server": ["protocol", "chain", "prover", "database"],
   database: ["protocol"],
   server: ["protocol"],
+  command: ["protocol"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
@@ -57,8 +58,22 @@ module.exports = {
       name: "no-way-into-a-package",
       severity: "error",
       comment: "a package is used by its name, so that what it exports is what others rely on",
-      from: { path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/" },
+      from: {
+        path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/",
+        // The launcher runs before the packages are linked: a rule of its own, below.
+        pathNot: "^scripts/(run|launcher/[^/]+)\\.mjs$",
+      },
       to: { path: "^packages/[^/]+/(src|dist)/", pathNot: "^packages/$2/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "launcher-needs-no-installation",
+      severity: "error",
+      comment: "the launcher installs the dependencies, so it can import none",
+      from: { path: "^scripts/(run|tasks|launcher/[^/]+)\\.mjs$" },
+      to: {
+        dependencyTypesNot: ["core"],
+        pathNot: "^(scripts/(tasks|launcher/[^/]+)|packages/command/src/(exclusive|progress))\\.mjs$",
+      },
     },
     {
       name: "protocol-is-pure",

@@ -3,7 +3,7 @@
 // same versions of these tools.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exclusively } from "./launcher/exclusive.mjs";
+import { exclusively } from "../packages/command/src/exclusive.mjs";
 import { ensureDependencies, ensureToolchain } from "./launcher/install.mjs";
 import { LauncherError, run } from "./launcher/process.mjs";
 import { tasks } from "./tasks.mjs";

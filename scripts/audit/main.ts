@@ -1,6 +1,6 @@
 // `npm run audit:pack`: writes .audit/, what an auditor asks for: scope, properties, threat model, assumptions, known
 // issues, certificate, and the results of tests, fuzzing, mutation and coverage, each with the command that reproduces it.
-import { runCommand } from "../lib/command.ts";
+import { runCommand } from "@sotto/command/command";
 import { writePack } from "./pack.ts";
 
 await runCommand(async () => {

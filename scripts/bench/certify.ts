@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { circuitNames, root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import type { Print } from "./main.ts";
 
 export const about =

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { uncommitted } from "../circuits/loop/uncommitted.ts";
 import { circuitsFolder, root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import type { Print } from "./main.ts";
 
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";

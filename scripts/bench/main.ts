@@ -4,10 +4,10 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError, runCommand } from "@sotto/command/command";
 import { type Figure, recordRun } from "../generate/figures.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generatePerformance } from "../generate/performance.ts";
-import { CommandError, runCommand } from "../lib/command.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */
 export type Print = (name: string, value: number, unit: string) => void;

@@ -5,6 +5,8 @@ import { constants, createPrivateKey, createPublicKey, type KeyObject, randomByt
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { median } from "@sotto/command/median";
+import { quantile } from "@sotto/command/quantile";
 import { bytesToHex } from "@sotto/protocol";
 import {
   decodePrepaidHeader,
@@ -28,8 +30,6 @@ import {
   openMerchantWorld,
   pay,
 } from "../../test/resource-server/support/world.ts";
-import { median } from "../lib/median.ts";
-import { quantile } from "../lib/quantile.ts";
 import type { BenchServerMessage } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
 

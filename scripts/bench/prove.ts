@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
+import { median } from "@sotto/command/median";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { groth16 } from "snarkjs";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
-import { median } from "../lib/median.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";

@@ -1,4 +1,5 @@
 import { MemoryStore, NoteReader, Wallet } from "@sotto/client";
+import { median } from "@sotto/command/median";
 import {
   addPoints,
   BASE8,
@@ -12,7 +13,6 @@ import {
   scanNotes,
   type Viewer,
 } from "@sotto/protocol";
-import { median } from "../lib/median.ts";
 import { RecordedChain } from "./inputs/recorded-chain.ts";
 import { inChromium } from "./inputs/scan-in-chromium.ts";
 import type { Print } from "./main.ts";

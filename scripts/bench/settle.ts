@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "@sotto/command/quantile";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
@@ -9,7 +10,6 @@ import { Contract } from "ethers";
 import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
 import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../../test/world/service-process.ts";
-import { quantile } from "../lib/quantile.ts";
 import { measureOnSlowNode } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 

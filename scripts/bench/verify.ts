@@ -1,10 +1,10 @@
 // `pnpm bench verify`: verifying the two proofs of a payment, compared with snarkjs and a warm curve.
 import { readFileSync } from "node:fs";
+import { median } from "@sotto/command/median";
+import { quantile } from "@sotto/command/quantile";
 import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
 import { type Groth16Proof, groth16 } from "snarkjs";
 import { artifactPaths } from "../circuits/paths.ts";
-import { median } from "../lib/median.ts";
-import { quantile } from "../lib/quantile.ts";
 import { proveWithTrapdoor } from "../setup/trapdoor.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { measureFlood } from "./inputs/flood.ts";

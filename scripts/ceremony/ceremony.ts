@@ -1,8 +1,8 @@
 // The steps of a ceremony that the coordinator and the contributors run.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { sha256File, writeAtomically } from "../circuits/files.ts";
-import { CommandError } from "../lib/command.ts";
 import {
   assertPhase1,
   assertUnchanged,

@@ -1,6 +1,7 @@
 // Checks that a ceremony is for this tree's circuits.
+
+import { CommandError } from "@sotto/command/command";
 import { type CircuitName, circuitNames } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
 import { assertVerifiers } from "../setup/verifiers/export.ts";
 import type { Transcript } from "./transcript-schema.ts";

@@ -1,9 +1,9 @@
 // A ceremony's folder, its circuits, and the files in its folder.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import type { Curve } from "ffjavascript";
 import { sha256File } from "../circuits/files.ts";
-import { CommandError } from "../lib/command.ts";
 import type { CeremonyCircuit, Report } from "./progress.ts";
 import { checkPtau } from "./ptau.ts";
 import { readTranscript } from "./transcript.ts";

@@ -2,8 +2,8 @@
 // the file's content and not the output of a tool.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { CommandError } from "@sotto/command/command";
 import type { Curve } from "ffjavascript";
-import { CommandError } from "../lib/command.ts";
 
 /** One contribution, or the beacon at the end. */
 export interface Contribution {

@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { blake2bFile } from "./ptau.ts";
 
 /** Called with the bytes received so far, and the total if the server sends its length. */

@@ -1,10 +1,10 @@
 // Finishes a ceremony, and verifies a finished one. Anyone can repeat the verification.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { compressFile } from "../circuits/compress.ts";
 import { sha256, sha256File, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import {
   assertPhase1,
   type CeremonyContext,

@@ -1,12 +1,12 @@
 // `pnpm ceremony COMMAND`: makes production keys. docs/ceremony.md describes the roles and steps.
 import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { CommandError, parseOptions, runCommand } from "@sotto/command/command";
 import { buildBn128 } from "ffjavascript";
 import { writeAtomically } from "../circuits/files.ts";
 import { artifactPaths, buildFolder, type CircuitName, circuitNames, circuitsFolder, root } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
-import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { ceremonyFile, readCeremony } from "../setup/sets.ts";
 import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";

@@ -1,9 +1,9 @@
 // Single steps of phase 2, run by snarkjs. An error that it throws or prints becomes one CommandError that names the file.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { CommandError } from "@sotto/command/command";
 import { zKey } from "snarkjs";
 import { writeAtomically } from "../circuits/files.ts";
-import { CommandError } from "../lib/command.ts";
 import { type Progress, SnarkjsLogger } from "./snarkjs-logger.ts";
 
 /** Reads a whole file into memory, because snarkjs does not close files. A ptau of 2^16 powers has 75 MB. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { KeyMaker } from "../setup/development-keys.ts";
 import { makePtau } from "../setup/keys/ptau.ts";
 import { phase1Secrets } from "../setup/keys/secrets.ts";

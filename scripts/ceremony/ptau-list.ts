@@ -1,7 +1,7 @@
 // Phase 1: the prepared powers of tau of the public ceremony of 2020 to 2021 ("Perpetual Powers of Tau", 54 contributions
 // and a beacon, prepared by Hermez), as snarkjs's README lists them. Every phase 1 file, from any source, is compared with
 // this list.
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 
 /** BLAKE2b-512 of the file with 2^power powers, by power. */
 export const PTAU_HASHES: Readonly<Record<number, string>> = {

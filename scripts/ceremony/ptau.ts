@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { PTAU_HASHES } from "./ptau-list.ts";
 import type { Phase1 } from "./transcript-schema.ts";
 

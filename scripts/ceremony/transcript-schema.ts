@@ -1,8 +1,9 @@
 // The schema of a transcript. A transcript is untrusted input, and its names become paths and parts of Solidity and
 // TypeScript sources. Nothing in it is used before the whole transcript has been validated.
+
+import { CommandError } from "@sotto/command/command";
 import { type Static, type TSchema, Type } from "typebox";
 import { Errors } from "typebox/schema";
-import { CommandError } from "../lib/command.ts";
 
 /** No fields besides the listed ones. */
 const strict = { additionalProperties: false };

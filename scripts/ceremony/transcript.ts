@@ -1,7 +1,7 @@
 // The transcript: the public record of a ceremony, with every hash that is needed to check its keys. It has no secrets.
 import { existsSync, readFileSync } from "node:fs";
+import { CommandError } from "@sotto/command/command";
 import { toJson, writeAtomically } from "../circuits/files.ts";
-import { CommandError } from "../lib/command.ts";
 import type { Contributions } from "./contributions.ts";
 import { assertTranscript, type Round, type Transcript } from "./transcript-schema.ts";
 

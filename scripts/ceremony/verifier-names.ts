@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { circuitNames, root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { verifierPath } from "../setup/verifiers/export.ts";
 
 const CONTRACTS = join(root, "contracts");

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { replay, replayBridge } from "../../circuits/test/certify/replay.ts";
 import { parseR1cs } from "../../circuits/test/kit/r1cs.ts";
 import { readSources } from "../../circuits/test/kit/sources.ts";
@@ -18,7 +19,6 @@ import {
 } from "../circuits/paths.ts";
 import { sourceFiles, sourceHash } from "../circuits/sources.ts";
 import { isFresh, writeStamp } from "../circuits/stamp.ts";
-import { CommandError } from "../lib/command.ts";
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import { type Place, Places } from "./locate.ts";
 import { isProven, type Proof, prove } from "./theorem.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { CommandError } from "@sotto/command/command";
 import { type CircuitEntry, readCircuitTable } from "../circuits/circuits-json.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { readSystem, type System } from "./r1cs.ts";
 
 const SIDES = 3;

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { CommandError, runCommand } from "@sotto/command/command";
 import { circom } from "../circuits/compiler.ts";
 import { writeIfChanged } from "../circuits/files.ts";
 import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "../circuits/paths.ts";
-import { CommandError, runCommand } from "../lib/command.ts";
 import { readLock } from "../setup/lock.ts";
 import {
   certificatePath,

@@ -1,4 +1,4 @@
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { P } from "./field.ts";
 
 /**

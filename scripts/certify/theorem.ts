@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { type Bridge, BridgeError, bridge } from "./bridge.ts";
 import { checkCurve } from "./curve.ts";
 import { Determined } from "./determine.ts";

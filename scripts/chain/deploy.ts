@@ -1,8 +1,8 @@
 // `pnpm deploy:local [--url http://127.0.0.1:8545]`: deploys the contracts on the chain of `pnpm chain`.
 import { relative } from "node:path";
+import { parseOptions, runCommand } from "@sotto/command/command";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { localManifest } from "../deploy/manifest-paths.ts";
-import { parseOptions, runCommand } from "../lib/command.ts";
 import { deployLocal } from "./deployment.ts";
 
 await runCommand(async () => {

@@ -3,12 +3,12 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { DEVELOPMENT_SET } from "@sotto/prover";
 import hre from "hardhat";
 import { deployPool } from "../deploy/deploy.ts";
 import { journalOf } from "../deploy/manifest-paths.ts";
-import { CommandError } from "../lib/command.ts";
 
 /**
  * @param url JSON-RPC endpoint of a local chain with Hardhat's unlocked accounts

@@ -2,10 +2,10 @@
 // transactions and timestamps. So every block is written to a file before its transaction's sender gets a response, and
 // the next start builds the blocks again and compares their hashes.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { CommandError } from "@sotto/command/command";
 import { Transaction, type TransactionLike } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NetworkConnection } from "hardhat/types/network";
-import { CommandError } from "../lib/command.ts";
 
 /** The first line of the history file. */
 interface Header {

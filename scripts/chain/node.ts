@@ -2,8 +2,8 @@
 import { fork } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { CommandError } from "../lib/command.ts";
 import type { NodeOptions, ServerMessage } from "./server.ts";
 
 export interface LocalNode {

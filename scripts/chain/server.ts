@@ -3,12 +3,12 @@
 import { flushCompileCache } from "node:module";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { CommandError, type CommandErrorCode } from "@sotto/command/command";
+import { guarded } from "@sotto/command/own-machine";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import config from "../../hardhat.config.ts";
-import { CommandError, type CommandErrorCode } from "../lib/command.ts";
-import { guarded } from "../lib/own-machine.ts";
 import { deployOnce } from "./snapshot.ts";
 
 /** Reachable from this machine only, and not for web pages of other hosts, because the accounts' keys are public. */

@@ -1,5 +1,5 @@
 // `pnpm chain [--port 8545]`: a local chain for development. It runs until Ctrl-C and keeps no state.
-import { parseOptions, parsePort, runCommand } from "../lib/command.ts";
+import { parseOptions, parsePort, runCommand } from "@sotto/command/command";
 import { serve } from "./server.ts";
 
 await runCommand(async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { circuitsFolder } from "./paths.ts";
 
 /** One public signal (or an array of them) in wire order. */

@@ -1,7 +1,7 @@
 // node scripts/circuits/compile.ts [NAME ...]: circuits/NAME.circom -> circuits/build/NAME/NAME.{r1cs,wasm,sym}, and
 // compares the counts of circuits.json with the result. Unchanged circuits are not compiled again.
 import { join } from "node:path";
-import { CommandError, runCommand } from "../lib/command.ts";
+import { CommandError, runCommand } from "@sotto/command/command";
 import { MAX_COMPILERS } from "./circom.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
 import { type Compilation, compileCircuit } from "./compiler.ts";

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 import { runCircom } from "./circom.ts";
 import { artifactPaths, circomLibraryFolder, packageVersion, root } from "./paths.ts";
 import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const circuitsFolder = join(root, "circuits");

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 
 export interface R1csHeader {
   wires: number;

@@ -1,7 +1,7 @@
 // `npm run demo [-- --port N --artifacts FOLDER]`: plays the story on a local chain, with real proofs and transactions. It
 // ends by checking every balance; the exit code is 1 if one differs.
 import { join } from "node:path";
-import { CommandError, parseOptions, parsePort, runCommand } from "../lib/command.ts";
+import { CommandError, parseOptions, parsePort, runCommand } from "@sotto/command/command";
 import { printBalances, readBalances } from "./balances.ts";
 import { Cleanup } from "./processes.ts";
 import { playStep } from "./step.ts";

@@ -13,11 +13,11 @@ import {
   splitAmount,
   wrapFetch,
 } from "@sotto/client";
+import { CommandError } from "@sotto/command/command";
+import { median } from "@sotto/command/median";
 import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import type { TransactionReceipt } from "ethers";
-import { CommandError } from "../lib/command.ts";
-import { median } from "../lib/median.ts";
 import { createPrepaidKeys } from "../lib/prepaid-keys.ts";
 import {
   DEPOSITED,

@@ -14,6 +14,7 @@ import {
   ViewingWallet,
   Wallet,
 } from "@sotto/client";
+import { CommandError } from "@sotto/command/command";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import type { PaywallRecipient } from "@sotto/resource-server";
@@ -27,7 +28,6 @@ import {
 } from "ethers";
 import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
-import { CommandError } from "../lib/command.ts";
 import { MINTED } from "./amounts.ts";
 import { type Cleanup, startDemoService } from "./processes.ts";
 import type { ResourceServer } from "./resource-servers.ts";

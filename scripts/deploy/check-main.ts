@@ -1,9 +1,9 @@
 // `pnpm check:deployment [--network NAME | --file PATH] [--rpc ADDRESS]`: compares a chain with a manifest and with
 // this tree. Without options it uses the manifest of `pnpm deploy:local`.
 import { readFileSync } from "node:fs";
+import { CommandError, parseOptions, runCommand } from "@sotto/command/command";
 import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
-import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { localManifest, manifestOf, parseNetwork } from "./manifest-paths.ts";
 import { explain } from "./preflight.ts";
 

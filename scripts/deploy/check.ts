@@ -1,9 +1,10 @@
 // Compares a chain with the manifest of a deployment, and both with this tree.
+
+import { CommandError } from "@sotto/command/command";
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
 import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from "ethers";
 import hre from "hardhat";
-import { CommandError } from "../lib/command.ts";
 import { hasSameBlockNumbers } from "./block-numbers.ts";
 import { contractNames, isCompiled } from "./bytecode.ts";
 import { missingPrecompiles } from "./precompiles.ts";

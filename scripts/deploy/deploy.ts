@@ -2,6 +2,7 @@
 // and nothing is deployed twice.
 import { existsSync, readFileSync } from "node:fs";
 import type {} from "@nomicfoundation/hardhat-ignition-ethers";
+import { CommandError } from "@sotto/command/command";
 import {
   type Address,
   DEPLOYMENT_CONTRACTS,
@@ -16,7 +17,6 @@ import { keccak256 } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
-import { CommandError } from "../lib/command.ts";
 import { deployResumably } from "./lost-transactions.ts";
 import { journalOf } from "./manifest-paths.ts";
 import { assertPrecompiles, assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";

@@ -3,8 +3,8 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { trackTransaction } from "@nomicfoundation/ignition-core";
+import { CommandError } from "@sotto/command/command";
 import type { NetworkConnection } from "hardhat/types/network";
-import { CommandError } from "../lib/command.ts";
 
 type Provider = NetworkConnection["provider"];
 

@@ -2,9 +2,9 @@
 // [--finality N] [--to FOLDER]`: deploys a pool and writes its manifest. After an error, run it again to resume.
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { CommandError, parseOptions, runCommand } from "@sotto/command/command";
 import { MAX_FINALITY } from "@sotto/protocol";
 import { DEVELOPMENT_SET } from "@sotto/prover";
-import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { journalOf, manifestOf, parseNetwork } from "./manifest-paths.ts";
 
 /** Checks, before the deployment, that its manifest can be written and does not replace another one. */

@@ -1,10 +1,10 @@
 // Checks before anything is sent, and translates Hardhat's errors: each gets a code, and none contains the node's URL,
 // which may include a provider's key.
 import type {} from "@nomicfoundation/hardhat-ethers";
+import { CommandError } from "@sotto/command/command";
 import { type Address, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
-import { CommandError } from "../lib/command.ts";
 import { hasSameBlockNumbers } from "./block-numbers.ts";
 import { missingPrecompiles } from "./precompiles.ts";
 

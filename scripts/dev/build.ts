@@ -1,10 +1,10 @@
 // Builds everything that is missing or has changed according to turbo's cache, and shows what it builds.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { CommandError } from "@sotto/command/command";
+import { exclusively } from "@sotto/command/exclusive";
+import { elapsed, lastDuration, type Progress, recordDuration } from "@sotto/command/progress";
 import { root } from "../circuits/paths.ts";
-import { exclusively } from "../launcher/exclusive.mjs";
-import { elapsed, lastDuration, type Progress, recordDuration } from "../launcher/progress.mjs";
-import { CommandError } from "../lib/command.ts";
 
 /** How long each step takes on two cores, seconds. The last run's durations replace these. */
 const EXPECTED: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 // Helpers shared by the two servers within the process of `npm run dev`.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { refusalOf } from "../lib/own-machine.ts";
+import { refusalOf } from "@sotto/command/own-machine";
 import { HOST } from "./ports.ts";
 
 /**

@@ -3,14 +3,14 @@
 // import them run as child processes, so that they can be restarted after a change.
 import { once } from "node:events";
 import { join } from "node:path";
+import { errorLine, runCommand } from "@sotto/command/command";
+import { Lifetime } from "@sotto/command/lifetime";
+import { clock, elapsed, Progress } from "@sotto/command/progress";
+import { waitFor } from "@sotto/command/wait-for";
 import type { LocalNode } from "../chain/node.ts";
 import { startNode } from "../chain/node.ts";
 import { buildFolder, root } from "../circuits/paths.ts";
 import { screenOf } from "../demo/terminal.ts";
-import { clock, elapsed, Progress } from "../launcher/progress.mjs";
-import { errorLine, runCommand } from "../lib/command.ts";
-import { Lifetime } from "../lib/lifetime.ts";
-import { waitFor } from "../lib/wait-for.ts";
 import { openBrowser } from "./browser.ts";
 import { buildAll, buildPackages } from "./build.ts";
 import { createFaucet } from "./faucet.ts";

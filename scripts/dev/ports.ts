@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 
 /** Reachable from this machine only: the chain's keys are public, and the faucet serves every caller. */
 export const HOST = "127.0.0.1";

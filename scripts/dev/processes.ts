@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { CommandError } from "../lib/command.ts";
+import { CommandError } from "@sotto/command/command";
 
 const RUNS_WITH_PARENT = join(import.meta.dirname, "child.mjs");
 const FIRST_RETRY_MS = 1_000;

@@ -2,10 +2,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { CommandError } from "@sotto/command/command";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
 import { circuitsFolder, root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 
 /** Files that --fresh does not delete. */
 const KEPT = new Set(["lock", "durations.json"]);

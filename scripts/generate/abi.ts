@@ -1,8 +1,8 @@
 // Generates packages/protocol/src/generated/shielded-pool-abi.ts, the pool's ABI, from Hardhat's compiled contract.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 const ARTIFACT = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");

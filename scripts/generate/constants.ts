@@ -1,6 +1,7 @@
 // Generates the parts of the contracts that follow from circuits.json: CircuitConstants.sol, with sizes and the place of each
 // signal, and PaymentSignals.sol, with the code that runs for each signal.
 import { join } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import {
   type CircuitEntry,
   type CircuitTable,
@@ -10,7 +11,6 @@ import {
   signalCount,
 } from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 export interface NamedConstant {

@@ -1,6 +1,5 @@
 // node scripts/generate/errors.ts [--check]: writes docs/errors.md, and the tables of errors in docs/api.md and
-// docs/cli.md, from the definitions in packages/*/src/error-definitions.ts and scripts/lib/error-definitions.ts. It needs
-// the built packages.
+// docs/cli.md, from the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
@@ -13,6 +12,7 @@ import {
   SERVICE_CLIENT_ERRORS,
   WALLET_ERRORS,
 } from "@sotto/client";
+import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
@@ -26,7 +26,6 @@ import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { CREATE_ERRORS } from "create-sotto";
 import { root } from "../circuits/paths.ts";
-import { SCRIPT_ERRORS } from "../lib/error-definitions.ts";
 import { withPart } from "./document-part.ts";
 import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
@@ -140,8 +139,7 @@ the message is in the service's log. A code is the anchor of its row, in lower c
 
 The commands of a checkout (\`npm run ..\`) have [their own codes](#commands-of-the-checkout).
 
-This page is written by \`npm run generate\` from the definitions in \`packages/*/src/error-definitions.ts\` and
-\`scripts/lib/error-definitions.ts\`.
+This page is written by \`npm run generate\` from the definitions in \`packages/*/src/error-definitions.ts\`.
 `;
 
 const STEPS = `## What to do

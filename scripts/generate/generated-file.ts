@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
+import { CommandError, runCommand } from "@sotto/command/command";
 import { writeIfChanged } from "../circuits/files.ts";
 import { root } from "../circuits/paths.ts";
-import { CommandError, runCommand } from "../lib/command.ts";
 
 /** A committed source file that is generated from others and never edited. */
 export interface GeneratedFile {

@@ -2,8 +2,8 @@
 // wallet whether a signature is valid.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 const SOURCE = "contracts/signatures/SignatureValidator.sol";

@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { exclusively } from "./exclusive.mjs";
+import { exclusively } from "../../packages/command/src/exclusive.mjs";
+import { elapsed, lastDuration, Progress, recordDuration } from "../../packages/command/src/progress.mjs";
 import { cleanEnvironment, LauncherError, run } from "./process.mjs";
-import { elapsed, lastDuration, Progress, recordDuration } from "./progress.mjs";
 
 const NODE_VERSION = "24.21.0";
 /** The npm packages that contain a Node binary and need no install script, which npm 12 does not run by default. */

@@ -1,9 +1,9 @@
 // Checks whether packed packages are fit to be published, with publint, arethetypeswrong and checks that both lack.
 import { readFileSync } from "node:fs";
 import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
+import { CommandError } from "@sotto/command/command";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { CommandError } from "../lib/command.ts";
 import type { Manifest, PackedPackage } from "./pack.ts";
 
 /**

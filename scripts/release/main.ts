@@ -3,14 +3,14 @@
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseFlags, parsePort, runCommand } from "@sotto/command/command";
+import { Lifetime } from "@sotto/command/lifetime";
+import { Progress } from "@sotto/command/progress";
+import { waitFor } from "@sotto/command/wait-for";
 import { root } from "../circuits/paths.ts";
 import { paint, screenOf, table } from "../demo/terminal.ts";
 import { buildAll } from "../dev/build.ts";
 import { assertFree } from "../dev/ports.ts";
-import { Progress } from "../launcher/progress.mjs";
-import { parseFlags, parsePort, runCommand } from "../lib/command.ts";
-import { Lifetime } from "../lib/lifetime.ts";
-import { waitFor } from "../lib/wait-for.ts";
 import { checkAll, unpublishable } from "./check.ts";
 import { type PackedPackage, packAll } from "./pack.ts";
 import { startRegistry } from "./registry.ts";

@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { unpack } from "@publint/pack";
+import { CommandError } from "@sotto/command/command";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 
 /** The part of a package.json that the release and its tests read. */
 export interface Manifest {

@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { CommandError } from "@sotto/command/command";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import type { PackedPackage } from "./pack.ts";
 
 /** The part of a CycloneDX document that is changed. */

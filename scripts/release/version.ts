@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { type Bump, releaseChangelog } from "./changelog.ts";
 
 /** The part of `changeset status --output` that is read. */

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runCommand } from "@sotto/command/command";
 import { eventually } from "@sotto/test-kit/eventually";
 import type { Page } from "playwright-core";
 import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
@@ -11,7 +12,6 @@ import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/sup
 import { WalletPage } from "../../test/web/support/wallet-page.ts";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { root } from "../circuits/paths.ts";
-import { runCommand } from "../lib/command.ts";
 
 const IMAGES = join(root, "docs", "images");
 /** Number of other wallets' payments before the pictures are taken. */

@@ -1,10 +1,11 @@
 // node scripts/setup/dev.ts [--check] [NAME ...]: makes development keys for the compiled circuits, their Solidity
 // verifiers and the lock that pins them (also compiled into the prover). Unchanged files are kept. With --check nothing
 // in the tree is written: missing keys are made, and verifiers and lock are compared.
+
+import { runCommand } from "@sotto/command/command";
 import { parseCircuitNames } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
-import { runCommand } from "../lib/command.ts";
 import { checkDevelopmentSet, makeDevelopmentSet } from "./development-set.ts";
 
 async function main(): Promise<void> {

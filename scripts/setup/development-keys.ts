@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CommandError } from "@sotto/command/command";
 import { buildBn128, type Curve } from "ffjavascript";
 import { sha256, sha256File, toJson, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths, packageVersion } from "../circuits/paths.ts";
 import { isFresh, writeStamp } from "../circuits/stamp.ts";
-import { CommandError } from "../lib/command.ts";
 import { CombPool } from "./keys/comb-pool.ts";
 import { compileCurve } from "./keys/compile-curve.ts";
 import { beaconContribution } from "./keys/contribution.ts";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
 import { artifactPaths, type CircuitName, circuitNames, circuitsFolder, root } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { verifierPath } from "./verifiers/export.ts";
 
 /** SHA-256 in hex of a circuit's files; `verifier` only if the chain checks its proofs. */

@@ -2,10 +2,10 @@
 // transcripts of rehearsals.
 import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
+import { CommandError } from "@sotto/command/command";
 import { readTranscript } from "../ceremony/transcript.ts";
 import type { Transcript } from "../ceremony/transcript-schema.ts";
 import { circuitsFolder } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 
 /** Path below circuits/ of the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
 export const ceremonyFile = (set: string): string => `ceremonies/${set.replace(/^ceremony\//, "")}.json`;

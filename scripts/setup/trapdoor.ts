@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
+import { CommandError } from "@sotto/command/command";
 import { artifactPaths } from "../circuits/paths.ts";
-import { CommandError } from "../lib/command.ts";
 import { invert, mod, SCALAR_MODULUS } from "./keys/field.ts";
 
 /** The secrets of one circuit's development key. */

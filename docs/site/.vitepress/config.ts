@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { anchorOf } from "@sotto/command/anchor";
 import { defineConfig } from "vitepress";
-import { anchorOf } from "../../../scripts/lib/anchor.ts";
 import { root } from "../exports.ts";
 import { repositoryPages } from "../markdown.ts";
 import { addressOf, EXCLUDED, sidebar } from "../pages.ts";

@@ -1,13 +1,13 @@
 // Payments at a constant rate on a node that mines every 2 s: how many are settled, whether the queue of notes grows, and how
 // much of a core each process takes.
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "@sotto/command/quantile";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
 import { Contract, type EventLog } from "ethers";
 import { forgeBundle, settleRequest } from "../../../test/world/bundles.ts";
 import type { World } from "../../../test/world/service.ts";
 import type { ServiceProcess } from "../../../test/world/service-process.ts";
-import { quantile } from "../../lib/quantile.ts";
 import type { Print } from "../main.ts";
 import { cpuSeconds } from "./cpu-seconds.ts";
 

@@ -3,9 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { anchorOf } from "@sotto/command/anchor";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { anchorOf } from "../../lib/anchor.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");

@@ -1,11 +1,11 @@
 // node scripts/circuits/loop/main.ts [--watch]: the loop for developing circuits. It compiles changed circuits,
 // shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
+import { CommandError, errorLine, runCommand } from "@sotto/command/command";
 import { certifyChanged } from "../../certify/changed.ts";
 import { checkFree } from "../../certify/free.ts";
 import { generateCircuits } from "../../generate/circuits.ts";
 import { generate } from "../../generate/generated-file.ts";
-import { CommandError, errorLine, runCommand } from "../../lib/command.ts";
 import { makeDevelopmentSet } from "../../setup/development-set.ts";
 import { checkTable, compileOnly } from "../compile.ts";
 import { type CircuitName, circuitNames } from "../paths.ts";

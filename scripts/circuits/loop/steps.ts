@@ -1,9 +1,9 @@
 // The steps of the loop that run other commands.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { CommandError, type CommandErrorCode } from "@sotto/command/command";
 import { generate } from "../../generate/generated-file.ts";
 import { generators } from "../../generate/generators.ts";
-import { CommandError, type CommandErrorCode } from "../../lib/command.ts";
 import { compiledFolder } from "../../test/scratch.ts";
 import { circuitsFolder, root } from "../paths.ts";
 

@@ -26,9 +26,15 @@ describe("the launcher", function () {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "sotto-launcher-"));
-    for (const path of ["scripts/run.mjs", "scripts/tasks.mjs", "scripts/launcher", "package.json"])
+    for (const path of [
+      "scripts/run.mjs",
+      "scripts/tasks.mjs",
+      "scripts/launcher",
+      "packages/command/src",
+      "package.json",
+    ])
       cpSync(join(root, path), join(folder, path), { recursive: true });
-    for (const path of ["packages", "node_modules", "fake"]) mkdirSync(join(folder, path));
+    for (const path of ["node_modules", "fake"]) mkdirSync(join(folder, path));
     for (const path of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) writeFileSync(join(folder, path), "");
     env = { ...process.env, PATH: [join(folder, "fake"), process.env["PATH"]].join(delimiter) };
   });

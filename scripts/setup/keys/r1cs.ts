@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { CommandError } from "@sotto/command/command";
 import { type R1csHeader, readR1csHeader } from "../../circuits/r1cs-header.ts";
-import { CommandError } from "../../lib/command.ts";
 import { SIZES } from "./wasm-curve.ts";
 
 /** The three linear combinations of a constraint A * B = C. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CommandError } from "@sotto/command/command";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
 import { verifierName } from "../../../ignition/support/verifier-name.ts";
@@ -8,7 +9,6 @@ import type { Transcript } from "../../ceremony/transcript-schema.ts";
 import { sha256, sha256File, writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, packageVersion, root } from "../../circuits/paths.ts";
 import { isFresh, writeStamp } from "../../circuits/stamp.ts";
-import { CommandError } from "../../lib/command.ts";
 import { ceremonyFile } from "../sets.ts";
 
 /** The circuits whose proofs the chain checks. The amount proof goes to the service and the resource server only. */

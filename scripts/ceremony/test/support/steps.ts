@@ -2,8 +2,8 @@
 // each step only from which folders exist. It prints every step, and is killed after LINES lines.
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { runCommand } from "@sotto/command/command";
 import { buildBn128 } from "ffjavascript";
-import { runCommand } from "../../../lib/command.ts";
 import { stopSnarkjs } from "../../../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../../ceremony.ts";
 import { hasBegun, openCeremony, roundFolder } from "../../context.ts";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
-import { CommandError, errorLine, parseOptions, parsePort } from "../command.ts";
+import { CommandError, errorLine, parseOptions, parsePort } from "../src/command.ts";
 
 describe("commands", () => {
   it("read options in both forms", () => {
@@ -34,7 +34,7 @@ describe("commands", () => {
   });
 
   it("exit if the input of a prompt ends", () => {
-    const url = JSON.stringify(new URL("../command.ts", import.meta.url).href);
+    const url = JSON.stringify(new URL("../src/command.ts", import.meta.url).href);
     const program = `import { runCommand } from ${url}; await runCommand(() => new Promise(() => {}));`;
     const options = { encoding: "utf8", timeout: 300_000 } as const;
     const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], options);

@@ -1,4 +1,4 @@
-import { elapsed, type Progress } from "../launcher/progress.mjs";
+import { elapsed, type Progress } from "./progress.mjs";
 
 /**
  * Shows what a command is waiting for, and for how long.
