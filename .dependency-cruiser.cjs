@@ -8,6 +8,7 @@ const allowed = {
   database: ["protocol"],
   server: ["protocol"],
   command: ["protocol"],
+  keys: ["protocol", "command"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
@@ -60,8 +61,9 @@ module.exports = {
       comment: "a package is used by its name, so that what it exports is what others rely on",
       from: {
         path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/",
-        // The launcher runs before the packages are linked: a rule of its own, below.
-        pathNot: "^scripts/(run|launcher/[^/]+)\\.mjs$",
+        // The launcher runs before the packages are linked: a rule of its own, below. Ignition's modules belong to the root,
+        // and turbo would count a package that the root depends on among the inputs of every task.
+        pathNot: "^(scripts/(run|launcher/[^/]+)\\.mjs|ignition/support/pool\\.ts)$",
       },
       to: { path: "^packages/[^/]+/(src|dist)/", pathNot: "^packages/$2/", dependencyTypes: ["local"] },
     },

@@ -46,12 +46,12 @@ export const tasks = {
   ],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
-  "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
+  "setup:dev": [command("node packages/keys/src/circuits/compile.ts"), command("node packages/keys/src/setup/dev.ts")],
   // The contracts are built first, because each turn of the loop generates a file from their ABI.
-  "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
+  "circuits:build": [turbo("contracts:build"), command("node scripts/loop/main.ts")],
   certify: [turbo("build --filter=@sotto/circuits"), command("node scripts/certify/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
-  ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
+  ceremony: [turbo("build --filter=@sotto/circuits"), command("node packages/keys/src/ceremony/main.ts")],
   generate: [
     build,
     command("node scripts/generate/sources.ts"),

@@ -3,7 +3,7 @@ import type {
   IgnitionModuleBuilder,
   ModuleParameterRuntimeValue,
 } from "@nomicfoundation/ignition-core";
-import { verifierName } from "./verifier-name.ts";
+import { verifierName } from "../../packages/keys/src/verifiers/verifier-name.ts";
 
 /** Smallest amount of a deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 const DEFAULT_SMALLEST_DEPOSIT = 10_000n;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import { parseReport } from "../test/report.ts";
 import { type SourceFile, scopeTable } from "./scope.ts";
 import { section } from "./section.ts";

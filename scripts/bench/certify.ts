@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { circuitNames, root } from "../circuits/paths.ts";
+import { circuitNames, root } from "@sotto/keys/circuits/paths";
 import type { Print } from "./main.ts";
 
 export const about =

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { CommandError } from "@sotto/command/command";
-import { artifactPaths, circuitNames } from "../circuits/paths.ts";
-import { readR1csHeader } from "../circuits/r1cs-header.ts";
+import { artifactPaths, circuitNames } from "@sotto/keys/circuits/paths";
+import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
 import type { Print } from "./main.ts";
 
 export const about = "R1CS constraints of each circuit, read from the compiled circuits";

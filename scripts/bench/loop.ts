@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { uncommitted } from "../circuits/loop/uncommitted.ts";
-import { circuitsFolder, root } from "../circuits/paths.ts";
+import { circuitsFolder, root } from "@sotto/keys/circuits/paths";
+import { uncommitted } from "../loop/uncommitted.ts";
 import type { Print } from "./main.ts";
 
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";
@@ -17,7 +17,7 @@ const FIND = "    root === spentRoot;\n";
 const REPLACE = `${FIND}    Bound()(root + ${Date.now()});\n`;
 
 const turn = (): void => {
-  const { status } = spawnSync("node", ["scripts/circuits/loop/main.ts"], { cwd: root, stdio: ["ignore", 2, 2] });
+  const { status } = spawnSync("node", ["scripts/loop/main.ts"], { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) throw new CommandError("LOOP_FAILED", "pnpm circuits:build failed: see above");
 };
 

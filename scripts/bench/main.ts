@@ -5,8 +5,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, runCommand } from "@sotto/command/command";
+import { generate } from "@sotto/keys/generate/generated-file";
 import { type Figure, recordRun } from "../generate/figures.ts";
-import { generate } from "../generate/generated-file.ts";
 import { generatePerformance } from "../generate/performance.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { median } from "@sotto/command/median";
+import { artifactPaths, type CircuitName } from "@sotto/keys/circuits/paths";
+import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { groth16 } from "snarkjs";
-import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
-import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
 

@@ -1,13 +1,13 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { artifactPaths, type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
+import { KeyMaker } from "@sotto/keys/setup/development-keys";
+import { makePtau } from "@sotto/keys/setup/keys/ptau";
+import { readR1cs } from "@sotto/keys/setup/keys/r1cs";
+import { phase1Secrets } from "@sotto/keys/setup/keys/secrets";
+import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
 import { zKey } from "snarkjs";
-import { artifactPaths, type CircuitName, circuitNames } from "../circuits/paths.ts";
-import { KeyMaker } from "../setup/development-keys.ts";
-import { makePtau } from "../setup/keys/ptau.ts";
-import { readR1cs } from "../setup/keys/r1cs.ts";
-import { phase1Secrets } from "../setup/keys/secrets.ts";
-import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import type { Print } from "./main.ts";
 
 export const about =

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { median } from "@sotto/command/median";
 import { quantile } from "@sotto/command/quantile";
+import { artifactPaths } from "@sotto/keys/circuits/paths";
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
+import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
 import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
 import { type Groth16Proof, groth16 } from "snarkjs";
-import { artifactPaths } from "../circuits/paths.ts";
-import { proveWithTrapdoor } from "../setup/trapdoor.ts";
-import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { measureFlood } from "./inputs/flood.ts";
 import type { Print } from "./main.ts";
 

@@ -1,13 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { replay, replayBridge } from "../../circuits/test/certify/replay.ts";
-import { parseR1cs } from "../../circuits/test/kit/r1cs.ts";
-import { readSources } from "../../circuits/test/kit/sources.ts";
-import { readTags } from "../../circuits/test/kit/tags.ts";
-import { readCircuitTable } from "../circuits/circuits-json.ts";
-import { circom } from "../circuits/compiler.ts";
-import { sha256, toJson } from "../circuits/files.ts";
+import { readCircuitTable } from "@sotto/keys/circuits/circuits-json";
+import { circom } from "@sotto/keys/circuits/compiler";
+import { sha256, toJson } from "@sotto/keys/circuits/files";
 import {
   artifactPaths,
   buildFolder,
@@ -16,9 +12,13 @@ import {
   circuitsFolder,
   packageVersion,
   root,
-} from "../circuits/paths.ts";
-import { sourceFiles, sourceHash } from "../circuits/sources.ts";
-import { isFresh, writeStamp } from "../circuits/stamp.ts";
+} from "@sotto/keys/circuits/paths";
+import { sourceFiles, sourceHash } from "@sotto/keys/circuits/sources";
+import { isFresh, writeStamp } from "@sotto/keys/circuits/stamp";
+import { replay, replayBridge } from "../../circuits/test/certify/replay.ts";
+import { parseR1cs } from "../../circuits/test/kit/r1cs.ts";
+import { readSources } from "../../circuits/test/kit/sources.ts";
+import { readTags } from "../../circuits/test/kit/tags.ts";
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import { type Place, Places } from "./locate.ts";
 import { isProven, type Proof, prove } from "./theorem.ts";

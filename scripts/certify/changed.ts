@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { CommandError } from "@sotto/command/command";
-import { sha256File, writeIfChanged } from "../circuits/files.ts";
-import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
+import { sha256File, writeIfChanged } from "@sotto/keys/circuits/files";
+import { artifactPaths, type CircuitName } from "@sotto/keys/circuits/paths";
 import { type Certificate, certificatePath, certificateText, certifyCircuit, problemLines } from "./certify.ts";
 import { describe } from "./report.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CommandError } from "@sotto/command/command";
-import { type CircuitEntry, readCircuitTable } from "../circuits/circuits-json.ts";
-import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
+import { type CircuitEntry, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
+import { artifactPaths, type CircuitName } from "@sotto/keys/circuits/paths";
 import { readSystem, type System } from "./r1cs.ts";
 
 const SIDES = 3;

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { CommandError, runCommand } from "@sotto/command/command";
-import { circom } from "../circuits/compiler.ts";
-import { writeIfChanged } from "../circuits/files.ts";
-import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "../circuits/paths.ts";
-import { readLock } from "../setup/lock.ts";
+import { circom } from "@sotto/keys/circuits/compiler";
+import { writeIfChanged } from "@sotto/keys/circuits/files";
+import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "@sotto/keys/circuits/paths";
+import { readLock } from "@sotto/keys/setup/lock";
 import {
   certificatePath,
   certificateText,

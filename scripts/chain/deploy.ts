@@ -1,7 +1,7 @@
 // `pnpm deploy:local [--url http://127.0.0.1:8545]`: deploys the contracts on the chain of `pnpm chain`.
 import { relative } from "node:path";
 import { parseOptions, runCommand } from "@sotto/command/command";
-import { toJson, writeAtomically } from "../circuits/files.ts";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { localManifest } from "../deploy/manifest-paths.ts";
 import { deployLocal } from "./deployment.ts";
 

@@ -2,9 +2,9 @@
 // signed transactions to a file. The other chains send these transactions, so that they load neither Ignition nor ethers.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256, toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import type { DeploymentManifest } from "@sotto/protocol";
 import type { NetworkConnection } from "hardhat/types/network";
-import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
 import type { NodeBlock } from "./history.ts";
 
 type Provider = NetworkConnection["provider"];

@@ -1,9 +1,9 @@
 // Compares compiled contracts with deployed code, which also contains immutables and, in a library, its own address.
 
+import { verifierName } from "@sotto/keys/verifiers/verifier-name";
 import type { DeploymentContract } from "@sotto/protocol";
 import { getBytes, hexlify } from "ethers";
 import hre from "hardhat";
-import { verifierName } from "../../ignition/support/verifier-name.ts";
 
 /** The name of the contract at each entry of a manifest, for a given set of keys. */
 export function contractNames(set: string): Record<DeploymentContract, string> {

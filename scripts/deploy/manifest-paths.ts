@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 
 /** Checks the name of a deployment, which becomes part of paths. @throws CommandError NETWORK_INVALID */
 export function parseNetwork(name: string | undefined): string {

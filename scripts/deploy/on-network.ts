@@ -1,10 +1,10 @@
 // Deploys a pool on the network that hardhat.config.ts names, and writes its manifest.
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
+import { root } from "@sotto/keys/circuits/paths";
 import { parseDeployment } from "@sotto/protocol";
 import hre from "hardhat";
-import { toJson, writeAtomically } from "../circuits/files.ts";
-import { root } from "../circuits/paths.ts";
 import { assertSame, compareDeployment } from "./check.ts";
 import { deployPool } from "./deploy.ts";
 import { sourcesOf } from "./manifest-paths.ts";

@@ -1,10 +1,10 @@
 // Writes the files that explorers need to show a contract's source: the compiler's input and the constructor's arguments.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { AbiCoder } from "ethers";
 import hre from "hardhat";
-import { toJson, writeAtomically } from "../circuits/files.ts";
 import { contractNames } from "./bytecode.ts";
 
 const POOL_ARGUMENTS = ["address", "address", "address", "address", "address", "uint64"];

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { CommandError } from "@sotto/command/command";
 import { exclusively } from "@sotto/command/exclusive";
 import { elapsed, lastDuration, type Progress, recordDuration } from "@sotto/command/progress";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 
 /** How long each step takes on two cores, seconds. The last run's durations replace these. */
 const EXPECTED: Readonly<Record<string, number>> = {
@@ -128,7 +128,7 @@ export async function buildPackages(names: readonly string[], progress: Progress
   await turbo(["build", ...filters], () => {}, progress, signal);
 }
 
-/** Parses the progress lines of scripts/circuits and scripts/setup. */
+/** Parses the progress lines of packages/keys. */
 const circuitLine =
   (steps: Steps) =>
   (_: string, text: string): void => {

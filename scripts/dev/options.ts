@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CommandError, parseFlags, parsePort } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import { type Ports, portsFrom } from "./ports.ts";
 
 export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, two resource servers and the web app.

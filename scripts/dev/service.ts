@@ -1,6 +1,6 @@
 // The settings of the service that `npm run dev` runs. The program is the usual one.
 import { join } from "node:path";
-import { buildFolder, root } from "../circuits/paths.ts";
+import { buildFolder, root } from "@sotto/keys/circuits/paths";
 import type { ChildProgram } from "./processes.ts";
 import type { State } from "./state.ts";
 

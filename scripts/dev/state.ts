@@ -3,9 +3,9 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CommandError } from "@sotto/command/command";
+import { sha256, toJson, writeAtomically } from "@sotto/keys/circuits/files";
+import { circuitsFolder, root } from "@sotto/keys/circuits/paths";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { sha256, toJson, writeAtomically } from "../circuits/files.ts";
-import { circuitsFolder, root } from "../circuits/paths.ts";
 
 /** Files that --fresh does not delete. */
 const KEPT = new Set(["lock", "durations.json"]);

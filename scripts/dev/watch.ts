@@ -1,7 +1,7 @@
 // Watches the sources while `npm run dev` runs, and determines which parts a change affects.
 import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 
 /** Delay after the last change, ms: an editor saves a file in several steps. */
 const QUIET_MS = 200;

@@ -2,8 +2,8 @@
 // request.
 import { join, relative } from "node:path";
 import { parseFlags, parsePort, runCommand } from "@sotto/command/command";
+import { root } from "@sotto/keys/circuits/paths";
 import { SITE, serveSite } from "../../docs/site/serve.ts";
-import { root } from "../circuits/paths.ts";
 import { openBrowser } from "../dev/browser.ts";
 
 const USAGE = `npm run docs -- [OPTIONS]: builds the documentation as a site of static files.

@@ -4,6 +4,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { artifactPaths, type CircuitName, root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
+import { readLock } from "@sotto/keys/setup/lock";
 import {
   depositBlinding,
   deriveKeys,
@@ -19,9 +22,6 @@ import {
   type WalletKeys,
 } from "@sotto/protocol";
 import { createProver, loadArtifacts } from "@sotto/prover";
-import { artifactPaths, type CircuitName, root } from "../circuits/paths.ts";
-import { type GeneratedFile, runGenerators } from "../generate/generated-file.ts";
-import { readLock } from "../setup/lock.ts";
 
 /** The address at which the tests deploy the pool: proofs are bound to it. */
 const POOL = "0x5070000000000000000000000000000000000001";

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
-import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
+import { root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, header, runGenerators } from "@sotto/keys/generate/generated-file";
 
 const ARTIFACT = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
 

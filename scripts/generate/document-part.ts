@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../circuits/paths.ts";
-import type { GeneratedFile } from "./generated-file.ts";
+import { root } from "@sotto/keys/circuits/paths";
+import type { GeneratedFile } from "@sotto/keys/generate/generated-file";
 
 /**
  * A document with the part between two comments replaced.

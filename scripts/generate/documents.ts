@@ -1,7 +1,8 @@
 // node scripts/generate/documents.ts [--check]: writes the parts of the documents that repeat the sources. It needs the
 // built packages.
+
+import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
-import { runGenerators } from "./generated-file.ts";
 import { generatePerformance } from "./performance.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";

@@ -14,6 +14,8 @@ import {
 } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
+import { root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { type ErrorDefinition, type ErrorTable, type ExitName, PROTOCOL_ERRORS } from "@sotto/protocol";
@@ -25,9 +27,7 @@ import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRO
 import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { CREATE_ERRORS } from "create-sotto";
-import { root } from "../circuits/paths.ts";
 import { withPart } from "./document-part.ts";
-import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
 /** Every class of errors, with its package and its definitions. */
 export const CLASSES: readonly { readonly name: string; readonly folder: string; readonly errors: ErrorTable }[] = [

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { writeIfChanged } from "../circuits/files.ts";
-import { root } from "../circuits/paths.ts";
+import { writeIfChanged } from "@sotto/keys/circuits/files";
+import { root } from "@sotto/keys/circuits/paths";
 
 export interface Figure {
   readonly value: number;

@@ -1,8 +1,8 @@
+import { generateCircuits } from "@sotto/keys/generate/circuits";
+import { generateConstants, generatePaymentSignals } from "@sotto/keys/generate/constants";
+import type { Generator } from "@sotto/keys/generate/generated-file";
+import { generateLock } from "@sotto/keys/setup/lock-source";
 import { generateAbi } from "./abi.ts";
-import { generateCircuits } from "./circuits.ts";
-import { generateConstants, generatePaymentSignals } from "./constants.ts";
-import type { Generator } from "./generated-file.ts";
-import { generateLock } from "./lock.ts";
 import { generateValidator } from "./validator.ts";
 
 /** The generated sources that need the circuits, the contracts and the lock, but no built package. */

@@ -2,9 +2,9 @@
 // and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { type Figure, type Run, readFigures } from "./figures.ts";
-import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
 const MARK = /<!--(run of )?([\w.]+)-->[^<]*<!---->/g;
 /** Units that are counted, not measured. */

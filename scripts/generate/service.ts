@@ -1,10 +1,10 @@
 // node scripts/generate/service.ts [--check]: writes the service's OpenAPI document and the table of settings in
 // docs/operations.md from its sources. It needs the built packages.
 import { join } from "node:path";
+import { root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { openApiDocument, settingsTable } from "@sotto/verifier-service";
-import { root } from "../circuits/paths.ts";
 import { withPart } from "./document-part.ts";
-import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
 export async function generateOpenApi(): Promise<GeneratedFile> {
   const content = `${JSON.stringify(await openApiDocument(), null, 2)}\n`;

@@ -1,8 +1,9 @@
 // node scripts/generate/sources.ts [--check]: writes every generated source file. With --check it compares them instead, and
 // compares keys, verifiers and artifacts with the lock.
+
+import { type Generator, runGenerators } from "@sotto/keys/generate/generated-file";
+import { checkLock } from "@sotto/keys/setup/lock";
 import { generateRecording } from "../fuzz/recording.ts";
-import { checkLock } from "../setup/lock.ts";
-import { type Generator, runGenerators } from "./generated-file.ts";
 import { generators } from "./generators.ts";
 
 const check = process.argv.includes("--check");

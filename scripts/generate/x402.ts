@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
+import { root } from "@sotto/keys/circuits/paths";
+import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { deriveKeys, PAYMENT_SIGNAL, RANGE_SIGNAL } from "@sotto/protocol";
 import { TypedDataEncoder, Wallet } from "ethers";
-import { root } from "../circuits/paths.ts";
-import { type GeneratedFile, runGenerators } from "./generated-file.ts";
 
 /** The recipient of the vectors: Hardhat's second account, whose key is public. */
 const RECIPIENT_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";

@@ -5,11 +5,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, errorLine } from "@sotto/command/command";
+import { root } from "@sotto/keys/circuits/paths";
 import { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { readSources } from "../../circuits/test/kit/sources.ts";
 import { readTags, type Tag } from "../../circuits/test/kit/tags.ts";
 import { attacks } from "../../circuits/test/soundness/all.ts";
-import { root } from "../circuits/paths.ts";
 import { type Mutant, mutate } from "./mutate.ts";
 import { describeTests, table, testsOf } from "./table.ts";
 

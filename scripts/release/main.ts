@@ -7,7 +7,7 @@ import { parseFlags, parsePort, runCommand } from "@sotto/command/command";
 import { Lifetime } from "@sotto/command/lifetime";
 import { Progress } from "@sotto/command/progress";
 import { waitFor } from "@sotto/command/wait-for";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import { paint, screenOf, table } from "../demo/terminal.ts";
 import { buildAll } from "../dev/build.ts";
 import { assertFree } from "../dev/ports.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { unpack } from "@publint/pack";
 import { CommandError } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 
 /** The part of a package.json that the release and its tests read. */
 export interface Manifest {

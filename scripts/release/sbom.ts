@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { CommandError } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import type { PackedPackage } from "./pack.ts";
 
 /** The part of a CycloneDX document that is changed. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { CommandError } from "@sotto/command/command";
-import { root } from "../circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import { type Bump, releaseChangelog } from "./changelog.ts";
 
 /** The part of `changeset status --output` that is read. */

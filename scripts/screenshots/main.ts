@@ -4,14 +4,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "@sotto/command/command";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
+import { root } from "@sotto/keys/circuits/paths";
 import { eventually } from "@sotto/test-kit/eventually";
 import type { Page } from "playwright-core";
 import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
 import { launchChromium } from "../../test/web/support/chromium.ts";
 import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/support/pictures.ts";
 import { WalletPage } from "../../test/web/support/wallet-page.ts";
-import { toJson, writeAtomically } from "../circuits/files.ts";
-import { root } from "../circuits/paths.ts";
 
 const IMAGES = join(root, "docs", "images");
 /** Number of other wallets' payments before the pictures are taken. */

@@ -39,6 +39,7 @@ export const LONGEST = [
   "packages/client",
   "circuits",
   "test/e2e",
+  "packages/keys",
   "scripts 3",
 ];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");

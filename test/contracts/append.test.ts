@@ -1,7 +1,7 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { appendChallenge, evaluateAppend, FIELD_MODULUS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 

@@ -1,8 +1,8 @@
 import { bn254 } from "@noble/curves/bn254.js";
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { type Payment, provePayment } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
+import { artifactPaths } from "@sotto/keys/circuits/paths";
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { artifacts } from "hardhat";
-import { artifactPaths } from "../../scripts/circuits/paths.ts";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { type Connection, connect, poolArguments } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;

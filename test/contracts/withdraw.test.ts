@@ -1,3 +1,4 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   CIRCUITS,
   FIELD_MODULUS,
@@ -10,7 +11,6 @@ import {
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, type ProvedWithdrawal, withdrawArgument, withHash } from "./support/pool-world.ts";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { artifactPaths } from "@sotto/keys/circuits/paths";
 import {
   appendChallenge,
   depositAuthorizationNonce,
@@ -17,7 +18,6 @@ import {
 import { createVerifier, decodeSignals } from "@sotto/prover";
 import { expect } from "chai";
 import type { Interface } from "ethers";
-import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { readRecording } from "../../scripts/fuzz/recording.ts";
 import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "../contracts/support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "../contracts/support/pool-world.ts";

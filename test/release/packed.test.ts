@@ -3,10 +3,10 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "@sotto/keys/circuits/paths";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { root } from "../../scripts/circuits/paths.ts";
 import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
 import { sbomPath, writeSboms } from "../../scripts/release/sbom.ts";

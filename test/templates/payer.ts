@@ -1,9 +1,9 @@
 // A wallet with notes that pays the guides' servers.
 import { createSeedWords, MemoryStore, type PayingFetch, wrapFetch } from "@sotto/client";
 import { openWallet } from "@sotto/client/node";
+import { buildFolder } from "@sotto/keys/circuits/paths";
 import { parseDeployment } from "@sotto/protocol";
 import { Wallet as Account } from "ethers";
-import { buildFolder } from "../../scripts/circuits/paths.ts";
 import type { World } from "./world.ts";
 
 export interface Payer {

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { parseDeployment } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
 import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");

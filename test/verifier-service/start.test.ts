@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
+import { forge, type Trapdoor } from "@sotto/keys/setup/trapdoor";
 import { randomField } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
 

@@ -1,6 +1,6 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { type NoteTree, prepareAppend } from "@sotto/protocol";
 import type { Contract, TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
 /** Proves appends in milliseconds: it forges the proofs with the trapdoor of the development keys. */
 export const forgingProver = {

@@ -1,4 +1,6 @@
 // Payments whose proofs verify. They take milliseconds, because the trapdoor of the development keys replaces the witness.
+
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   deriveKeys,
   encryptAmount,
@@ -14,7 +16,6 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import type { World } from "./service.ts";
 
 export const RECIPIENT = `0x${"5e".repeat(20)}`;

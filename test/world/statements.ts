@@ -1,3 +1,4 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   CIRCUITS,
   type Deployment,
@@ -7,7 +8,6 @@ import {
   withdrawalPublicSignals,
 } from "@sotto/protocol";
 import type { Random } from "@sotto/test-kit/random";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
 /** Chain id and pool, in the form that the protocol's functions take. */
 export type Place = Deployment;

@@ -1,12 +1,12 @@
 // The service as an x402 facilitator, tested with requests that were not created by this project's packages.
 
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { BASE8, encodeShieldedAddress, paymentSignals, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { RESOURCE, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "../world/x402.ts";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { circuitNames } from "@sotto/keys/circuits/paths";
+import { readLock } from "@sotto/keys/setup/lock";
 import { expect } from "chai";
 import { certificatePath, certificateText, certifyCircuit, problemLines } from "../../../scripts/certify/certify.ts";
-import { circuitNames } from "../../../scripts/circuits/paths.ts";
-import { readLock } from "../../../scripts/setup/lock.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { sources } from "../kit/gadget.ts";

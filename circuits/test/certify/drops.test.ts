@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { circuitNames } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
 import { type Proof, prove } from "../../../scripts/certify/theorem.ts";
-import { circuitNames } from "../../../scripts/circuits/paths.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { type Build, compile } from "../kit/compile.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
+import { readCircuitTable } from "@sotto/keys/circuits/circuits-json";
+import { artifactPaths, circuitNames } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
 import { checkFree, whyNotFree, wronglyFree } from "../../../scripts/certify/free.ts";
 import { readSystem } from "../../../scripts/certify/r1cs.ts";
-import { readCircuitTable } from "../../../scripts/circuits/circuits-json.ts";
-import { artifactPaths, circuitNames } from "../../../scripts/circuits/paths.ts";
 import { type Side, systemOf } from "./system.ts";
 
 type Constraint = readonly [Side, Side, Side];

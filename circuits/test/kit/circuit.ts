@@ -1,7 +1,7 @@
+import { type CircuitEntry, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
+import { compileCircuit } from "@sotto/keys/circuits/compiler";
+import { artifactPaths, type CircuitName, circuitsFolder } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
-import { type CircuitEntry, readCircuitTable } from "../../../scripts/circuits/circuits-json.ts";
-import { compileCircuit } from "../../../scripts/circuits/compiler.ts";
-import { artifactPaths, type CircuitName, circuitsFolder } from "../../../scripts/circuits/paths.ts";
 import { Build } from "./compile.ts";
 import { violations } from "./evaluate.ts";
 import type { Inputs } from "./witness.ts";

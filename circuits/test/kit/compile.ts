@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { runCircom } from "../../../scripts/circuits/circom.ts";
-import { buildFolder, packageVersion } from "../../../scripts/circuits/paths.ts";
+import { runCircom } from "@sotto/keys/circuits/circom";
+import { buildFolder, packageVersion } from "@sotto/keys/circuits/paths";
 import { finishNames } from "./anonymous.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
 import { closure, hashOf, locate, type Sources } from "./sources.ts";

@@ -1,6 +1,6 @@
+import { circuitNames } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { circuitNames } from "../../../scripts/circuits/paths.ts";
 import { isAffected } from "../kit/changed.ts";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";

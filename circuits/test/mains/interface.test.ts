@@ -1,6 +1,6 @@
+import { circuitNames } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { circuitNames } from "../../../scripts/circuits/paths.ts";
 import { Circuit } from "../kit/circuit.ts";
 
 describe("the circuits and circuits.json", function () {

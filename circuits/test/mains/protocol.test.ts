@@ -1,3 +1,4 @@
+import type { CircuitName } from "@sotto/keys/circuits/paths";
 import {
   deriveKeys,
   type NoteTree,
@@ -11,7 +12,6 @@ import {
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import type { CircuitName } from "../../../scripts/circuits/paths.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Circuit } from "../kit/circuit.ts";
 import { sources } from "../kit/gadget.ts";

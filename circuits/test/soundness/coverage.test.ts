@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { root } from "../../../scripts/circuits/paths.ts";
 import { sources } from "../kit/gadget.ts";
 import { readTags } from "../kit/tags.ts";
 import { attacks } from "./all.ts";

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { artifactPaths, root } from "@sotto/keys/circuits/paths";
 import { build } from "esbuild";
-import { artifactPaths, root } from "../../circuits/paths.ts";
 
 const ASSETS = join(root, "packages", "web", "dist", "assets");
 

@@ -2,10 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { EXIT } from "@sotto/cli";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
+import { root } from "@sotto/keys/circuits/paths";
 import type { ErrorTable } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { root } from "../../circuits/paths.ts";
 import { CLASSES } from "../errors.ts";
 
 const packages = join(root, "packages");
@@ -13,9 +13,12 @@ const sourcesOf = (folder: string): string[] =>
   globSync(join(packages, folder, "src", "**", "*.{ts,tsx}")).filter(
     (path) => basename(path) !== "error-definitions.ts",
   );
-const scripts = globSync([join(root, "scripts", "**", "*.{ts,mjs}"), join(packages, "command", "src", "*.{ts,mjs}")], {
-  exclude: (name) => name === "node_modules",
-}).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
+const scripts = globSync(
+  [join(root, "scripts", "**", "*.{ts,mjs}"), join(packages, "{command,keys}", "src", "**", "*.{ts,mjs}")],
+  {
+    exclude: (name) => name === "node_modules",
+  },
+).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
 const words = (text: string) => new Set(text.toLowerCase().match(/\w+/g));
 const read = (path: string): string => readFileSync(path, "utf8");
 

@@ -1,16 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { publicSignalCount, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
+import { generateCircuits } from "@sotto/keys/generate/circuits";
+import { generateConstants } from "@sotto/keys/generate/constants";
+import { type Generator, generate } from "@sotto/keys/generate/generated-file";
+import { readLock } from "@sotto/keys/setup/lock";
+import { generateLock } from "@sotto/keys/setup/lock-source";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { publicSignalCount, readCircuitTable } from "../../circuits/circuits-json.ts";
-import { readLock } from "../../setup/lock.ts";
 import { generateAbi } from "../abi.ts";
-import { generateCircuits } from "../circuits.ts";
-import { generateConstants } from "../constants.ts";
-import { type Generator, generate } from "../generated-file.ts";
-import { generateLock } from "../lock.ts";
 
 const GENERATORS = [generateCircuits, generateConstants, generateAbi, generateLock];
 

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { root } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { root } from "../../circuits/paths.ts";
 import { releaseChangelog } from "../changelog.ts";
 import { applyChangesets } from "../version.ts";
 

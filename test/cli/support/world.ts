@@ -6,11 +6,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
-import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
 import { PATIENT } from "../../world/patient.ts";
 import { artifacts, relayerKey } from "../../world/service.ts";
 import { type ServiceChild, startServiceChild } from "../../world/service-child.ts";

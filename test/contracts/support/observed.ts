@@ -1,3 +1,4 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   deriveKeys,
   noteCommitment,
@@ -7,7 +8,6 @@ import {
   type WalletKeys,
 } from "@sotto/protocol";
 import type { TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 import { SMALLEST_DEPOSIT } from "./deploy.ts";
 import { type PoolWorld, settleArguments } from "./pool-world.ts";
 

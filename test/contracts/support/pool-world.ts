@@ -1,3 +1,4 @@
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   appendChallenge,
   depositBlinding,
@@ -8,7 +9,6 @@ import {
 } from "@sotto/protocol";
 import { Random } from "@sotto/test-kit/random";
 import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 import {
   type Payment,
   type PaymentFields,

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root } from "../../../scripts/circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import { NODE_PACKAGES } from "../../../scripts/launcher/install.mjs";
 
 /** The last Node 20, the oldest Node that the packages support, and the Node of this checkout. */

@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { root } from "../../../scripts/circuits/paths.ts";
+import { root } from "@sotto/keys/circuits/paths";
 import type { Registry } from "../../../scripts/release/registry.ts";
 import { nodeFolder } from "./nodes.ts";
 

@@ -1,5 +1,7 @@
 // Payments whose proofs verify, forged in milliseconds with the trapdoor of the development keys. They are valid unless
 // a test falsifies a value. The notes are real: the viewing key can read their amounts.
+
+import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   encodeProofHeader,
   encryptAmount,
@@ -18,7 +20,6 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 
 export interface Place {
   readonly chainId: number;

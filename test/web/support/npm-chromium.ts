@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { writeIfChanged } from "@sotto/keys/circuits/files";
 import { inflate } from "@sparticuz/chromium";
-import { writeIfChanged } from "../../../scripts/circuits/files.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 
