@@ -9,6 +9,7 @@ const allowed = {
   server: ["protocol"],
   command: ["protocol"],
   keys: ["protocol", "command"],
+  certify: ["command", "keys"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],

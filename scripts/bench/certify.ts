@@ -12,7 +12,7 @@ const names = JSON.stringify(circuitNames);
 /** Runs statements in a process of its own, so that its memory is that of the certificates. Returns what they log. */
 function runScript(imports: string, statements: string): { seconds: number; figures: [name: string, value: number][] } {
   const script = `
-    import { ${imports} } from ${JSON.stringify(join(root, "scripts/certify/certify.ts"))};
+    import { ${imports} } from ${JSON.stringify(join(root, "packages/certify/src/certify.ts"))};
     const check = (result) => {
       const problems = problemLines(result);
       if (problems.length > 0) throw new Error(problems.join("\\n"));

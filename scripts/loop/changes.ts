@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { readSources } from "@sotto/certify/source/sources";
 import { sha256, sha256File, toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { buildFolder, circuitsFolder } from "@sotto/keys/circuits/paths";
 import { VERIFIER_TEMPLATE } from "@sotto/keys/verifiers/export";
-import { readSources } from "../../circuits/test/kit/sources.ts";
 
 /** The file with the source hashes of each state whose tests passed, newest first. */
 const stamp = join(buildFolder, ".tested.json");

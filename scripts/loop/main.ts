@@ -1,14 +1,14 @@
 // node scripts/loop/main.ts [--watch]: the loop for developing circuits. It compiles changed circuits,
 // shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
+import { certifyChanged } from "@sotto/certify/changed";
+import { checkFree } from "@sotto/certify/free";
 import { CommandError, errorLine, runCommand } from "@sotto/command/command";
 import { checkTable, compileOnly } from "@sotto/keys/circuits/compile";
 import { type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
 import { generateCircuits } from "@sotto/keys/generate/circuits";
 import { generate } from "@sotto/keys/generate/generated-file";
 import { makeDevelopmentSet } from "@sotto/keys/setup/development-set";
-import { certifyChanged } from "../certify/changed.ts";
-import { checkFree } from "../certify/free.ts";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
 import { circuitsOf, groupTests, testsOf } from "./select.ts";

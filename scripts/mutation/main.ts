@@ -4,11 +4,11 @@
 // Exits with 1 if no test guards a group, or if no group matches.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readSources } from "@sotto/certify/source/sources";
+import { readTags, type Tag } from "@sotto/certify/source/tags";
 import { CommandError, errorLine } from "@sotto/command/command";
 import { root } from "@sotto/keys/circuits/paths";
 import { Cheaters } from "../../circuits/test/kit/cheaters.ts";
-import { readSources } from "../../circuits/test/kit/sources.ts";
-import { readTags, type Tag } from "../../circuits/test/kit/tags.ts";
 import { attacks } from "../../circuits/test/soundness/all.ts";
 import { type Mutant, mutate } from "./mutate.ts";
 import { describeTests, table, testsOf } from "./table.ts";

@@ -1,6 +1,6 @@
+import { removeGroup, type Tag } from "@sotto/certify/source/tags";
 import type { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { accepts } from "../../circuits/test/kit/run-attack.ts";
-import { removeGroup, type Tag } from "../../circuits/test/kit/tags.ts";
 
 /** A removed constraint group, and the tests that fail without it. */
 export interface Mutant {

@@ -1,4 +1,4 @@
-import type { Tag } from "../../circuits/test/kit/tags.ts";
+import type { Tag } from "@sotto/certify/source/tags";
 
 const HEAD = `# What each constraint is for
 

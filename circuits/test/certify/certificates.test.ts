@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
+import { certificatePath, certificateText, certifyCircuit, problemLines } from "@sotto/certify/certify";
+import { isAffected } from "@sotto/certify/source/changed";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { readLock } from "@sotto/keys/setup/lock";
 import { expect } from "chai";
-import { certificatePath, certificateText, certifyCircuit, problemLines } from "../../../scripts/certify/certify.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { isAffected } from "../kit/changed.ts";
 import { sources } from "../kit/gadget.ts";
 
 describe("certificates: the inputs determine every wire of a shipped circuit", function () {

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
+import { replay } from "@sotto/certify/replay/replay";
+import { isAffected } from "@sotto/certify/source/changed";
+import { type Edit, edit, type Sources } from "@sotto/certify/source/sources";
+import { readTags, removeGroup } from "@sotto/certify/source/tags";
+import { type Proof, prove } from "@sotto/certify/theorem";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
-import { type Proof, prove } from "../../../scripts/certify/theorem.ts";
 import { slow } from "../../../test/kit/slow.ts";
-import { isAffected } from "../kit/changed.ts";
 import { type Build, compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
-import { type Edit, edit, type Sources } from "../kit/sources.ts";
-import { readTags, removeGroup } from "../kit/tags.ts";
 import { Random } from "../model/random.ts";
-import { replay } from "./replay.ts";
 
 const LONG = process.env["SOTTO_LONG"] === "1";
 /** Single constraints removed per circuit. */

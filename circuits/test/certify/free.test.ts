@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
+import { checkFree, whyNotFree, wronglyFree } from "@sotto/certify/free";
+import { readSystem } from "@sotto/certify/r1cs";
+import { type Side, systemOf } from "@sotto/certify/replay/system";
 import { readCircuitTable } from "@sotto/keys/circuits/circuits-json";
 import { artifactPaths, circuitNames } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
-import { checkFree, whyNotFree, wronglyFree } from "../../../scripts/certify/free.ts";
-import { readSystem } from "../../../scripts/certify/r1cs.ts";
-import { type Side, systemOf } from "./system.ts";
 
 type Constraint = readonly [Side, Side, Side];
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
+import { meetsOrder, multiplesOf, ORDER } from "@sotto/certify/curve";
+import { BASE8, multiply, toMontgomery } from "@sotto/certify/replay/curve";
+import { type Edit, edit } from "@sotto/certify/source/sources";
+import { type Proof, prove } from "@sotto/certify/theorem";
 import { expect } from "chai";
-import { meetsOrder, multiplesOf, ORDER } from "../../../scripts/certify/curve.ts";
-import { type Proof, prove } from "../../../scripts/certify/theorem.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
-import { type Edit, edit } from "../kit/sources.ts";
-import { BASE8, multiply, toMontgomery } from "../model/curve.ts";
 
 const KEY = `pragma circom 2.2.0;
 include "lib/recipient_key.circom";

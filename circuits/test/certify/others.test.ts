@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
+import { certifyFiles, problemLines } from "@sotto/certify/certify";
+import { Places } from "@sotto/certify/locate";
+import { squareRoot } from "@sotto/certify/replay/field";
+import { prove } from "@sotto/certify/theorem";
 import { expect } from "chai";
-import { certifyFiles, problemLines } from "../../../scripts/certify/certify.ts";
-import { Places } from "../../../scripts/certify/locate.ts";
-import { prove } from "../../../scripts/certify/theorem.ts";
 import { slow } from "../../../test/kit/slow.ts";
 import { type BuildFiles, compile } from "../kit/compile.ts";
-import { squareRoot } from "../kit/field.ts";
 import { sources } from "../kit/gadget.ts";
 import { division } from "./division.ts";
 

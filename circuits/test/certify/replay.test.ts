@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
+import { certifyFiles, problemLines, recheck } from "@sotto/certify/certify";
+import { Determined } from "@sotto/certify/determine";
+import { Facts } from "@sotto/certify/facts";
+import { Places } from "@sotto/certify/locate";
+import { Normalized } from "@sotto/certify/normalize";
+import { replay } from "@sotto/certify/replay/replay";
+import { r1csOf, systemOf } from "@sotto/certify/replay/system";
+import { verdict } from "@sotto/certify/report";
+import { prove } from "@sotto/certify/theorem";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { certifyFiles, problemLines, recheck } from "../../../scripts/certify/certify.ts";
-import { Determined } from "../../../scripts/certify/determine.ts";
-import { Facts } from "../../../scripts/certify/facts.ts";
-import { Places } from "../../../scripts/certify/locate.ts";
-import { Normalized } from "../../../scripts/certify/normalize.ts";
-import { verdict } from "../../../scripts/certify/report.ts";
-import { prove } from "../../../scripts/certify/theorem.ts";
 import { compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
 import { division } from "./division.ts";
 import { type Circuit, randomCircuit, range } from "./random-circuit.ts";
-import { replay } from "./replay.ts";
-import { r1csOf, systemOf } from "./system.ts";
 
 const SYSTEMS = fuzzSize(1_500, 30_000);
 

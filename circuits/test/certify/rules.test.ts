@@ -1,10 +1,10 @@
+import { Determined } from "@sotto/certify/determine";
+import { Facts } from "@sotto/certify/facts";
+import { Normalized } from "@sotto/certify/normalize";
+import { PRATT, provenPrimes } from "@sotto/certify/primes";
+import { P } from "@sotto/certify/replay/field";
+import { type Side, systemOf } from "@sotto/certify/replay/system";
 import { expect } from "chai";
-import { Determined } from "../../../scripts/certify/determine.ts";
-import { Facts } from "../../../scripts/certify/facts.ts";
-import { Normalized } from "../../../scripts/certify/normalize.ts";
-import { PRATT, provenPrimes } from "../../../scripts/certify/primes.ts";
-import { P } from "../kit/field.ts";
-import { type Side, systemOf } from "./system.ts";
 
 type Constraint = readonly [Side, Side, Side];
 

@@ -1,5 +1,5 @@
 import { registerHooks } from "node:module";
-import { P } from "../kit/field.ts";
+import { P } from "@sotto/certify/replay/field";
 import { SMALL } from "./random-circuit.ts";
 
 const SUFFIX = `?field=${SMALL}`;
@@ -7,7 +7,7 @@ const SUFFIX = `?field=${SMALL}`;
 const LARGE_ONLY = "/curve.ts";
 
 /**
- * The first checker's rules over the field of 5. The modules are those of scripts/certify, loaded a second time with
+ * The first checker's rules over the field of 5. The modules are those of packages/certify, loaded a second time with
  * another prime in field.ts.
  */
 export async function smallFieldRules() {
@@ -26,11 +26,11 @@ export async function smallFieldRules() {
     },
   });
   const load = <Module>(name: string): Promise<Module> =>
-    import(new URL(`../../../scripts/certify/${name}.ts${SUFFIX}`, import.meta.url).href);
+    import(`${import.meta.resolve(`@sotto/certify/${name}`)}${SUFFIX}`);
   try {
-    const { Normalized } = await load<typeof import("../../../scripts/certify/normalize.ts")>("normalize");
-    const { Facts } = await load<typeof import("../../../scripts/certify/facts.ts")>("facts");
-    const { Determined } = await load<typeof import("../../../scripts/certify/determine.ts")>("determine");
+    const { Normalized } = await load<typeof import("@sotto/certify/normalize")>("normalize");
+    const { Facts } = await load<typeof import("@sotto/certify/facts")>("facts");
+    const { Determined } = await load<typeof import("@sotto/certify/determine")>("determine");
     return { Normalized, Facts, Determined };
   } finally {
     hooks.deregister();

@@ -1,6 +1,6 @@
+import { P } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { P } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import { APPEND, evaluate, leftSiblings } from "../model/append.ts";
 import { node } from "../model/hash.ts";

@@ -1,8 +1,8 @@
+import * as curve from "@sotto/certify/replay/curve";
+import { mod, P } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { mod, P } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
-import * as curve from "../model/curve.ts";
 import { Random } from "../model/random.ts";
 
 const { add, BASE8, IDENTITY, multiply, negate, ORDER, T2, T4, T8, toMontgomery } = curve;

@@ -1,7 +1,7 @@
+import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "@sotto/certify/replay/curve";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, prepare, run } from "../kit/gadget.ts";
-import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "../model/curve.ts";
 import { encrypt, ephemeralScalar } from "../model/encrypt.ts";
 import { DOMAIN, poseidonEx } from "../model/hash.ts";
 import { Random } from "../model/random.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/replay/curve";
+import { mod, P, power } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { mod, P, power } from "../kit/field.ts";
-import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 
 /**
  * Computes the numbers behind two arguments: that no incomplete addition meets an exceptional case (in circuits/lib,

@@ -1,8 +1,8 @@
+import { P } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { compile } from "../kit/compile.ts";
 import { violations } from "../kit/evaluate.ts";
-import { P } from "../kit/field.ts";
 import { gadget, list, run, sources } from "../kit/gadget.ts";
 import { bitsOf } from "../model/tree.ts";
 

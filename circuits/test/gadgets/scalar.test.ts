@@ -1,8 +1,8 @@
+import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "@sotto/certify/replay/curve";
+import { mod } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { mod } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
-import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "../model/curve.ts";
 import { ephemeralScalar } from "../model/encrypt.ts";
 import { Random } from "../model/random.ts";
 import { bitsOf } from "../model/tree.ts";

@@ -1,12 +1,21 @@
+import {
+  add,
+  BASE8,
+  invert,
+  montgomeryEighth,
+  multiply,
+  negate,
+  ORDER,
+  toMontgomery,
+} from "@sotto/certify/replay/curve";
+import { mod } from "@sotto/certify/replay/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
 import { violations } from "../kit/evaluate.ts";
-import { mod } from "../kit/field.ts";
 import { gadget, sources } from "../kit/gadget.ts";
 import type { Inputs } from "../kit/witness.ts";
-import { add, BASE8, invert, montgomeryEighth, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 import { ephemeralScalar } from "../model/encrypt.ts";
 import { bitsOf } from "../model/tree.ts";
 

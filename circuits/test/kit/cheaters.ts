@@ -1,8 +1,8 @@
+import { edit, type Sources } from "@sotto/certify/source/sources";
+import { readTags, removeGroup, type Tag } from "@sotto/certify/source/tags";
 import { type Attack, type Read, shrunk } from "./attack.ts";
 import { type Build, compile } from "./compile.ts";
 import { changedNames, programOf, reachable, rename } from "./program.ts";
-import { edit, type Sources } from "./sources.ts";
-import { readTags, removeGroup, type Tag } from "./tags.ts";
 import type { Inputs, InputValue } from "./witness.ts";
 
 /** Witness of the cheater in component `name`, by signal name. Compiled without simplification. */

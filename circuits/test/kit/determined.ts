@@ -1,6 +1,6 @@
+import { P } from "@sotto/certify/replay/field";
+import type { R1cs } from "@sotto/certify/replay/r1cs";
 import { coefficientsOf, evaluateSides } from "./evaluate.ts";
-import { P } from "./field.ts";
-import type { R1cs } from "./r1cs.ts";
 
 /**
  * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one

@@ -1,9 +1,9 @@
+import { P } from "@sotto/certify/replay/field";
+import { interfaces } from "@sotto/certify/source/anonymous";
+import { readSources, type Sources } from "@sotto/certify/source/sources";
 import { expect } from "chai";
-import { interfaces } from "./anonymous.ts";
 import { type Build, compile } from "./compile.ts";
 import { violations } from "./evaluate.ts";
-import { P } from "./field.ts";
-import { readSources, type Sources } from "./sources.ts";
 import type { Inputs } from "./witness.ts";
 
 /** The sources on disk when the tests started. */

@@ -1,13 +1,13 @@
+import { finishNames } from "@sotto/certify/source/anonymous";
+import { edit } from "@sotto/certify/source/sources";
+import { readTags, removeGroup, type Tag, withoutConstraints } from "@sotto/certify/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { finishNames } from "./anonymous.ts";
 import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";
 import { compile } from "./compile.ts";
 import { violations } from "./evaluate.ts";
 import { runAttack } from "./run-attack.ts";
-import { edit } from "./sources.ts";
-import { readTags, removeGroup, type Tag, withoutConstraints } from "./tags.ts";
 import { GeneratorRefusal } from "./witness.ts";
 
 // A circuit with every form of statement that the kit parses.

@@ -1,9 +1,9 @@
+import type { Sources } from "@sotto/certify/source/sources";
 import { type Attack, shrunk } from "./attack.ts";
 import type { Cheaters, Values } from "./cheaters.ts";
 import { type Build, compile, type Level } from "./compile.ts";
 import { difference } from "./difference.ts";
 import { violations } from "./evaluate.ts";
-import type { Sources } from "./sources.ts";
 
 /** The attacked circuit, without simplification or as shipped. */
 export const target = async (sources: Sources, attack: Attack, level: Level): Promise<Build> =>

@@ -1,4 +1,4 @@
-import { mod } from "./field.ts";
+import { mod } from "@sotto/certify/replay/field";
 
 export type InputValue = bigint | number | readonly InputValue[];
 export type Inputs = Record<string, InputValue>;

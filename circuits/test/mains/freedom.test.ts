@@ -1,12 +1,12 @@
+import { isAffected } from "@sotto/certify/source/changed";
+import { edit, type Sources } from "@sotto/certify/source/sources";
+import { readTags, removeGroup, type Tag } from "@sotto/certify/source/tags";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { isAffected } from "../kit/changed.ts";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
 import { sources } from "../kit/gadget.ts";
-import { edit, type Sources } from "../kit/sources.ts";
-import { readTags, removeGroup, type Tag } from "../kit/tags.ts";
 import { makeAppend, treeOf } from "../model/append.ts";
 import { choosePayment, makePayment } from "../model/payment.ts";
 import { Random } from "../model/random.ts";

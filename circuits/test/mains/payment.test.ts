@@ -1,8 +1,8 @@
+import { BASE8, multiply, ORDER } from "@sotto/certify/replay/curve";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Circuit } from "../kit/circuit.ts";
 import { looseWires, violations } from "../kit/evaluate.ts";
-import { BASE8, multiply, ORDER } from "../model/curve.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
 import { Random } from "../model/random.ts";
 import { Tree } from "../model/tree.ts";

@@ -1,3 +1,4 @@
+import { isAffected } from "@sotto/certify/source/changed";
 import type { CircuitName } from "@sotto/keys/circuits/paths";
 import {
   deriveKeys,
@@ -12,7 +13,6 @@ import {
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { isAffected } from "../kit/changed.ts";
 import { Circuit } from "../kit/circuit.ts";
 import { sources } from "../kit/gadget.ts";
 import { makeAppend } from "../model/append.ts";

@@ -1,5 +1,5 @@
 // Inputs and public signals of note_append, computed without the circuits.
-import { mod } from "../kit/field.ts";
+import { mod } from "@sotto/certify/replay/field";
 import type { Inputs } from "../kit/witness.ts";
 import { Tree } from "./tree.ts";
 

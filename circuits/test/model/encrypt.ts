@@ -1,4 +1,4 @@
-import { add, BASE8, multiply, ORDER, type Point } from "./curve.ts";
+import { add, BASE8, multiply, ORDER, type Point } from "@sotto/certify/replay/curve";
 import { DOMAIN, poseidonEx } from "./hash.ts";
 
 export interface Encryption {

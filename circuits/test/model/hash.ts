@@ -1,5 +1,5 @@
+import { mod } from "@sotto/certify/replay/field";
 import { buildPoseidon } from "circomlibjs";
-import { mod } from "../kit/field.ts";
 
 const poseidonWasm = await buildPoseidon();
 

@@ -1,6 +1,6 @@
-import { mod } from "../kit/field.ts";
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/replay/curve";
+import { mod } from "@sotto/certify/replay/field";
 import type { Inputs } from "../kit/witness.ts";
-import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "./curve.ts";
 import { type Encryption, encrypt } from "./encrypt.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/replay/curve";
 import type { Inputs } from "../kit/witness.ts";
-import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "./curve.ts";
 import { type Encryption, encrypt } from "./encrypt.ts";
 import type { Random } from "./random.ts";
 

@@ -1,5 +1,5 @@
+import { inverse, mod } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { inverse, mod } from "../kit/field.ts";
 import { APPEND, evaluate, leftSiblings, makeAppend, treeOf } from "../model/append.ts";
 import { node } from "../model/hash.ts";
 import { bitsOf, Tree } from "../model/tree.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTags } from "@sotto/certify/source/tags";
 import { root } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { sources } from "../kit/gadget.ts";
-import { readTags } from "../kit/tags.ts";
 import { attacks } from "./all.ts";
 
 const tags = readTags(sources);

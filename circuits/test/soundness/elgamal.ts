@@ -1,5 +1,14 @@
+import {
+  add,
+  BASE8,
+  montgomeryEighth,
+  multiply,
+  otherY,
+  type Point,
+  T8,
+  toMontgomery,
+} from "@sotto/certify/replay/curve";
 import type { Attack } from "../kit/attack.ts";
-import { add, BASE8, montgomeryEighth, multiply, otherY, type Point, T8, toMontgomery } from "../model/curve.ts";
 import { encrypt } from "../model/encrypt.ts";
 import { bitsOf } from "../model/tree.ts";
 import { on, swap } from "./define.ts";

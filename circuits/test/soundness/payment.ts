@@ -1,5 +1,5 @@
+import { mod, P } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { mod, P } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "../model/hash.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";

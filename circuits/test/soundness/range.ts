@@ -1,5 +1,5 @@
+import { P } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { P } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { Random } from "../model/random.ts";
 import { makeRange, type RangeChoices } from "../model/range.ts";

@@ -1,6 +1,6 @@
+import { add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/replay/curve";
+import { mod } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { mod } from "../kit/field.ts";
-import { add, BASE8, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 import { ephemeralScalar } from "../model/encrypt.ts";
 import { bitsOf } from "../model/tree.ts";
 import { on, swap } from "./define.ts";

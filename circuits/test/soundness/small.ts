@@ -1,5 +1,5 @@
+import { mod, P } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { mod, P } from "../kit/field.ts";
 import { on, swap } from "./define.ts";
 
 const bound = on("lib/bound.circom", "Bound()", {

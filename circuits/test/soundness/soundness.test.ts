@@ -1,6 +1,6 @@
+import { isAffected } from "@sotto/certify/source/changed";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { isAffected } from "../kit/changed.ts";
 import { Cheaters } from "../kit/cheaters.ts";
 import { sources } from "../kit/gadget.ts";
 import { runAttack, target } from "../kit/run-attack.ts";

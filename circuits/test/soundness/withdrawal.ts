@@ -1,5 +1,5 @@
+import { divide, P } from "@sotto/certify/replay/field";
 import type { Attack } from "../kit/attack.ts";
-import { divide, P } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { commitment } from "../model/hash.ts";
 import { Random } from "../model/random.ts";

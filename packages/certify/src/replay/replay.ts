@@ -1,11 +1,11 @@
-// A second checker of certificates. It shares no code with scripts/certify: it reads the r1cs with the tests' own reader,
+// A second checker of certificates. It shares no code with the first one: it reads the r1cs with a reader of its own,
 // takes the list of steps as data, and checks each step at random points or with plain sums of terms. Curve points come
 // from @noble/curves. It throws an Error that names the first step it cannot follow.
 import { randomFillSync } from "node:crypto";
-import type { Proof } from "../../../scripts/certify/theorem.ts";
-import { inverse, mod, P } from "../kit/field.ts";
-import { type R1cs, sidesOf } from "../kit/r1cs.ts";
-import { BASE8, multiply, ORDER, toMontgomery } from "../model/curve.ts";
+import type { Proof } from "../theorem.ts";
+import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
+import { inverse, mod, P } from "./field.ts";
+import { type R1cs, sidesOf } from "./r1cs.ts";
 
 type Fact = Proof["facts"]["steps"][number];
 type Determination = Proof["determined"]["steps"][number];

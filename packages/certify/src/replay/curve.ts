@@ -1,6 +1,6 @@
 // Baby Jubjub with @noble/curves, independent of the circuits and of the protocol package: the oracle of the circuits' tests.
 import { babyjubjub } from "@noble/curves/misc.js";
-import { divide, mod, squareRoot } from "../kit/field.ts";
+import { divide, mod, squareRoot } from "./field.ts";
 
 /** A point of Baby Jubjub in Edwards coordinates. */
 export type Point = { x: bigint; y: bigint };

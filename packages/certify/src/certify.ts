@@ -15,12 +15,12 @@ import {
 } from "@sotto/keys/circuits/paths";
 import { sourceFiles, sourceHash } from "@sotto/keys/circuits/sources";
 import { isFresh, writeStamp } from "@sotto/keys/circuits/stamp";
-import { replay, replayBridge } from "../../circuits/test/certify/replay.ts";
-import { parseR1cs } from "../../circuits/test/kit/r1cs.ts";
-import { readSources } from "../../circuits/test/kit/sources.ts";
-import { readTags } from "../../circuits/test/kit/tags.ts";
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import { type Place, Places } from "./locate.ts";
+import { parseR1cs } from "./replay/r1cs.ts";
+import { replay, replayBridge } from "./replay/replay.ts";
+import { readSources } from "./source/sources.ts";
+import { readTags } from "./source/tags.ts";
 import { isProven, type Proof, prove } from "./theorem.ts";
 
 /** Columns of a line. */
