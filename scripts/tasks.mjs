@@ -49,7 +49,7 @@ export const tasks = {
   "setup:dev": [command("node packages/keys/src/circuits/compile.ts"), command("node packages/keys/src/setup/dev.ts")],
   // The contracts are built first, because each turn of the loop generates a file from their ABI.
   "circuits:build": [turbo("contracts:build"), command("node scripts/loop/main.ts")],
-  certify: [turbo("build --filter=@sotto/circuits"), command("node packages/certify/src/main.ts")],
+  certify: [turbo("build --filter=@sotto/circuits"), command("node packages/keys/src/certify/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node packages/keys/src/ceremony/main.ts")],
   generate: [

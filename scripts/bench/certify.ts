@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
 import { circuitNames, root } from "@sotto/keys/circuits/paths";
 import type { Print } from "./main.ts";
@@ -10,9 +9,10 @@ export const about =
 const names = JSON.stringify(circuitNames);
 
 /** Runs statements in a process of its own, so that its memory is that of the certificates. Returns what they log. */
-function runScript(imports: string, statements: string): { seconds: number; figures: [name: string, value: number][] } {
+function runScript(statements: string): { seconds: number; figures: [name: string, value: number][] } {
   const script = `
-    import { ${imports} } from ${JSON.stringify(join(root, "packages/certify/src/certify.ts"))};
+    import { problemLines, proveFiles } from ${JSON.stringify(import.meta.resolve("@sotto/certify/certify"))};
+    import { certifyCircuit, circuitFiles, committedResults } from ${JSON.stringify(import.meta.resolve("@sotto/keys/certify/circuits"))};
     const check = (result) => {
       const problems = problemLines(result);
       if (problems.length > 0) throw new Error(problems.join("\\n"));
@@ -37,7 +37,6 @@ function runScript(imports: string, statements: string): { seconds: number; figu
 
 export function run(print: Print): void {
   const first = runScript(
-    "circuitFiles, committedResults, problemLines, proveFiles",
     `for (const name of ${names}) {
       const start = performance.now();
       check(proveFiles(await circuitFiles(name), committedResults(name)));
@@ -50,10 +49,7 @@ export function run(print: Print): void {
     else if (name === "cpu") print("certify.cpu", value, "s");
     else print(`certify.${name}.seconds`, value, "s");
   }
-  const both = runScript(
-    "certifyCircuit, problemLines",
-    `for (const name of ${names}) check(await certifyCircuit(name));`,
-  );
+  const both = runScript(`for (const name of ${names}) check(await certifyCircuit(name));`);
   print("certify.both.seconds", both.seconds, "s");
   for (const [name, value] of both.figures)
     print(`certify.both.${name}`, name === "memory" ? value / 1e6 : value, name === "memory" ? "MB" : "s");

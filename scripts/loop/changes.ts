@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { readSources } from "@sotto/certify/source/sources";
 import { sha256, sha256File, toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { buildFolder, circuitsFolder } from "@sotto/keys/circuits/paths";
+import { readSources } from "@sotto/keys/source/sources";
 import { VERIFIER_TEMPLATE } from "@sotto/keys/verifiers/export";
 
 /** The file with the source hashes of each state whose tests passed, newest first. */

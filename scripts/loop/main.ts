@@ -1,9 +1,9 @@
 // node scripts/loop/main.ts [--watch]: the loop for developing circuits. It compiles changed circuits,
 // shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
-import { certifyChanged } from "@sotto/certify/changed";
-import { checkFree } from "@sotto/certify/free";
 import { CommandError, errorLine, runCommand } from "@sotto/command/command";
+import { certifyChanged } from "@sotto/keys/certify/changed";
+import { checkFree } from "@sotto/keys/certify/free";
 import { checkTable, compileOnly } from "@sotto/keys/circuits/compile";
 import { type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
 import { generateCircuits } from "@sotto/keys/generate/circuits";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesOf } from "@sotto/certify/source/changed";
-import { readSources, type Sources } from "@sotto/certify/source/sources";
 import { circuitNames, circuitsFolder } from "@sotto/keys/circuits/paths";
+import { filesOf } from "@sotto/keys/source/changed";
+import { readSources, type Sources } from "@sotto/keys/source/sources";
 
 /** Always run: tests of all circuits or of the source texts, which take seconds. */
 const ALWAYS = ["test/mains/interface.test.ts", "test/soundness/coverage.test.ts", "test/soundness/soundness.test.ts"];

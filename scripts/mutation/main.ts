@@ -4,10 +4,10 @@
 // Exits with 1 if no test guards a group, or if no group matches.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSources } from "@sotto/certify/source/sources";
-import { readTags, type Tag } from "@sotto/certify/source/tags";
 import { CommandError, errorLine } from "@sotto/command/command";
 import { root } from "@sotto/keys/circuits/paths";
+import { readSources } from "@sotto/keys/source/sources";
+import { readTags, type Tag } from "@sotto/keys/source/tags";
 import { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { attacks } from "../../circuits/test/soundness/all.ts";
 import { type Mutant, mutate } from "./mutate.ts";

@@ -1,4 +1,4 @@
-import { removeGroup, type Tag } from "@sotto/certify/source/tags";
+import { removeGroup, type Tag } from "@sotto/keys/source/tags";
 import type { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { accepts } from "../../circuits/test/kit/run-attack.ts";
 

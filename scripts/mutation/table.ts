@@ -1,4 +1,4 @@
-import type { Tag } from "@sotto/certify/source/tags";
+import type { Tag } from "@sotto/keys/source/tags";
 
 const HEAD = `# What each constraint is for
 

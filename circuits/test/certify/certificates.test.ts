@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import { certificatePath, certificateText, certifyCircuit, problemLines } from "@sotto/certify/certify";
-import { isAffected } from "@sotto/certify/source/changed";
+import { problemLines } from "@sotto/certify/certify";
+import { certificatePath, certificateText, certifyCircuit } from "@sotto/keys/certify/circuits";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { readLock } from "@sotto/keys/setup/lock";
+import { isAffected } from "@sotto/keys/source/changed";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { sources } from "../kit/gadget.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { replay } from "@sotto/certify/replay/replay";
-import { isAffected } from "@sotto/certify/source/changed";
-import { type Edit, edit, type Sources } from "@sotto/certify/source/sources";
-import { readTags, removeGroup } from "@sotto/certify/source/tags";
 import { type Proof, prove } from "@sotto/certify/theorem";
 import { circuitNames } from "@sotto/keys/circuits/paths";
+import { isAffected } from "@sotto/keys/source/changed";
+import { type Edit, edit, type Sources } from "@sotto/keys/source/sources";
+import { readTags, removeGroup } from "@sotto/keys/source/tags";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { type Build, compile } from "../kit/compile.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { meetsOrder, multiplesOf, ORDER } from "@sotto/certify/curve";
 import { BASE8, multiply, toMontgomery } from "@sotto/certify/replay/curve";
-import { type Edit, edit } from "@sotto/certify/source/sources";
 import { type Proof, prove } from "@sotto/certify/theorem";
+import { type Edit, edit } from "@sotto/keys/source/sources";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";

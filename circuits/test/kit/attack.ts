@@ -1,4 +1,4 @@
-import { type Edit, edit, type Sources } from "@sotto/certify/source/sources";
+import { type Edit, edit, type Sources } from "@sotto/keys/source/sources";
 import type { Inputs } from "./witness.ts";
 
 /** The value of a signal by its name without "main.", in the cheater's witness. */

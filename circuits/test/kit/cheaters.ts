@@ -1,5 +1,5 @@
-import { edit, type Sources } from "@sotto/certify/source/sources";
-import { readTags, removeGroup, type Tag } from "@sotto/certify/source/tags";
+import { edit, type Sources } from "@sotto/keys/source/sources";
+import { readTags, removeGroup, type Tag } from "@sotto/keys/source/tags";
 import { type Attack, type Read, shrunk } from "./attack.ts";
 import { type Build, compile } from "./compile.ts";
 import { changedNames, programOf, reachable, rename } from "./program.ts";

@@ -11,10 +11,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { type R1cs, readR1cs } from "@sotto/certify/replay/r1cs";
-import { finishNames } from "@sotto/certify/source/anonymous";
-import { closure, hashOf, locate, type Sources } from "@sotto/certify/source/sources";
 import { runCircom } from "@sotto/keys/circuits/circom";
 import { buildFolder, packageVersion } from "@sotto/keys/circuits/paths";
+import { finishNames } from "@sotto/keys/source/anonymous";
+import { closure, hashOf, locate, type Sources } from "@sotto/keys/source/sources";
 import { Symbols } from "./symbols.ts";
 import { generate, type Inputs } from "./witness.ts";
 

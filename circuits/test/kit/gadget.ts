@@ -1,6 +1,6 @@
 import { P } from "@sotto/certify/replay/field";
-import { interfaces } from "@sotto/certify/source/anonymous";
-import { readSources, type Sources } from "@sotto/certify/source/sources";
+import { interfaces } from "@sotto/keys/source/anonymous";
+import { readSources, type Sources } from "@sotto/keys/source/sources";
 import { expect } from "chai";
 import { type Build, compile } from "./compile.ts";
 import { violations } from "./evaluate.ts";

@@ -1,6 +1,6 @@
-import { finishNames } from "@sotto/certify/source/anonymous";
-import { edit } from "@sotto/certify/source/sources";
-import { readTags, removeGroup, type Tag, withoutConstraints } from "@sotto/certify/source/tags";
+import { finishNames } from "@sotto/keys/source/anonymous";
+import { edit } from "@sotto/keys/source/sources";
+import { readTags, removeGroup, type Tag, withoutConstraints } from "@sotto/keys/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { Attack } from "./attack.ts";

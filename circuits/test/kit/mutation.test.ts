@@ -1,4 +1,4 @@
-import { readTags, type Tag } from "@sotto/certify/source/tags";
+import { readTags, type Tag } from "@sotto/keys/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { mutate } from "../../../scripts/mutation/mutate.ts";

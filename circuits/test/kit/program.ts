@@ -1,5 +1,5 @@
-import { closing } from "@sotto/certify/source/anonymous";
-import { closure, locate, type Sources } from "@sotto/certify/source/sources";
+import { closing } from "@sotto/keys/source/anonymous";
+import { closure, locate, type Sources } from "@sotto/keys/source/sources";
 
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
 const DEFINITION = /\b(?:template|function)\s+(?:(?:custom|parallel)\s+)*(\w+)\s*\(/g;

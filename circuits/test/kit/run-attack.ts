@@ -1,4 +1,4 @@
-import type { Sources } from "@sotto/certify/source/sources";
+import type { Sources } from "@sotto/keys/source/sources";
 import { type Attack, shrunk } from "./attack.ts";
 import type { Cheaters, Values } from "./cheaters.ts";
 import { type Build, compile, type Level } from "./compile.ts";

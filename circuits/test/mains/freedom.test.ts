@@ -1,7 +1,7 @@
-import { isAffected } from "@sotto/certify/source/changed";
-import { edit, type Sources } from "@sotto/certify/source/sources";
-import { readTags, removeGroup, type Tag } from "@sotto/certify/source/tags";
 import { circuitNames } from "@sotto/keys/circuits/paths";
+import { isAffected } from "@sotto/keys/source/changed";
+import { edit, type Sources } from "@sotto/keys/source/sources";
+import { readTags, removeGroup, type Tag } from "@sotto/keys/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { compile } from "../kit/compile.ts";

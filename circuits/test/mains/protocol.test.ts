@@ -1,5 +1,5 @@
-import { isAffected } from "@sotto/certify/source/changed";
 import type { CircuitName } from "@sotto/keys/circuits/paths";
+import { isAffected } from "@sotto/keys/source/changed";
 import {
   deriveKeys,
   type NoteTree,

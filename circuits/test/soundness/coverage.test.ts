@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readTags } from "@sotto/certify/source/tags";
 import { root } from "@sotto/keys/circuits/paths";
+import { readTags } from "@sotto/keys/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { sources } from "../kit/gadget.ts";

@@ -1,4 +1,4 @@
-import { isAffected } from "@sotto/certify/source/changed";
+import { isAffected } from "@sotto/keys/source/changed";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Cheaters } from "../kit/cheaters.ts";

@@ -1,4 +1,4 @@
-import { CommandError } from "@sotto/command/command";
+import { CertifyError } from "./errors.ts";
 import { P } from "./field.ts";
 
 /**
@@ -30,7 +30,7 @@ const FIELD_BYTES = 32;
 const SECTIONS = [1, 2, 3, 4, 5];
 
 const damaged = (what: string): never => {
-  throw new CommandError("R1CS_DAMAGED", `the r1cs file ${what}: compile it again`);
+  throw new CertifyError("R1CS_DAMAGED", `the r1cs file ${what}: compile it again`);
 };
 
 function sectionsOf(file: Buffer): Map<number, Buffer> {
@@ -60,7 +60,7 @@ const fieldAt = (buffer: Buffer, at: number): bigint =>
 
 /**
  * Reads an .r1cs file (iden3's binary format). It reads every byte and refuses what it does not understand.
- * @throws CommandError R1CS_DAMAGED
+ * @throws CertifyError R1CS_DAMAGED
  */
 export function readSystem(file: Buffer): System {
   const parts = sectionsOf(file);

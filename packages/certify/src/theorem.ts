@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { CommandError } from "@sotto/command/command";
 import { type Bridge, BridgeError, bridge } from "./bridge.ts";
 import { checkCurve } from "./curve.ts";
 import { Determined } from "./determine.ts";
+import { CertifyError } from "./errors.ts";
 import { Facts } from "./facts.ts";
 import { Normalized } from "./normalize.ts";
 import { checkPrimes } from "./primes.ts";
@@ -36,14 +36,14 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
  * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
  * theorem is proven if `free`, `problems` and the bridge's failures are empty.
  * @param withheld public inputs (wires) that must come out determined and are never given
- * @throws CommandError R1CS_DAMAGED
+ * @throws CertifyError R1CS_DAMAGED
  */
 export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly number[] = []): Proof {
   checkPrimes();
   checkCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
   if (1 + plain.outputs + plain.inputs > plain.wires)
-    throw new CommandError("R1CS_DAMAGED", "the circuit compiled with --O0 lacks an input: compile it again");
+    throw new CertifyError("R1CS_DAMAGED", "the circuit compiled with --O0 lacks an input: compile it again");
   const normalized = new Normalized(plain);
   const facts = new Facts(normalized);
   facts.scan();

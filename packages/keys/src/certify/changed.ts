@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
+import { type Certificate, problemLines } from "@sotto/certify/certify";
+import { describe } from "@sotto/certify/report";
 import { CommandError } from "@sotto/command/command";
-import { sha256File, writeIfChanged } from "@sotto/keys/circuits/files";
-import { artifactPaths, type CircuitName } from "@sotto/keys/circuits/paths";
-import { type Certificate, certificatePath, certificateText, certifyCircuit, problemLines } from "./certify.ts";
-import { describe } from "./report.ts";
+import { sha256File, writeIfChanged } from "../circuits/files.ts";
+import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
+import { certificatePath, certificateText, certifyCircuit } from "./circuits.ts";
 
 function certifiedHash(name: CircuitName): string | undefined {
   const path = certificatePath(name);

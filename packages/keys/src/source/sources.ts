@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { circomLibraryFolder, circuitsFolder } from "@sotto/keys/circuits/paths";
+import { circomLibraryFolder, circuitsFolder } from "../circuits/paths.ts";
 
 /**
  * Circom sources by path: "payment.circom", "lib/note.circom" as under circuits/, and circomlib's as circom includes

@@ -4,22 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { certifyFiles, problemLines, type Result } from "@sotto/certify/certify";
+import { describe, verdict } from "@sotto/certify/report";
 import { CommandError, runCommand } from "@sotto/command/command";
-import { circom } from "@sotto/keys/circuits/compiler";
-import { writeIfChanged } from "@sotto/keys/circuits/files";
-import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "@sotto/keys/circuits/paths";
-import { readLock } from "@sotto/keys/setup/lock";
-import {
-  certificatePath,
-  certificateText,
-  certifyCircuit,
-  certifyFiles,
-  compilePlain,
-  placesOf,
-  problemLines,
-  type Result,
-} from "./certify.ts";
-import { describe, verdict } from "./report.ts";
+import { circom } from "../circuits/compiler.ts";
+import { writeIfChanged } from "../circuits/files.ts";
+import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "../circuits/paths.ts";
+import { readLock } from "../setup/lock.ts";
+import { certificatePath, certificateText, certifyCircuit, compilePlain, placesOf } from "./circuits.ts";
 
 async function certifyOne(name: CircuitName, write: boolean): Promise<void> {
   const start = performance.now();

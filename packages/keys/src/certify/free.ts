@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { readSystem, type System } from "@sotto/certify/r1cs";
 import { CommandError } from "@sotto/command/command";
-import { type CircuitEntry, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
-import { artifactPaths, type CircuitName } from "@sotto/keys/circuits/paths";
-import { readSystem, type System } from "./r1cs.ts";
+import { type CircuitEntry, readCircuitTable } from "../circuits/circuits-json.ts";
+import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 
 const SIDES = 3;
 
