@@ -147,6 +147,6 @@ export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
 export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";
-export { type PrepaidPackTerms, Wallet, type WalletOptions } from "./wallet/wallet.ts";
+export { Wallet, type WalletOptions } from "./wallet/wallet.ts";
 export type { Withdrawal } from "./wallet/withdraw.ts";
 export type { ExitRequest, Fee, MergeRequest, WithdrawalRequest } from "./wallet/withdrawal-terms.ts";

@@ -1,8 +1,9 @@
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
-import { PREPAID_KEY_BYTES, prepaidKey, preparePrepaidPack } from "@sotto/protocol/prepaid";
+import { deriveKeys } from "@sotto/protocol";
+import { PREPAID_KEY_BYTES, prepaidKey, prepaidPackLabel, preparePrepaidPack } from "@sotto/protocol/prepaid";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { preparePack } from "../src/wallet/prepaid-pack.ts";
+import { preparePack } from "../src/prepaid/unsigned-pack.ts";
 
 describe("a pack of prepaid tokens", () => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -19,6 +20,19 @@ describe("a pack of prepaid tokens", () => {
       Buffer.concat(messages.map((message) => privateDecrypt({ key: privateKey, padding }, message))),
     );
   };
+
+  it("has the secret that packs of its origin, key and number were always bought with", () => {
+    const keys = deriveKeys(
+      Uint8Array.from({ length: 32 }, (_, i) => i + 1),
+      { chainId: 8453n, pool: `0x${"11".repeat(20)}` },
+    );
+    const secretOf = (origin: string, number: number) =>
+      Buffer.from(keys.derive(prepaidPackLabel(origin, `0x${"ab".repeat(32)}`, number), 32)).toString("hex");
+    expect(secretOf(origin, 0)).to.equal("0c2b4ea7eb9175b547ca84f88588174b2cc03d28c0fe4e5fe792966e2b409481");
+    expect(secretOf(`${origin}:8443`, 2001)).to.equal(
+      "a61f13c4ab14c60de7daef9569d60285ee290b04081d950988f62339236bd84f",
+    );
+  });
 
   /** Counts the turns of the event loop until an action is done. */
   async function turnsOf<T>(action: () => Promise<T>): Promise<[T, number]> {

@@ -3,7 +3,14 @@ import "fake-indexeddb/auto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, parsePrepaidPurchase } from "@sotto/protocol/prepaid";
+import {
+  PREPAID_HEADER,
+  PREPAID_PACK_SIZES,
+  PREPAID_PATH,
+  PREPAID_RECOVER_PATH,
+  parsePrepaidPurchase,
+  preparePrepaidPack,
+} from "@sotto/protocol/prepaid";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -376,11 +383,14 @@ describe("prepaid tokens", function () {
     const pair = PAIRS[0]!;
     // A recovery names only the hash of a pack, so the merchant must know the messages from elsewhere.
     const messages = new Map<string, Uint8Array>();
-    const prepare = scene.payer.prepaidPack.bind(scene.payer);
-    scene.payer.prepaidPack = async (wish) => {
-      const pack = await prepare(wish);
-      messages.set(sha256(pack.request), pack.request);
-      return pack;
+    const derive = scene.payer.derive.bind(scene.payer);
+    scene.payer.derive = async (label, bytes) => {
+      const secret = await derive(label, bytes);
+      const [, keyId, number] = label.split("/");
+      const { key } = PAIRS.find((each) => each.key.id === keyId)!;
+      const { request } = preparePrepaidPack(secret, key, ORIGIN, PREPAID_PACK_SIZES[Number(number) % 2]!);
+      messages.set(sha256(request), request);
+      return secret;
     };
     scene.merchant.misbehave = ({ target }) => {
       const [path, query] = target.split("?");

@@ -1,6 +1,6 @@
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { decodeBundle, parseDecimalAmount, paymentSignals, rangeSignals, withdrawalSignals } from "@sotto/protocol";
-import { rejection } from "@sotto/test-kit/rejection";
+import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 
@@ -211,5 +211,18 @@ describe("wallet", () => {
     await viewing.scan();
     expect(viewing.total()).to.equal(usd("1.5"));
     expect(viewing.received()).to.have.length(1);
+    expect("derive" in viewing, "secrets of extensions").to.equal(false);
+  });
+
+  it("derives the same secrets for extensions after it was restored, and never its own keys", async () => {
+    const world = new World();
+    const seed = new Uint8Array(32).map((_, i) => i + 1);
+    const secretOf = async () => (await world.wallet({ seed })).derive("credit/1", 32);
+    expect(await secretOf())
+      .to.have.length(32)
+      .and.to.deep.equal(await secretOf());
+    const wallet = await world.wallet();
+    expect(await wallet.derive("credit/1", 32), "of another seed").to.not.deep.equal(await secretOf());
+    await expectRejected("LABEL_RESERVED", () => wallet.derive("spending-key", 48));
   });
 });

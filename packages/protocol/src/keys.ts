@@ -4,16 +4,28 @@ import { randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isBytes } from "./bytes.ts";
 import { BASE8, multiplyPoint, type Point, SUBGROUP_ORDER } from "./curve/babyjub.ts";
 import { type Deployment, deploymentWords } from "./deployment.ts";
-import { fail } from "./errors.ts";
+import { describe, fail } from "./errors.ts";
 import { parseAddress } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
-import { bytesToBigInt, hexToBytes } from "./hex.ts";
+import { bytesToBigInt } from "./hex.ts";
 import { ownerTagOf } from "./note.ts";
 import { encodeShieldedAddress } from "./shielded-address.ts";
 import { assertInteger, assertText } from "./validate.ts";
 
 /** Highest index of a spending key. */
 export const MAX_KEY_INDEX = 2 ** 31 - 1;
+
+/** Length of a secret that an extension derives, bytes. */
+const MIN_DERIVED_BYTES = 16;
+const MAX_DERIVED_BYTES = 64;
+/** Maximum characters of an extension's label. */
+const MAX_LABEL_LENGTH = 1024;
+/** The name of an extension, which begins its labels. */
+const EXTENSION = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** What the wallet's own keys are derived for. Extensions get no secret whose name has this form. */
+type CoreKey = `${string}-key`;
+const isCoreKey = (name: string): name is CoreKey => name.endsWith("-key");
 
 /** A fresh seed, 32 bytes from the platform's cryptographic generator. */
 export function randomSeed(): Uint8Array {
@@ -67,13 +79,13 @@ export class WalletKeys {
     const [chainId] = deploymentWords(deployment);
     this.#deployment = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
     // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
-    this.#viewingKey = 2n * this.#scalar("viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
-    this.#changeKey = this.#scalar("change-key", FIELD_MODULUS);
+    this.#viewingKey = 2n * expandScalar(seed, this.#purpose("viewing-key"), (SUBGROUP_ORDER - 1n) / 2n) + 1n;
+    this.#changeKey = expandScalar(seed, this.#purpose("change-key"), FIELD_MODULUS);
     this.#encryptionKey = multiplyPoint(BASE8, this.#viewingKey);
   }
 
-  #scalar(purpose: string, modulus: bigint): bigint {
-    return expandScalar(this.#seed, `${purpose}/${this.#deployment}`, modulus);
+  #purpose(name: CoreKey): string {
+    return `${name}/${this.#deployment}`;
   }
 
   /**
@@ -82,7 +94,7 @@ export class WalletKeys {
    */
   spendingKey(index: number): bigint {
     assertInteger(index, 0, MAX_KEY_INDEX, "index");
-    const purpose = index === 0 ? `spending-key/${this.#deployment}` : `deposit-key/${this.#deployment}/${index}`;
+    const purpose = index === 0 ? this.#purpose("spending-key") : `${this.#purpose("deposit-key")}/${index}`;
     const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
     // The probability is 2^-254, but with key 0 anyone could compute the nullifiers.
     if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
@@ -111,20 +123,32 @@ export class WalletKeys {
 
   /** The secret from which sender nonces are derived, 32 bytes. */
   get nonceKey(): Uint8Array {
-    return expand(this.#seed, `nonce-key/${this.#deployment}`, 32);
+    return expand(this.#seed, this.#purpose("nonce-key"), 32);
   }
 
   /**
-   * The secret of a pack of prepaid tokens, 32 bytes: nonces and blinds are derived from it.
+   * A secret of an extension, such as a way to pay: the same for the same label after the wallet was restored, and
+   * useless for finding any other. It belongs to this pool, as the wallet's keys do.
    *
-   * @param origin where the tokens are spent, such as "https://data.example"
-   * @param keyId the merchant's key, hex with 0x
-   * @param pack number of packs already bought for this key, 0 to 2^31 - 1
+   * @param label the extension's name (1 to 32 lower-case letters, digits and hyphens, not ending in "-key"), alone or
+   *   followed by "/" and any text; at most 1024 characters
+   * @param bytes length of the secret, 16 to 64; a shorter secret of the same label begins with the same bytes
+   * @throws SottoError INVALID_STRING, INVALID_INTEGER; LABEL_RESERVED for the label of one of the wallet's own keys
    */
-  prepaidSecret(origin: string, keyId: string, pack: number): Uint8Array {
-    assertInteger(pack, 0, MAX_KEY_INDEX, "pack");
-    hexToBytes(keyId, 32, "keyId");
-    return expand(this.#seed, `prepaid/${this.#deployment}/${keyId}/${pack}/${assertText(origin, "origin")}`, 32);
+  derive(label: string, bytes: number): Uint8Array {
+    assertText(label, "label");
+    assertInteger(bytes, MIN_DERIVED_BYTES, MAX_DERIVED_BYTES, "bytes");
+    const [name = ""] = label.split("/", 1);
+    if (label.length > MAX_LABEL_LENGTH || !EXTENSION.test(name))
+      fail(
+        "INVALID_STRING",
+        `label must begin with a name of 1 to 32 lower-case letters, digits and hyphens, and have at most ${MAX_LABEL_LENGTH} characters, got ${describe(label)}`,
+        { name: "label" },
+      );
+    if (isCoreKey(name))
+      fail("LABEL_RESERVED", `names that end in "-key" belong to the wallet's own keys; choose another label`);
+    // After the name, so that no label of an extension spells the purpose of another one in another pool.
+    return expand(this.#seed, `${name}/${this.#deployment}${label.slice(name.length)}`, bytes);
   }
 
   /** PK = vk Base8. */

@@ -20,7 +20,7 @@ export {
   type PrepaidPrivateKey,
   type WirePrepaidKeyFile,
 } from "./prepaid/key-file.ts";
-export { PREPAID_PACK_SIZES, type PrepaidPack, preparePrepaidPack } from "./prepaid/pack.ts";
+export { PREPAID_PACK_SIZES, type PrepaidPack, prepaidPackLabel, preparePrepaidPack } from "./prepaid/pack.ts";
 export {
   decodeSchedule,
   encodeSchedule,

@@ -21,6 +21,7 @@ import {
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
+import { expand } from "./support/oracle.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vector {
@@ -110,6 +111,36 @@ describe("keys", () => {
     for (const ownerTag of tags) expect(shown(DEPLOYMENT, ownerTag)).to.not.equal(shown(elsewhere, ownerTag));
     expect(shown(DEPLOYMENT, tags[0]!)).to.not.equal(shown(elsewhere, tags[1]!));
     expect(shown(DEPLOYMENT, tags[0]!)).to.equal(shown({ ...DEPLOYMENT }, tags[0]!));
+  });
+
+  it("derive secrets for extensions, by HKDF with the pool after the extension's name", () => {
+    const [seed, elsewhere] = [randomSeed(), { ...DEPLOYMENT, chainId: 1n }];
+    const pool = `${DEPLOYMENT.chainId}/${DEPLOYMENT.pool}`;
+    const keys = deriveKeys(seed, DEPLOYMENT);
+    expect(keys.derive("credit", 32)).to.deep.equal(expand(seed, `credit/${pool}`, 32));
+    expect(keys.derive("credit/a/b", 48)).to.deep.equal(expand(seed, `credit/${pool}/a/b`, 48));
+    const secrets = [
+      ...["credit", "credit/", "credit/a", "credit/a/b", "tokens", "credit-keys"].map((label) =>
+        keys.derive(label, 16),
+      ),
+      deriveKeys(seed, elsewhere).derive("credit", 16),
+      deriveKeys(randomSeed(), DEPLOYMENT).derive("credit", 16),
+      keys.nonceKey.slice(0, 16),
+    ].map(bytesToHex);
+    expect(new Set(secrets).size).to.equal(secrets.length);
+  });
+
+  it("give extensions no key of the wallet, and no secret of a malformed label or length", () => {
+    const keys = deriveKeys(randomSeed(), DEPLOYMENT);
+    for (const name of ["viewing", "change", "spending", "deposit", "nonce", "a-later"])
+      for (const rest of ["", "/", `/${DEPLOYMENT.chainId}/${DEPLOYMENT.pool}`, "/1"])
+        expectCode("LABEL_RESERVED", () => keys.derive(`${name}-key${rest}`, 48), /wallet's own keys/);
+    const labels = ["", "/", "-key", "Credit", "credit key", "a".repeat(33), `a/${"b".repeat(1023)}`, "a/\ud800"];
+    for (const label of [...labels, "__proto__", undefined, 5, {}])
+      expectCode("INVALID_STRING", () => keys.derive(label as string, 32));
+    for (const bytes of [0, 15, 65, 16.5, Number.NaN, "32", undefined])
+      expectCode("INVALID_INTEGER", () => keys.derive("credit", bytes as number));
+    expect(keys.derive(`a/${"b".repeat(1022)}`, 64), "the control").to.have.length(64);
   });
 
   it("are not derived if the pool is missing or malformed", () => {

@@ -22,6 +22,7 @@ import {
   parsePrepaidPurchase,
   prepaidChallengeDigest,
   prepaidKey,
+  prepaidPackLabel,
   prepaidPurchaseTarget,
   preparePrepaidPack,
   redeemsAt,
@@ -59,17 +60,18 @@ describe("a pack of prepaid tokens", () => {
 
   it("has different tokens for each origin, key and pack of the wallet", () => {
     const keys = deriveKeys(SECRET, DEPLOYMENT);
+    const label = prepaidPackLabel(ORIGIN, signer.key.id, 0);
     const secrets = [
-      keys.prepaidSecret(ORIGIN, signer.key.id, 0),
-      keys.prepaidSecret(ORIGIN, signer.key.id, 1),
-      keys.prepaidSecret(ORIGIN, other.key.id, 0),
-      keys.prepaidSecret("https://other.example", signer.key.id, 0),
-      deriveKeys(SECRET, { ...DEPLOYMENT, chainId: DEPLOYMENT.chainId + 1n }).prepaidSecret(ORIGIN, signer.key.id, 0),
+      keys.derive(label, 32),
+      keys.derive(prepaidPackLabel(ORIGIN, signer.key.id, 1), 32),
+      keys.derive(prepaidPackLabel(ORIGIN, other.key.id, 0), 32),
+      keys.derive(prepaidPackLabel("https://other.example", signer.key.id, 0), 32),
+      deriveKeys(SECRET, { ...DEPLOYMENT, chainId: DEPLOYMENT.chainId + 1n }).derive(label, 32),
     ].map(bytesToHex);
     expect(new Set(secrets).size).to.equal(secrets.length);
-    expectCode("INVALID_INTEGER", () => keys.prepaidSecret(ORIGIN, signer.key.id, -1));
-    expectCode("INVALID_HEX", () => keys.prepaidSecret(ORIGIN, "0x00", 0));
-    expectCode("INVALID_STRING", () => keys.prepaidSecret("", signer.key.id, 0));
+    expectCode("INVALID_INTEGER", () => prepaidPackLabel(ORIGIN, signer.key.id, -1));
+    expectCode("INVALID_HEX", () => prepaidPackLabel(ORIGIN, "0x00", 0));
+    expectCode("INVALID_STRING", () => prepaidPackLabel("", signer.key.id, 0));
   });
 
   it("is rejected as a whole if one signature is wrong, missing or by another key", () => {

@@ -16,9 +16,9 @@ import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
 import { type PackRecord, stoppedText } from "../prepaid/records.ts";
 import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prepaid/schedules.ts";
+import { type UnsignedPack, unsignedPack } from "../prepaid/unsigned-pack.ts";
 import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
-import type { UnsignedPack } from "../wallet/prepaid-pack.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import type { PrepaidSettings } from "./prepaid-options.ts";
@@ -189,13 +189,13 @@ export class Packs {
   /** The tokens of a stored pack, unsigned. */
   async #prepare(record: PackRecord): Promise<Prepared> {
     const { origin, number, count } = record;
-    return { record, pack: await this.#wallet.prepaidPack({ origin, key: keyOfPack(record), number, count }) };
+    return { record, pack: await unsignedPack(this.#wallet, { origin, key: keyOfPack(record), number, count }) };
   }
 
   /** The next pack of a key, not stored yet. */
   async #prepareNext({ origin, wallet, value, epoch, key }: MerchantKey, count: number): Promise<Prepared> {
     const number = this.#book.nextNumber(origin, key.id, count);
-    const pack = await this.#wallet.prepaidPack({ origin, key, number, count });
+    const pack = await unsignedPack(this.#wallet, { origin, key, number, count });
     const record: PackRecord = {
       id: packId(origin, key.id, number),
       origin,

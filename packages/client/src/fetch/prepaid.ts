@@ -2,6 +2,7 @@ import { encodePrepaidHeader } from "@sotto/protocol/prepaid";
 import { WalletError } from "../errors.ts";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "../prepaid/book.ts";
 import type { PackRecord, ShownRecord } from "../prepaid/records.ts";
+import { unsignedPack } from "../prepaid/unsigned-pack.ts";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -118,7 +119,7 @@ export class PrepaidSpender {
     const { wallet, retryDelayMs } = this.#context;
     try {
       const tokens = await book.tokens(pack, () =>
-        wallet.prepaidPack({ origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
+        unsignedPack(wallet, { origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
       );
       const header = encodePrepaidHeader(tokens[token.shown.index]!);
       token.onToken(token.url.href, BigInt(pack.value));

@@ -16,7 +16,6 @@ import {
 import { hashText } from "../purchase/hash.ts";
 import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 import { Lock } from "../wallet/lock.ts";
-import type { UnsignedPack } from "../wallet/prepaid-pack.ts";
 import { PrepaidError } from "./errors.ts";
 import {
   type DemandRecord,
@@ -27,6 +26,7 @@ import {
   stoppedText,
 } from "./records.ts";
 import { type Conflict, findConflict, keysOf, type MerchantKey } from "./schedules.ts";
+import type { UnsignedPack } from "./unsigned-pack.ts";
 import { BatchWriter } from "./writer.ts";
 
 const PACK = "prepaid/pack/";

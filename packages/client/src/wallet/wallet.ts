@@ -1,7 +1,6 @@
 import type { ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
-import type { PrepaidKey } from "@sotto/protocol/prepaid";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
@@ -35,7 +34,6 @@ import { type PayOptions, payMerging } from "./merge-first.ts";
 import { PAYMENT_CIRCUITS, type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
-import { preparePack, type UnsignedPack } from "./prepaid-pack.ts";
 import { type PrepareRequest, prepare } from "./prepare.ts";
 import type { PreparedTerms } from "./prepared.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
@@ -59,18 +57,6 @@ export interface WalletOptions extends PoolOptions {
   rangeSize?: number | undefined;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */
   clock?: (() => number) | undefined;
-}
-
-/** The numbers of a prepaid pack. */
-export interface PrepaidPackTerms {
-  /** Origin at which its tokens are spent. */
-  readonly origin: string;
-  /** Key of the merchant that signs its tokens. */
-  readonly key: PrepaidKey;
-  /** Its number among the packs of this key, from 0. A number is used once. */
-  readonly number: number;
-  /** How many tokens. */
-  readonly count: number;
 }
 
 /**
@@ -325,12 +311,15 @@ export class Wallet {
   }
 
   /**
-   * The unsigned tokens of a prepaid pack. The same numbers give the same tokens, also after the wallet was restored.
+   * A secret of code that extends the wallet, such as a way to pay. The same label gives the same secret, also after the
+   * wallet was restored from its words. Nobody can compute another secret of the wallet from it.
    *
-   * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
+   * @param label the extension's name, alone or followed by "/" and any text, such as "prepaid/0xabcd/0"
+   * @param bytes length of the secret, 16 to 64
+   * @throws SottoError INVALID_STRING, INVALID_INTEGER; LABEL_RESERVED for the label of one of the wallet's own keys
    */
-  prepaidPack({ origin, key, number, count }: PrepaidPackTerms): Promise<UnsignedPack> {
-    return preparePack(this.#core.options.keys.prepaidSecret(origin, key.id, number), key, origin, count);
+  async derive(label: string, bytes: number): Promise<Uint8Array> {
+    return this.#core.options.keys.derive(label, bytes);
   }
 
   /** Status of a payment, withdrawal or merge as of the last scan. @throws WalletError UNKNOWN_PAYMENT */

@@ -2,8 +2,8 @@ import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { isBytes } from "../bytes.ts";
 import { fail } from "../errors.ts";
-import { bytesToBigInt, bytesToHex } from "../hex.ts";
-import { assertInteger } from "../validate.ts";
+import { bytesToBigInt, bytesToHex, hexToBytes } from "../hex.ts";
+import { assertInteger, assertText } from "../validate.ts";
 import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
@@ -12,6 +12,7 @@ import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaid
 export const PREPAID_PACK_SIZES = [100, 1000] as const;
 
 const MAX_TOKENS = 1000;
+const MAX_PACK_NUMBER = 2 ** 31 - 1;
 /** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
 const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
 
@@ -29,10 +30,24 @@ export interface PrepaidPack {
 }
 
 /**
+ * The label from which a wallet derives the secret of a pack.
+ *
+ * @param origin where the tokens are spent, such as "https://data.example"
+ * @param keyId the merchant's key, hex with 0x
+ * @param number of the pack among those of this key, 0 to 2^31 - 1
+ * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_HEX
+ */
+export function prepaidPackLabel(origin: string, keyId: string, number: number): string {
+  assertInteger(number, 0, MAX_PACK_NUMBER, "number");
+  hexToBytes(keyId, 32, "keyId");
+  return `prepaid/${keyId}/${number}/${assertText(origin, "origin")}`;
+}
+
+/**
  * The tokens of a pack. Nonces, salts and blinds are derived from the pack's secret, so that a wallet restored from its
  * words can repeat the same request and get the same tokens.
  *
- * @param secret 32 bytes, see `WalletKeys.prepaidSecret`; a different one for each pack
+ * @param secret 32 bytes, derived with {@link prepaidPackLabel}
  * @param key the merchant's key for the value and the epoch
  * @param origin at which the tokens are spent, such as "https://data.example"
  * @param count how many tokens, 1 to 1000

@@ -3,8 +3,10 @@ import {
   type PrepaidKey,
   type PrepaidPack,
   type PrepaidToken,
+  prepaidPackLabel,
   preparePrepaidPack,
 } from "@sotto/protocol/prepaid";
+import type { Wallet } from "../wallet/wallet.ts";
 
 /** Tokens between two pauses: some milliseconds of work. A whole pack would block other requests for half a second. */
 const PART = 20;
@@ -27,6 +29,29 @@ export interface UnsignedPack {
    * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then do not use any token of the pack
    */
   finish(response: Uint8Array): Promise<readonly PrepaidToken[]>;
+}
+
+/** Which tokens a pack has. */
+export interface PackTerms {
+  /** Origin at which its tokens are spent. */
+  readonly origin: string;
+  /** Key of the merchant that signs its tokens. */
+  readonly key: PrepaidKey;
+  /** Its number among the packs of this key, from 0. A number is used once. */
+  readonly number: number;
+  /** How many tokens. */
+  readonly count: number;
+}
+
+/**
+ * The unsigned tokens of a pack. The same terms give the same tokens, also after the wallet was restored.
+ * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
+ */
+export async function unsignedPack(
+  wallet: Pick<Wallet, "derive">,
+  { origin, key, number, count }: PackTerms,
+): Promise<UnsignedPack> {
+  return preparePack(await wallet.derive(prepaidPackLabel(origin, key.id, number), 32), key, origin, count);
 }
 
 /** `preparePrepaidPack` with pauses, in which the program's event loop continues. @throws its errors */
