@@ -3,8 +3,9 @@ const allowed = {
   protocol: [],
   chain: ["protocol"],
   prover: ["protocol"],
-  client: ["protocol", "chain", "prover"],
-  "resource-server": ["protocol", "chain", "prover", "database"],
+  prepaid: ["protocol"],
+  client: ["protocol", "chain", "prover", "prepaid"],
+  "resource-server": ["protocol", "chain", "prover", "database", "prepaid"],
   database: ["protocol"],
   server: ["protocol"],
   command: ["protocol"],
@@ -13,10 +14,10 @@ const allowed = {
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
-  cli: ["protocol", "chain", "prover", "client"],
+  cli: ["protocol", "chain", "prover", "client", "prepaid"],
   mcp: ["protocol", "client", "cli", "resource-server"],
   "create-sotto": ["protocol"],
-  "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
+  "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry", "prepaid"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({
@@ -84,6 +85,13 @@ module.exports = {
       comment: "the protocol runs in browsers: no module of Node's",
       from: { path: "^packages/protocol/src/" },
       to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "tokens-are-pure",
+      severity: "error",
+      comment: "payers' browsers make tokens: the core of prepaid has no module of Node's and knows no other entry",
+      from: { path: "^packages/prepaid/src/(index\\.ts|core/)" },
+      to: { path: ".", pathNot: "^packages/prepaid/src/core/|^packages/protocol/|node_modules/@noble/hashes/" },
     },
     {
       name: "sources-import-no-tests",

@@ -7,7 +7,6 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { median } from "@sotto/command/median";
 import { quantile } from "@sotto/command/quantile";
-import { bytesToHex } from "@sotto/protocol";
 import {
   decodePrepaidHeader,
   encodePrepaidHeader,
@@ -16,7 +15,8 @@ import {
   type PrepaidKey,
   prepaidChallengeDigest,
   prepaidTokenInput,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { bytesToHex } from "@sotto/protocol";
 import type { PrepaidOptions } from "@sotto/resource-server";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { measureGas } from "../../test/contracts/support/gas.ts";

@@ -11,7 +11,7 @@ import {
   scheduleTypedData,
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import type { Wallet } from "ethers";
 
 /** An account that signs typed data. */

@@ -1,6 +1,6 @@
 // A merchant's schedule of prepaid keys on its way to mirrors: signed by an account or a contract wallet, and pushed.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
+import type { WireSignedSchedule } from "@sotto/prepaid";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

@@ -10,7 +10,7 @@ import {
   PREPAID_PATH,
   prepaidTokenInput,
   scheduledKeys,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import { freePort } from "@sotto/server";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
-import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/protocol/prepaid";
+import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/prepaid";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
+import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
 import {
   bindingSlots,
   bindingTypedData,
@@ -11,7 +12,6 @@ import {
   parseDeployment,
   parseInstructions,
 } from "@sotto/protocol";
-import { PREPAID_KEYS_PATH } from "@sotto/protocol/prepaid";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

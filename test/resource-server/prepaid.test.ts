@@ -2,13 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import {
-  epochOf,
-  laterEpoch,
-  PREPAID_KEYS_PATH,
-  PREPAID_RECOVER_PATH,
-  prepaidRecoverTarget,
-} from "@sotto/protocol/prepaid";
+import { epochOf, laterEpoch, PREPAID_KEYS_PATH, PREPAID_RECOVER_PATH, prepaidRecoverTarget } from "@sotto/prepaid";
 import type { Paywall, PaywallEvent, PaywallOptions, PrepaidOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";

@@ -1,7 +1,8 @@
 // The mirror of prepaid keys in a running service: signatures of contract wallets, which only the chain can check, and
 // what the service logs.
+
+import { encodeSignedSchedule, scheduleTypedData } from "@sotto/prepaid";
 import type { Address } from "@sotto/protocol";
-import { encodeSignedSchedule, scheduleTypedData } from "@sotto/protocol/prepaid";
 import { call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

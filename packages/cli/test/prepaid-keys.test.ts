@@ -15,7 +15,7 @@ import {
   prepaidTokenInput,
   preparePrepaidPack,
   scheduledKeys,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

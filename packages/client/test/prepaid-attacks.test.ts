@@ -8,7 +8,7 @@ import {
   PREPAID_RECOVER_PATH,
   type PrepaidSchedule,
   type WireSignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
+import { PREPAID_KEY_BYTES, prepaidKey, prepaidPackLabel, preparePrepaidPack } from "@sotto/prepaid";
 import { deriveKeys } from "@sotto/protocol";
-import { PREPAID_KEY_BYTES, prepaidKey, prepaidPackLabel, preparePrepaidPack } from "@sotto/protocol/prepaid";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { preparePack } from "../src/prepaid/unsigned-pack.ts";

@@ -10,7 +10,7 @@ import {
   PREPAID_RECOVER_PATH,
   parsePrepaidPurchase,
   preparePrepaidPack,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

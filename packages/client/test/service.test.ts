@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DepositRequest } from "@sotto/chain/ethers";
+import type { WireSignedSchedule } from "@sotto/prepaid";
 import { DEPLOYMENT_CONTRACTS, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
-import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 

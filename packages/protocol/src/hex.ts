@@ -44,13 +44,18 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-/** Encodes a value in `size` bytes, big-endian. Internal: callers have already checked that it fits. */
+/**
+ * Encodes a value in `size` bytes, big-endian.
+ *
+ * @throws SottoError INVALID_INTEGER if the value does not fit
+ */
 export function bigIntToBytes(value: bigint, size: number): Uint8Array {
   const hex = value.toString(16).padStart(2 * size, "0");
   if (value < 0n || hex.length > 2 * size) fail("INVALID_INTEGER", `a value does not fit into ${size} bytes`, { size });
   return decodeDigits(hex, 0, size);
 }
 
+/** The bytes of all parts, in their order. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let offset = 0;

@@ -13,7 +13,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { completeBundle, encodeBundle, encodeProofHeader } from "@sotto/protocol";
 import {
   decodePrepaidHeader,
   encodePrepaidHeader,
@@ -26,7 +25,8 @@ import {
   redeemsAt,
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { completeBundle, encodeBundle, encodeProofHeader } from "@sotto/protocol";
 import { expect } from "chai";
 import { eventually } from "../../../test/kit/eventually.ts";
 import { fuzzSize } from "../../../test/kit/fuzz-size.ts";

@@ -1,3 +1,4 @@
+import type { scheduleTypedData } from "@sotto/prepaid";
 import {
   BINDING_SLOT_SECONDS,
   bindingTypedData,
@@ -7,7 +8,6 @@ import {
   randomSeed,
   type ShieldedAddress,
 } from "@sotto/protocol";
-import type { scheduleTypedData } from "@sotto/protocol/prepaid";
 import { Wallet } from "ethers";
 import type { Place } from "./payments.ts";
 

@@ -2,7 +2,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { parseAddress } from "@sotto/protocol";
 import {
   decodeSchedule,
   encodePrepaidHeader,
@@ -18,7 +17,8 @@ import {
   scheduledKeys,
   scheduleTypedData,
   type WirePrepaidKeyFile,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { parseAddress } from "@sotto/protocol";
 import type { PrepaidOptions } from "@sotto/resource-server";
 import { headerOf, showing } from "./payments.ts";
 import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts";

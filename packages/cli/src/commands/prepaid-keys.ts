@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Address, parseAddress, parseAmount } from "@sotto/protocol";
 import {
   assertPrepaidValue,
   epochOf,
@@ -11,7 +10,8 @@ import {
   type PrepaidPrivateKey,
   type PrepaidSchedule,
   prepaidChallengeDigest,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { type Address, parseAddress, parseAmount } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { type Arguments, named } from "../frame/arguments.ts";

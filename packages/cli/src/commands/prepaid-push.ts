@@ -1,6 +1,6 @@
 import { SottoService } from "@sotto/client";
+import { encodeSignedSchedule } from "@sotto/prepaid";
 import { SottoError } from "@sotto/protocol";
-import { encodeSignedSchedule } from "@sotto/protocol/prepaid";
 import type { Command } from "../command.ts";
 import { readConfig } from "../home/config.ts";
 import { readSignedSchedule } from "../prepaid/files.ts";

@@ -1,12 +1,12 @@
 import { signatureCall } from "@sotto/chain";
-import { normalizeSignature, SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
   type PrepaidSchedule,
   type SignedSchedule,
   scheduleRequest,
   scheduleTypedData,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { normalizeSignature, SottoError } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
 import { named } from "../frame/arguments.ts";
 import { CliError, usage } from "../frame/errors.ts";

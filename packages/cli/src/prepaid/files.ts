@@ -1,4 +1,3 @@
-import { SottoError } from "@sotto/protocol";
 import {
   decodePrepaidKeyFile,
   decodeSchedule,
@@ -11,7 +10,8 @@ import {
   type PrepaidKeyFile,
   type PrepaidSchedule,
   type SignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { SottoError } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import { readKeyFile, readText, writePrivate } from "../home/files.ts";
 

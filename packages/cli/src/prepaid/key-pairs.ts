@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
-import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "@sotto/protocol/prepaid";
+import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "@sotto/prepaid";
 import { CliError } from "../frame/errors.ts";
 
 /** Keys that are generated at once; Node's pool has four threads. */

@@ -1,5 +1,5 @@
+import { PREPAID_HEADER } from "@sotto/prepaid";
 import { readBody, SottoError } from "@sotto/protocol";
-import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
 import { assertNotObjectText, createRequest, isRequest } from "./request.ts";

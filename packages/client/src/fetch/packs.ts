@@ -1,5 +1,4 @@
 import { delay } from "@sotto/chain";
-import { message, SottoError } from "@sotto/protocol";
 import {
   epochOf,
   PREPAID_KEY_BYTES,
@@ -9,7 +8,8 @@ import {
   prepaidRecoverTarget,
   redeemsAt,
   signsAt,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { message, SottoError } from "@sotto/protocol";
 import { sha256 } from "ethers";
 import { type Answer, ask, reasonOf, saidIn } from "../prepaid/ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";

@@ -1,4 +1,4 @@
-import { encodePrepaidHeader } from "@sotto/protocol/prepaid";
+import { encodePrepaidHeader } from "@sotto/prepaid";
 import { WalletError } from "../errors.ts";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "../prepaid/book.ts";
 import type { PackRecord, ShownRecord } from "../prepaid/records.ts";

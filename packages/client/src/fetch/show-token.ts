@@ -1,6 +1,6 @@
 import { delay } from "@sotto/chain";
+import { PREPAID_HEADER } from "@sotto/prepaid";
 import { foreign, message, quoted } from "@sotto/protocol";
-import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import type { PrepaidBook } from "../prepaid/book.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
 import type { ShownRecord } from "../prepaid/records.ts";

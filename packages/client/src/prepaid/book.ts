@@ -1,4 +1,3 @@
-import { bytesToHex, hexToBytes } from "@sotto/protocol";
 import {
   decodeSignedSchedule,
   encodeSignedSchedule,
@@ -12,7 +11,8 @@ import {
   type SignedSchedule,
   scheduleDigest,
   signsAt,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { bytesToHex, hexToBytes } from "@sotto/protocol";
 import { hashText } from "../purchase/hash.ts";
 import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 import { Lock } from "../wallet/lock.ts";

@@ -1,4 +1,4 @@
-import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
+import type { WireSignedSchedule } from "@sotto/prepaid";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import type { PackRecord, PackState, Stop } from "./records.ts";

@@ -1,5 +1,4 @@
 import { abortable, signatureCall } from "@sotto/chain";
-import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
   decodeSignedSchedule,
@@ -9,7 +8,8 @@ import {
   type PrepaidKey,
   type SignedSchedule,
   scheduledKeys,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import { ServiceClientError } from "../service/errors.ts";
 import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";

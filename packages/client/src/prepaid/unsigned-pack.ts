@@ -5,7 +5,7 @@ import {
   type PrepaidToken,
   prepaidPackLabel,
   preparePrepaidPack,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import type { Wallet } from "../wallet/wallet.ts";
 
 /** Tokens between two pauses: some milliseconds of work. A whole pack would block other requests for half a second. */

@@ -1,3 +1,4 @@
+import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES } from "@sotto/prepaid";
 import {
   message as compose,
   type DeploymentManifest,
@@ -5,7 +6,6 @@ import {
   MAX_PAYMENT_TOKEN_LENGTH,
   parseDeployment,
 } from "@sotto/protocol";
-import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
 

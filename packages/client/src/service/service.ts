@@ -1,5 +1,6 @@
 import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
+import type { WireSignedSchedule } from "@sotto/prepaid";
 import {
   type DeploymentManifest,
   foreign,
@@ -8,7 +9,6 @@ import {
   type WireBundle,
   type WithdrawalCall,
 } from "@sotto/protocol";
-import type { WireSignedSchedule } from "@sotto/protocol/prepaid";
 import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
 import {

@@ -1,6 +1,5 @@
 import { constants, createPrivateKey, type KeyObject, privateDecrypt, verify } from "node:crypto";
 import { decodeEvent } from "@sotto/chain";
-import { buildInstructions, parseProofHeader, signalsDigest } from "@sotto/protocol";
 import {
   decodePrepaidHeader,
   encodeRsaKey,
@@ -22,7 +21,8 @@ import {
   type SignedSchedule,
   scheduleTypedData,
   type WireSignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { buildInstructions, parseProofHeader, signalsDigest } from "@sotto/protocol";
 import { Wallet as Account, type HDNodeWallet, sha256 } from "ethers";
 import { type SignedBinding, signBinding } from "../../src/phone/link.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";

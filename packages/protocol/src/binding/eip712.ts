@@ -14,17 +14,24 @@ const DOMAIN = { name: "sotto", version: "1" } as const;
 
 /** A field of a struct, with one of the types that sotto's structs use. */
 export interface StructField {
+  /** As the struct's type names it. */
   readonly name: string;
+  /** As the struct's type writes it. */
   readonly type: "string" | "bytes" | "address" | "uint256" | "uint64";
 }
 
+/** The fields of a struct, in the order of its type. */
 export type StructFields = readonly StructField[];
 
 /** EIP-712 typed data in the form of ethers and viem. */
 export interface TypedData<Name extends string = string> {
+  /** The domain of all messages that wallets sign for sotto. */
   readonly domain: { readonly name: string; readonly version: string };
+  /** The struct's fields, by its name. */
   readonly types: Readonly<Record<Name, { name: string; type: string }[]>>;
+  /** The struct's name. */
   readonly primaryType: Name;
+  /** The values; integers above 2^53 as decimal strings. */
   readonly message: Readonly<Record<string, string | number>>;
 }
 

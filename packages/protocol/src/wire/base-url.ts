@@ -9,7 +9,11 @@ interface UrlApi {
   canParse(text: string): boolean;
 }
 
-/** @returns undefined if `address` is not a URL or is too long */
+/**
+ * The parts of a URL.
+ *
+ * @returns undefined if `address` is not a URL or is too long
+ */
 export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefined {
   const { URL } = globalThis as unknown as { URL: UrlApi };
   if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;

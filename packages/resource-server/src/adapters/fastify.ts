@@ -1,6 +1,6 @@
 // Fastify 5.
 
-import { PREPAID_KEYS_PATH, PREPAID_PATH, PREPAID_RECOVER_PATH } from "@sotto/protocol/prepaid";
+import { PREPAID_KEYS_PATH, PREPAID_PATH, PREPAID_RECOVER_PATH } from "@sotto/prepaid";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { isPreflight } from "../paywall/cors.ts";
 import { TOKEN_HEADER } from "../paywall/responses.ts";

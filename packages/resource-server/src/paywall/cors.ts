@@ -1,5 +1,5 @@
 // CORS: lets scripts on web pages of other origins send requests and pay.
-import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
+import { PREPAID_HEADER } from "@sotto/prepaid";
 import { invalidOption } from "../errors.ts";
 import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
 import type { PaywallRequest } from "../routes/options.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
+import { checkScheduleSignature } from "@sotto/prepaid";
 import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
-import { checkScheduleSignature } from "@sotto/protocol/prepaid";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";

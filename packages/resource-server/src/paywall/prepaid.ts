@@ -1,15 +1,6 @@
 // The paths of prepaid tokens: the signed schedules, the purchase of a pack, and its recovery.
 import { createHash } from "node:crypto";
 import {
-  type Bytes32,
-  MAX_CLOCK_SKEW_MS,
-  MAX_PAYMENT_AGE_MS,
-  networkOf,
-  type ProofHeader,
-  parseProofHeader,
-  SottoError,
-} from "@sotto/protocol";
-import {
   encodeSignedSchedule,
   PREPAID_KEY_BYTES,
   PREPAID_KEYS_PATH,
@@ -19,7 +10,16 @@ import {
   parsePrepaidPurchase,
   prepaidPurchaseTarget,
   signsAt,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import {
+  type Bytes32,
+  MAX_CLOCK_SKEW_MS,
+  MAX_PAYMENT_AGE_MS,
+  networkOf,
+  type ProofHeader,
+  parseProofHeader,
+  SottoError,
+} from "@sotto/protocol";
 import { Gate } from "../checks/gate.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Key } from "../prepaid/keyring.ts";

@@ -1,6 +1,7 @@
 // The responses that a paywall sends itself.
+
+import { PREPAID_HEADER } from "@sotto/prepaid";
 import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
-import { PREPAID_HEADER } from "@sotto/protocol/prepaid";
 import { PAYWALL_ERRORS } from "../error-definitions.ts";
 import type { Decision } from "./types.ts";
 

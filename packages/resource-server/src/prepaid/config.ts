@@ -1,7 +1,5 @@
 // Checks the option `prepaid` as far as possible without any request, and reads its files.
 import { readFileSync } from "node:fs";
-import type { Deployment } from "@sotto/protocol";
-import { SottoError } from "@sotto/protocol";
 import {
   decodePrepaidKeyFile,
   decodeSignedSchedule,
@@ -10,7 +8,9 @@ import {
   type PrepaidKeyFile,
   prepaidChallengeDigest,
   type SignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import type { Deployment } from "@sotto/protocol";
+import { SottoError } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import { assertFields, parseInteger } from "../option-values.ts";
 import { Keyring } from "./keyring.ts";

@@ -10,7 +10,7 @@ import {
   redemptionOf,
   scheduledKeys,
   signsAt,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
 import { invalidOption } from "../errors.ts";
 
 /** A scheduled key. */

@@ -1,5 +1,5 @@
 // The option `prepaid`.
-import type { WirePrepaidKeyFile, WireSignedSchedule } from "@sotto/protocol/prepaid";
+import type { WirePrepaidKeyFile, WireSignedSchedule } from "@sotto/prepaid";
 
 /** Sells and accepts prepaid tokens. */
 export interface PrepaidOptions {

@@ -1,6 +1,6 @@
 // Reads the request header of a token, once for each request. `decodePrepaidHeader` runs on every platform, and takes four
 // times as long as Node's own decoders.
-import { PREPAID_TOKEN_LAYOUT } from "@sotto/protocol/prepaid";
+import { PREPAID_TOKEN_LAYOUT } from "@sotto/prepaid";
 
 /** What the paywall itself reads of a token; the thread that verifies it reads the rest. */
 export interface ShownToken {

@@ -1,6 +1,5 @@
 // A merchant of prepaid tokens with real keys, its servers on one store, and tokens that it sold.
 import { randomBytes } from "node:crypto";
-import { BINDING_SLOT_SECONDS, encodeShieldedAddress } from "@sotto/protocol";
 import {
   encodePrepaidHeader,
   encodeSchedule,
@@ -13,7 +12,8 @@ import {
   prepaidKey,
   preparePrepaidPack,
   type WirePrepaidKeyFile,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { BINDING_SLOT_SECONDS, encodeShieldedAddress } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "../../src/index.ts";
 import { parseConfig } from "../../src/paywall/config.ts";
 import { Opening } from "../../src/paywall/opening.ts";

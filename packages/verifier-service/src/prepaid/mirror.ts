@@ -1,7 +1,6 @@
 // A mirror of prepaid keys. It keeps the first key that a wallet signed for each origin, value and epoch, so that a
 // merchant cannot show each payer a key of its own. It sends no request to an origin.
 import { ContractChecks, chainCall, openSignatureChain } from "@sotto/phone-registry";
-import { type Address, type EthCall, SottoError } from "@sotto/protocol";
 import {
   checkScheduleSignature,
   decodeSignedSchedule,
@@ -10,7 +9,8 @@ import {
   type SignedSchedule,
   scheduleDigest,
   scheduledKeys,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import { type Address, type EthCall, SottoError } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";

@@ -1,5 +1,5 @@
+import { MAX_SIGNED_SCHEDULE_BYTES } from "@sotto/prepaid";
 import { parseAddress } from "@sotto/protocol";
-import { MAX_SIGNED_SCHEDULE_BYTES } from "@sotto/protocol/prepaid";
 import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { ROUTE_ERRORS } from "../error-definitions.ts";

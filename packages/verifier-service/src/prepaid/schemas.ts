@@ -1,5 +1,5 @@
+import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, PREPAID_SPKI_BYTES } from "@sotto/prepaid";
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
-import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, PREPAID_SPKI_BYTES } from "@sotto/protocol/prepaid";
 import { Type } from "typebox";
 import { Address } from "../operations/schemas.ts";
 

@@ -1,5 +1,5 @@
 import { ContractChecks } from "@sotto/phone-registry";
-import { MAX_SIGNED_SCHEDULE_BYTES, type WireSignedSchedule } from "@sotto/protocol/prepaid";
+import { MAX_SIGNED_SCHEDULE_BYTES, type WireSignedSchedule } from "@sotto/prepaid";
 import { type App, createLog } from "@sotto/server";
 import { DAY_MS } from "@sotto/test-kit/clock";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";

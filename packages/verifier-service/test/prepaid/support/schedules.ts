@@ -1,6 +1,5 @@
 // Signed schedules. Their keys are random odd numbers, because a mirror never uses them: it only keeps them.
 import { randomBytes } from "node:crypto";
-import type { Address } from "@sotto/protocol";
 import {
   encodeSignedSchedule,
   type PrepaidKey,
@@ -8,7 +7,8 @@ import {
   prepaidKey,
   scheduleTypedData,
   type WireSignedSchedule,
-} from "@sotto/protocol/prepaid";
+} from "@sotto/prepaid";
+import type { Address } from "@sotto/protocol";
 import { Wallet } from "ethers";
 
 export const ORIGIN = "https://data.example";

@@ -1,9 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { isBytes } from "../bytes.ts";
-import { describe, fail } from "../errors.ts";
-import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { urlOf } from "../wire/base-url.ts";
+import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
+import { concatBytes, describe, fail, urlOf } from "@sotto/protocol/extend";
 import { PREPAID_KEY_BYTES } from "./key.ts";
 
 /** token_type of RFC 9578: blind RSA, 2,048 bits. */

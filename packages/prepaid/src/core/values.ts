@@ -1,5 +1,5 @@
-import { fail } from "../errors.ts";
-import { assertAmount } from "../validate.ts";
+import { assertAmount } from "@sotto/protocol";
+import { fail } from "@sotto/protocol/extend";
 
 /** Maximum number of values in one schedule. */
 export const MAX_PREPAID_VALUES = 12;

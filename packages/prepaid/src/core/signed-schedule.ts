@@ -1,6 +1,5 @@
-import { checkWalletSignature, type EthCall, normalizeSignature } from "../binding/signature.ts";
-import { recode } from "../errors.ts";
-import { assertObject } from "../validate.ts";
+import { checkWalletSignature, type EthCall, normalizeSignature } from "@sotto/protocol";
+import { assertObject, recode } from "@sotto/protocol/extend";
 import { decodeSchedule, encodeSchedule, type PrepaidSchedule, scheduleDigest, type WireSchedule } from "./schedule.ts";
 
 /** Maximum size of a signed schedule as JSON, bytes. */

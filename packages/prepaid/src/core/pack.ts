@@ -1,9 +1,7 @@
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { isBytes } from "../bytes.ts";
-import { fail } from "../errors.ts";
-import { bytesToBigInt, bytesToHex, hexToBytes } from "../hex.ts";
-import { assertInteger, assertText } from "../validate.ts";
+import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
+import { assertInteger, assertText, bytesToBigInt, fail } from "@sotto/protocol/extend";
 import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";

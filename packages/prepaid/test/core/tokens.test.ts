@@ -1,9 +1,10 @@
+import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { bigIntToBytes } from "@sotto/protocol/extend";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { bigIntToBytes } from "../src/hex.ts";
-import { bytesToHex, deriveKeys } from "../src/index.ts";
-import { blindMessages, finalizeSignatures, raiseToExponent } from "../src/prepaid/blind-rsa.ts";
+import { blindMessages, finalizeSignatures, raiseToExponent } from "../../src/core/blind-rsa.ts";
 import {
   assertPrepaidValue,
   decodePrepaidHeader,
@@ -31,11 +32,10 @@ import {
   scheduledKeys,
   scheduleTypedData,
   signsAt,
-} from "../src/prepaid.ts";
-import { runs } from "./support/arbitraries.ts";
-import { DEPLOYMENT } from "./support/deployment.ts";
-import { createSigner } from "./support/prepaid-signer.ts";
+} from "../../src/index.ts";
+import { createSigner } from "./support/signer.ts";
 
+const DEPLOYMENT = { chainId: 31337n, pool: `0x${"5a".repeat(20)}` };
 const ORIGIN = "https://data.example";
 const SECRET = new Uint8Array(32).fill(7);
 const signer = createSigner();
@@ -261,7 +261,7 @@ describe("values and epochs of prepaid tokens", () => {
           expect(laterEpoch(laterEpoch(epoch, more), -more)).to.equal(epoch);
         },
       ),
-      runs(200),
+      { numRuns: fuzzSize(200, 4_000) },
     );
   });
 });

@@ -1,5 +1,5 @@
-import { describe, fail, recode } from "../errors.ts";
-import { assertInteger, assertObject, assertText, parseAmount } from "../validate.ts";
+import { parseAmount } from "@sotto/protocol";
+import { assertInteger, assertObject, assertText, describe, fail, recode } from "@sotto/protocol/extend";
 import { laterEpoch } from "./epoch.ts";
 import { MAX_PREPAID_EPOCHS } from "./schedule.ts";
 import { prepaidChallengeDigest } from "./token.ts";

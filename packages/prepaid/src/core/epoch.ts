@@ -1,5 +1,4 @@
-import { describe, fail } from "../errors.ts";
-import { assertInteger } from "../validate.ts";
+import { assertInteger, describe, fail } from "@sotto/protocol/extend";
 
 const EPOCH = /^(2[0-9]{3})-(0[1-9]|1[0-2])$/;
 

@@ -1,9 +1,10 @@
 import { constants, createPrivateKey, createPublicKey, privateDecrypt, publicEncrypt } from "node:crypto";
+import { bytesToHex, SottoError } from "@sotto/protocol";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import fc from "fast-check";
-import { bytesToHex, SottoError } from "../src/index.ts";
 import {
   checkScheduleSignature,
   decodePrepaidKeyFile,
@@ -19,9 +20,8 @@ import {
   prepaidKey,
   type SignedSchedule,
   scheduleTypedData,
-} from "../src/prepaid.ts";
-import { runs } from "./support/arbitraries.ts";
-import { createSigner } from "./support/prepaid-signer.ts";
+} from "../../src/index.ts";
+import { createSigner } from "./support/signer.ts";
 
 const ORIGIN = "https://data.example";
 const [{ key: firstKey, privateKey: first }, { privateKey: second }] = [
@@ -103,7 +103,7 @@ describe("a file of prepaid keys", () => {
           expect(error).to.be.instanceOf(SottoError);
         }
       }),
-      runs(200),
+      { numRuns: fuzzSize(200, 4_000) },
     );
   });
 });

@@ -1,7 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { isBytes } from "../bytes.ts";
-import { describe, fail } from "../errors.ts";
-import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
+import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
+import { bigIntToBytes, bytesToBigInt, concatBytes, describe, fail } from "@sotto/protocol/extend";
 
 /** Size of the modulus, of a blinded message and of a signature, bytes: keys have 2,048 bits. */
 export const PREPAID_KEY_BYTES = 256;

@@ -1,7 +1,7 @@
-// `@sotto/protocol/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
+// `@sotto/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
 // 9578, type 2.
-export { epochOf, laterEpoch, redeemsAt, redemptionOf, signsAt } from "./prepaid/epoch.ts";
-export { generatePrepaidKey } from "./prepaid/generate.ts";
+export { epochOf, laterEpoch, redeemsAt, redemptionOf, signsAt } from "./core/epoch.ts";
+export { generatePrepaidKey } from "./core/generate.ts";
 export {
   encodePrepaidKey,
   encodeRsaKey,
@@ -11,7 +11,7 @@ export {
   type PrepaidKey,
   parsePrepaidKey,
   prepaidKey,
-} from "./prepaid/key.ts";
+} from "./core/key.ts";
 export {
   decodePrepaidKeyFile,
   encodePrepaidKeyFile,
@@ -19,8 +19,8 @@ export {
   type PrepaidKeyFile,
   type PrepaidPrivateKey,
   type WirePrepaidKeyFile,
-} from "./prepaid/key-file.ts";
-export { PREPAID_PACK_SIZES, type PrepaidPack, prepaidPackLabel, preparePrepaidPack } from "./prepaid/pack.ts";
+} from "./core/key-file.ts";
+export { PREPAID_PACK_SIZES, type PrepaidPack, prepaidPackLabel, preparePrepaidPack } from "./core/pack.ts";
 export {
   decodeSchedule,
   encodeSchedule,
@@ -32,7 +32,7 @@ export {
   scheduleRequest,
   scheduleTypedData,
   type WireSchedule,
-} from "./prepaid/schedule.ts";
+} from "./core/schedule.ts";
 export {
   checkScheduleSignature,
   decodeSignedSchedule,
@@ -40,7 +40,7 @@ export {
   MAX_SIGNED_SCHEDULE_BYTES,
   type SignedSchedule,
   type WireSignedSchedule,
-} from "./prepaid/signed-schedule.ts";
+} from "./core/signed-schedule.ts";
 export {
   decodePrepaidToken,
   encodePrepaidToken,
@@ -49,8 +49,8 @@ export {
   type PrepaidToken,
   prepaidChallengeDigest,
   prepaidTokenInput,
-} from "./prepaid/token.ts";
-export { assertPrepaidValue, isPrepaidValue, MAX_PREPAID_VALUES } from "./prepaid/values.ts";
+} from "./core/token.ts";
+export { assertPrepaidValue, isPrepaidValue, MAX_PREPAID_VALUES } from "./core/values.ts";
 export {
   decodePrepaidHeader,
   encodePrepaidHeader,
@@ -62,4 +62,4 @@ export {
   parsePrepaidPurchase,
   prepaidPurchaseTarget,
   prepaidRecoverTarget,
-} from "./prepaid/wire.ts";
+} from "./core/wire.ts";

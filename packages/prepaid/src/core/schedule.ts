@@ -1,10 +1,26 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type StructFields, structDigest, type TypedData, typedDataOf, typedDataRequest } from "../binding/eip712.ts";
-import type { Bytes32 } from "../contexts.ts";
-import { fail, recode } from "../errors.ts";
-import { type Address, parseAddress } from "../ethereum-address.ts";
-import { bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { assertInteger, assertObject, assertText, assertUint, parseAmount } from "../validate.ts";
+import {
+  type Address,
+  assertUint,
+  type Bytes32,
+  bytesToHex,
+  hexToBytes,
+  parseAddress,
+  parseAmount,
+} from "@sotto/protocol";
+import {
+  assertInteger,
+  assertObject,
+  assertText,
+  concatBytes,
+  fail,
+  recode,
+  type StructFields,
+  structDigest,
+  type TypedData,
+  typedDataOf,
+  typedDataRequest,
+} from "@sotto/protocol/extend";
 import { laterEpoch } from "./epoch.ts";
 import { encodePrepaidKey, PREPAID_SPKI_BYTES, type PrepaidKey, parsePrepaidKey } from "./key.ts";
 import { prepaidChallengeDigest } from "./token.ts";

@@ -1,7 +1,6 @@
 import { sha384 } from "@noble/hashes/sha2.js";
-import { isBytes } from "../bytes.ts";
-import { describe, fail } from "../errors.ts";
-import { bigIntToBytes, bytesToBigInt, concatBytes } from "../hex.ts";
+import { isBytes } from "@sotto/protocol";
+import { bigIntToBytes, bytesToBigInt, concatBytes, describe, fail } from "@sotto/protocol/extend";
 import { PREPAID_EXPONENT } from "./key.ts";
 
 // RSABSSA-SHA384-PSS-Deterministic of RFC 9474. The arithmetic is not constant-time: it handles blinds only on the

@@ -1,6 +1,6 @@
 // What client and server of prepaid tokens must write alike: paths, the purchase's target, the request header.
-import { describe, fail } from "../errors.ts";
-import { hexToBytes } from "../hex.ts";
+import { hexToBytes } from "@sotto/protocol";
+import { describe, fail } from "@sotto/protocol/extend";
 import { PREPAID_PACK_SIZES } from "./pack.ts";
 import { decodePrepaidToken, encodePrepaidToken, PREPAID_TOKEN_BYTES, type PrepaidToken } from "./token.ts";
 

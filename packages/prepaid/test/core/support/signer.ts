@@ -1,5 +1,5 @@
 import { constants, generateKeyPairSync, type KeyObject, privateDecrypt } from "node:crypto";
-import { PREPAID_KEY_BYTES, type PrepaidKey, prepaidKey } from "../../src/prepaid.ts";
+import { PREPAID_KEY_BYTES, type PrepaidKey, prepaidKey } from "../../../src/index.ts";
 
 /** A merchant's key pair for prepaid tokens. */
 export interface Signer {

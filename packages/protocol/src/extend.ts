@@ -1,0 +1,16 @@
+/**
+ * Entry `@sotto/protocol/extend`: what packages that extend the protocol with formats of their own need to read and refuse
+ * values, encode bytes and build typed data as the protocol does. Applications need none of it.
+ */
+export {
+  type StructField,
+  type StructFields,
+  structDigest,
+  type TypedData,
+  typedDataOf,
+  typedDataRequest,
+} from "./binding/eip712.ts";
+export { describe, fail, type ProtocolErrorCode, recode } from "./errors.ts";
+export { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
+export { assertInteger, assertObject, assertText } from "./validate.ts";
+export { urlOf } from "./wire/base-url.ts";
