@@ -222,12 +222,7 @@ export {
 } from "./validate.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";
-export type {
-  InstructionsOptions,
-  InstructionsRecipient,
-  PaymentInstructions,
-  PrepaidOffer,
-} from "./wire/instructions.ts";
+export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
 export {
   DEPLOYMENT_CONTRACTS,
   type DeployedContract,
@@ -235,6 +230,7 @@ export {
   type DeploymentManifest,
   parseDeployment,
 } from "./wire/manifest.ts";
+export { type Offers, parseOffers } from "./wire/offers.ts";
 export { bindingOfInstructions, parseInstructions } from "./wire/parse-instructions.ts";
 export { priceNumber } from "./wire/price.ts";
 export {

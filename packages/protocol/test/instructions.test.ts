@@ -7,6 +7,7 @@ import {
   type InstructionsOptions,
   MAX_URL_LENGTH,
   parseInstructions,
+  parseOffers,
   requestId,
 } from "../src/index.ts";
 import { binding, sign } from "./support/binding.ts";
@@ -57,15 +58,40 @@ describe("payment instructions", () => {
     });
   });
 
-  it("name the prepaid key of the price, and no other value", () => {
-    const tokenKeyId = `0x${"5a".repeat(32)}`;
-    const built = buildInstructions({ ...options, prepaidKeyId: tokenKeyId });
-    expect(built.payment.prepaid).to.deep.equal({ tokenKeyId, value: "100000" });
-    expect(parseInstructions(JSON.parse(JSON.stringify(built)))).to.deep.equal(built);
-    expect(instructions.payment, "the control").to.not.have.property("prepaid");
-    const wrong = [null, "x", [], { tokenKeyId }, { tokenKeyId, value: "99999" }, { tokenKeyId, value: 100_000 }];
-    for (const prepaid of [...wrong, { tokenKeyId: tokenKeyId.slice(2), value: "100000" }])
-      expectCode(CODE, () => parseInstructions(replaced(built, ["payment", "prepaid"], prepaid)));
+  it("offer other ways to pay as JSON of any form, in order", () => {
+    const offers = { credit: { account: "a", tiers: [1, { at: 2 }] }, coupon: null, "pass-2": "x".repeat(4094) };
+    const body = JSON.parse(JSON.stringify({ ...instructions, payment: { ...instructions.payment, ...offers } }));
+    expect([...parseOffers(body)]).to.deep.equal(Object.entries(offers));
+    expect(parseInstructions(body), "unknown to the private payment").to.deep.equal(instructions);
+    expect(parseOffers(instructions).size, "the control").to.equal(0);
+  });
+
+  it("offer nothing that is too large, too deep, badly named or reaches a prototype", () => {
+    const payment = JSON.stringify(instructions.payment).slice(0, -1);
+    const offered = (json: string) => [...parseOffers({ payment: JSON.parse(`${payment},${json}}`) }).keys()];
+    const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+    const refused = [
+      `"long":"${"x".repeat(4095)}"`,
+      `"deep":${nested(9)}`,
+      `"deep":${nested(20_000)}`,
+      `"__proto__":{"polluted":true}`,
+      `"constructor":1`,
+      `"prototype":1`,
+      `"inside":{"a":[{"__proto__":{"polluted":true}}]}`,
+      `"inside":{"constructor":{"prototype":{"polluted":true}}}`,
+      `"":1`,
+      `"Upper":1`,
+      `"with space":1`,
+      `"toolong${"x".repeat(32)}":1`,
+      `"recipient":{"wallet":"0x00"}`,
+    ];
+    for (const json of refused)
+      expect(offered(`${json},"good":${nested(8)}`), json.slice(0, 60)).to.deep.equal(["good"]);
+    const many = Array.from({ length: 1000 }, (_, i) => `"offer${i}":${i}`).join(",");
+    expect(offered(many)).to.deep.equal(Array.from({ length: 16 }, (_, i) => `offer${i}`));
+    expect(({} as { polluted?: true }).polluted).to.equal(undefined);
+    for (const json of [null, 5, "x", [], {}, { payment: null }, { payment: [] }])
+      expectCode(CODE, () => parseOffers(json));
   });
 
   it("survive a JSON round trip, without unknown fields", () => {

@@ -1,5 +1,14 @@
 import { abortable, readDecimals } from "@sotto/chain";
-import { foreign, message, type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
+import {
+  foreign,
+  message,
+  type Offers,
+  type PaymentInstructions,
+  parseInstructions,
+  parseOffers,
+  readBody,
+  SottoError,
+} from "@sotto/protocol";
 import { normalizeServiceUrl } from "../service/url.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
@@ -11,6 +20,8 @@ import type { Exchange } from "./server-clock.ts";
 /** A 402 that passed the checks: right chain, pool, token and resource, and an allowed service. */
 export interface Challenge {
   readonly instructions: PaymentInstructions;
+  /** Other ways to pay. Nobody has checked them. */
+  readonly offers: Offers;
   /** Base units. */
   readonly price: bigint;
   /** Base URL of the service. */
@@ -47,7 +58,7 @@ export async function readChallenge(
   const answered = wallet.now();
   const url = challengedUrl(call, complete);
   assertSecure(url, wallet.pool.chainId);
-  const instructions = await readInstructions(complete, bodyMs);
+  const { instructions, offers } = await readInstructions(complete, bodyMs);
   const { payment, metadata } = instructions;
   const { pool } = wallet;
   const expected = { chainId: String(pool.chainId), pool: pool.pool, asset: pool.token };
@@ -62,7 +73,7 @@ export async function readChallenge(
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
   await checkDecimals(wallet, payment.decimals, call.signal);
   const exchange = { sent, answered, server: metadata.timestamp };
-  return { instructions, price: BigInt(payment.amountBaseUnits), service, url, exchange };
+  return { instructions, offers, price: BigInt(payment.amountBaseUnits), service, url, exchange };
 }
 
 /**
@@ -101,7 +112,10 @@ function challengedUrl(call: Call, response: Response): URL {
   );
 }
 
-async function readInstructions(response: Response, bodyMs: number): Promise<PaymentInstructions> {
+async function readInstructions(
+  response: Response,
+  bodyMs: number,
+): Promise<Pick<Challenge, "instructions" | "offers">> {
   const timeout = AbortSignal.timeout(bodyMs);
   const bytes = await readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
     if (!timeout.aborted && !(cause instanceof SottoError)) throw cause;
@@ -109,7 +123,8 @@ async function readInstructions(response: Response, bodyMs: number): Promise<Pay
     throw new FetchError("CHALLENGE_INVALID", `the 402's body ${what}`, {}, { cause });
   });
   try {
-    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return { instructions: parseInstructions(body), offers: parseOffers(body) };
   } catch (cause) {
     const reason = cause instanceof SottoError ? cause : "its body is not JSON";
     throw new FetchError("CHALLENGE_INVALID", message`the 402 cannot be paid: ${reason}`, {}, { cause });

@@ -9,6 +9,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import type { Challenge } from "./challenge.ts";
 import { Packs, type PayPack } from "./packs.ts";
+import { offeredKey } from "./prepaid-offer.ts";
 import type { PackEvent, PrepaidSettings } from "./prepaid-options.ts";
 import { showToken } from "./show-token.ts";
 
@@ -83,17 +84,17 @@ export class PrepaidSpender {
   async spend(
     call: Call,
     request: string,
-    { instructions, price, url }: Challenge,
+    { instructions, offers, price, url }: Challenge,
     confirm: () => Promise<void>,
     onToken: OnToken,
   ): Promise<Response | undefined> {
-    const { prepaid, recipient } = instructions.payment;
-    if (prepaid === undefined) return undefined;
+    const keyId = offeredKey(offers, price);
+    if (keyId === undefined) return undefined;
     const { wallet, limits } = this.#context;
     const { book } = await this.open();
     const { origin } = url;
     if (book.origin(origin).stopped !== null) return undefined;
-    const offered = { origin, wallet: recipient.wallet, value: price, keyId: prepaid.tokenKeyId };
+    const offered = { origin, wallet: instructions.payment.recipient.wallet, value: price, keyId };
     if (!(await book.checkOffer(offered, wallet.now()))) return undefined;
     if (book.available(origin, price, wallet.now()) === 0) return undefined;
     assertWithinLimit(limits, price);
@@ -106,8 +107,8 @@ export class PrepaidSpender {
   }
 
   /** Counts a request that was paid singly although its server sells tokens. */
-  async paidSingly({ instructions, price, url }: Challenge): Promise<void> {
-    if (instructions.payment.prepaid !== undefined) await this.#consider(url.origin, price, true);
+  async paidSingly({ offers, price, url }: Challenge): Promise<void> {
+    if (offeredKey(offers, price) !== undefined) await this.#consider(url.origin, price, true);
   }
 
   async #show(

@@ -180,10 +180,11 @@ export class PrepaidMerchant {
       serviceUrl: "https://pay.example/zk",
       resource: this.origin + target,
       now: this.#world.clock(),
-      prepaidKeyId,
     });
+    const prepaid = prepaidKeyId === undefined ? undefined : { tokenKeyId: prepaidKeyId, value: String(price) };
+    const body = { ...instructions, payment: { ...instructions.payment, prepaid } };
     const headers = { "www-authenticate": "x402-zk" };
-    return Response.json(message === undefined ? instructions : { ...instructions, message }, { status: 402, headers });
+    return Response.json(message === undefined ? body : { ...body, message }, { status: 402, headers });
   }
 
   /** The reason to refuse a token; undefined if it is valid and unused. */

@@ -32,7 +32,7 @@ export function requestId(now: number): string {
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {
   return recode("INSTRUCTIONS_INVALID", "cannot build payment instructions", () => {
     assertObject(options, "the options");
-    const { signature, price, asset, decimals, resource, now, prepaidKeyId } = options;
+    const { signature, price, asset, decimals, resource, now } = options;
     const binding = assertBinding(options.binding);
     const { phone, wallet, key, chainId, pool, service, issuedAt } = binding;
     const base = parseHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
@@ -62,7 +62,6 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
         },
         verifyEndpoint: `${base}/verify`,
         settleEndpoint: `${base}/settle`,
-        ...(prepaidKeyId === undefined ? {} : { prepaid: { tokenKeyId: prepaidKeyId, value: String(price) } }),
       },
       metadata: { requestId: requestId(now), timestamp: now, resource },
     };

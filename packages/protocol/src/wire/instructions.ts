@@ -57,8 +57,6 @@ export interface PaymentInstructions {
     readonly verifyEndpoint: string;
     /** http(s) URL of the service's POST /settle, at most 2,048 characters. */
     readonly settleEndpoint: string;
-    /** Ours: the server also accepts a prepaid token for this request; absent if it does not. */
-    readonly prepaid?: PrepaidOffer | undefined;
   };
   /** Id and time of this response, and the resource. */
   readonly metadata: {
@@ -69,14 +67,6 @@ export interface PaymentInstructions {
     /** URL of the resource. The payment is bound to this URL, byte for byte. */
     readonly resource: string;
   };
-}
-
-/** The key whose prepaid tokens pay for the request. It is the same for all payers. */
-export interface PrepaidOffer {
-  /** Id of the key that signs now, 32 bytes as hex with 0x. */
-  readonly tokenKeyId: string;
-  /** Value of its tokens in base units, decimal: exactly the price. */
-  readonly value: string;
 }
 
 /** The recipient. The last four fields are sotto's extension: the wallet's signature of its shielded address. */
@@ -117,6 +107,4 @@ export interface InstructionsOptions {
   readonly now: number;
   /** Whether the registry stores the phone number encrypted. Default: true if there is a number. */
   readonly encryptedMapping?: boolean | undefined;
-  /** Id of the prepaid key that signs now for this price, hex with 0x. Default: the request takes no prepaid tokens. */
-  readonly prepaidKeyId?: string | undefined;
 }

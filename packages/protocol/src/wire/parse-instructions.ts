@@ -4,10 +4,9 @@ import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
 import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../fields.ts";
-import { bytesToHex, hexToBytes } from "../hex.ts";
 import { parseChainId } from "../payment/claims.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
-import type { InstructionsRecipient, PaymentInstructions, PrepaidOffer } from "./instructions.ts";
+import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";
 
 const CODE = "INSTRUCTIONS_INVALID";
@@ -64,21 +63,14 @@ function parseZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"
   };
 }
 
-/** A token pays for exactly one request, whose price is its value. */
-function parsePrepaid(prepaid: Fields, price: string): PrepaidOffer {
-  const tokenKeyId = bytesToHex(hexToBytes(prepaid("tokenKeyId"), 32, "tokenKeyId"));
-  return { tokenKeyId, value: parseConstant(prepaid("value"), price, "prepaid.value") };
-}
-
 function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions["payment"] {
   const chainId = parseChainId(payment("chainId"));
   const pool = parseAddress(payment("pool"), "pool");
   const privacy = inside(payment, "privacy");
-  const price = parsePrice(payment);
   return {
     method: parseConstant(payment("method"), "service-zk", "method"),
     recipient: parseRecipient(inside(payment, "recipient"), chainId, pool, known),
-    ...price,
+    ...parsePrice(payment),
     currency: parseConstant(payment("currency"), "USDC", "currency"),
     asset: parseAddress(payment("asset"), "asset"),
     chainId: String(chainId),
@@ -91,15 +83,13 @@ function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions
     zkProof: parseZkProof(inside(payment, "zkProof")),
     verifyEndpoint: parseHttpUrl(payment("verifyEndpoint"), "verifyEndpoint"),
     settleEndpoint: parseHttpUrl(payment("settleEndpoint"), "settleEndpoint"),
-    ...(payment("prepaid") === undefined
-      ? {}
-      : { prepaid: parsePrepaid(inside(payment, "prepaid"), price.amountBaseUnits) }),
   };
 }
 
 /**
  * Parses the body of a 402 response strictly: all fields must be present, well-formed and in range, the price must be
- * exact, and the recipient's shielded address must be valid. Ignores unknown fields. The caller checks that the wallet
+ * exact, and the recipient's shielded address must be valid. Ignores unknown fields; `parseOffers` reads those that offer
+ * other ways to pay. The caller checks that the wallet
  * signed the address, and decides whether to pay this price to this recipient.
  *
  * @param json the parsed JSON; limit the length of its text before parsing it

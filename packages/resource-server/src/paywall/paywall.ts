@@ -264,8 +264,8 @@ export class CorePaywall implements Paywall {
   #withOffer(instructions: PaymentInstructions, price: bigint, now: number): PaymentInstructions {
     const key = this.#parts.prepaid?.keyring.offered(price, now);
     if (key === undefined) return instructions;
-    const prepaid = { tokenKeyId: key.id, value: String(price) };
-    return { ...instructions, payment: { ...instructions.payment, prepaid } };
+    const payment = { ...instructions.payment, prepaid: { tokenKeyId: key.id, value: String(price) } };
+    return { ...instructions, payment };
   }
 
   /** Adds the challenges of other payment formats. */

@@ -1,8 +1,10 @@
 // Reads a resource's 402 response, as clients do.
 import {
   invisibleCharacter,
+  type Offers,
   type PaymentInstructions,
   parseInstructions,
+  parseOffers,
   readBody,
   SottoError,
   trimPasted,
@@ -35,10 +37,11 @@ export async function request(url: URL): Promise<Response> {
 }
 
 /** @throws WebError NOT_PAYABLE */
-export async function instructionsOf(response: Response): Promise<PaymentInstructions> {
+export async function instructionsOf(response: Response): Promise<PaymentInstructions & { offers: Offers }> {
   try {
     const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_MS));
-    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return { ...parseInstructions(body), offers: parseOffers(body) };
   } catch (cause) {
     const why = cause instanceof SottoError ? cause.message : "its response is not a sotto response";
     const message = `the server asks for a payment that this wallet cannot make: ${why}`;

@@ -15,7 +15,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   const url = urlOf(typed);
   const response = await request(url);
   if (response.status !== 402) return { kind: "free", ...(await deliveryOf(response)) };
-  const { payment, metadata } = await instructionsOf(response);
+  const { payment, metadata, offers } = await instructionsOf(response);
   assertResource({ metadata }, response);
   checkTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
@@ -26,7 +26,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
     price: BigInt(payment.amountBaseUnits),
     merchant,
     phone,
-    tokens: payment.prepaid !== undefined,
+    tokens: offers.has("prepaid"),
     service: context.config.service,
     limits: context.limits,
     spentToday,

@@ -1,0 +1,61 @@
+import { fieldsOf } from "../fields.ts";
+import type { PaymentInstructions } from "./instructions.ts";
+
+/**
+ * What a 402 offers besides the private payment, by the name of the way to pay. The values are JSON from the server that
+ * nobody has checked: the code that knows a way to pay parses its own offer.
+ */
+export type Offers = ReadonlyMap<string, unknown>;
+
+const MAX_OFFERS = 16;
+/** Maximum characters of an offer as JSON. */
+const MAX_OFFER_LENGTH = 4096;
+const MAX_OFFER_DEPTH = 8;
+const NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
+/** Keys that have a special meaning in JavaScript objects. No offer needs them. */
+const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
+
+/** The fields of the private payment, which are no offers. */
+const TERMS: { readonly [name in keyof PaymentInstructions["payment"]]: true } = {
+  method: true,
+  recipient: true,
+  amount: true,
+  amountBaseUnits: true,
+  currency: true,
+  asset: true,
+  decimals: true,
+  chainId: true,
+  pool: true,
+  privacy: true,
+  zkProof: true,
+  verifyEndpoint: true,
+  settleEndpoint: true,
+};
+
+function isOffer(value: unknown, depth = MAX_OFFER_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  return Object.entries(value).every(([key, inner]) => !FORBIDDEN.has(key) && isOffer(inner, depth - 1));
+}
+
+/**
+ * Finds what the body of a 402 response offers besides the private payment. Fields that cannot be an offer are ignored,
+ * as `parseInstructions` ignores all unknown fields: more than 16, names other than of 1 to 32 letters, digits and
+ * hyphens, more than 4,096 characters of JSON, more than 8 levels, or keys that reach a prototype.
+ *
+ * @param json the parsed JSON; limit the length of its text before parsing it
+ * @throws SottoError INSTRUCTIONS_INVALID if it has no `payment`
+ */
+export function parseOffers(json: unknown): Offers {
+  const payment = fieldsOf(json, "payment instructions", "INSTRUCTIONS_INVALID")("payment");
+  fieldsOf(payment, "payment", "INSTRUCTIONS_INVALID");
+  const offers = Object.entries(payment as object).filter(
+    ([name, offer]) =>
+      !Object.hasOwn(TERMS, name) &&
+      NAME.test(name) &&
+      !FORBIDDEN.has(name) &&
+      isOffer(offer) &&
+      JSON.stringify(offer).length <= MAX_OFFER_LENGTH,
+  );
+  return new Map(offers.slice(0, MAX_OFFERS));
+}
