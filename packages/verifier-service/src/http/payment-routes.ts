@@ -1,9 +1,10 @@
 import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
+import type { Caller } from "../operations/hold.ts";
 import { callerOf } from "../operations/prefer.ts";
 import { PreferHeader, RelayResponse } from "../operations/schemas.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
@@ -17,6 +18,7 @@ import {
 import { SettleBody, SettleResponse, VerifyBody, VerifyResponse } from "../payments/schemas.ts";
 import { settlePayment } from "../payments/settle.ts";
 import { type VerifyServices, verifyPayment } from "../payments/verify.ts";
+import type { Operation } from "../store/index.ts";
 import { relayDeposit } from "../transfers/deposit.ts";
 import { DepositBody, WithdrawBody } from "../transfers/schemas.ts";
 import { relayWithdrawal } from "../transfers/withdrawal.ts";
@@ -180,48 +182,32 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
   relayRoutes(app, services);
 }
 
+/** Transfers that the relayer submits for their owner: deposits and withdrawals. */
 function relayRoutes(app: App, services: PaymentRoutes): void {
-  const { metrics, answers, clientOf } = services;
-  const response = { 200: RelayResponse, 202: RelayResponse, ...RELAY_ERRORS };
-  const tags = ["relay"];
-  app.post(
-    "/deposit",
-    {
-      schema: {
-        tags,
-        summary: "Relay a deposit that its depositor authorized",
-        headers: PreferHeader,
-        body: DepositBody,
-        response,
+  const relay = <Body extends TSchema>(
+    path: string,
+    summary: string,
+    body: Body,
+    run: (body: Static<Body>, caller: Caller, services: PaymentRoutes) => Promise<Operation>,
+  ) =>
+    app.post(
+      path,
+      {
+        schema: {
+          tags: ["relay"],
+          summary,
+          headers: PreferHeader,
+          body,
+          response: { 200: RelayResponse, 202: RelayResponse, ...RELAY_ERRORS },
+        },
       },
-    },
-    async (request, reply) => {
-      const answer = relayResponse(
-        await relayDeposit(request.body, callerOf(request, reply, clientOf(request)), services),
-        answers,
-      );
-      metrics.settled(answer.status);
-      return sendOutcome(request, reply, answer);
-    },
-  );
-  app.post(
-    "/withdraw",
-    {
-      schema: {
-        tags,
-        summary: "Relay a withdrawal or a merge of notes",
-        headers: PreferHeader,
-        body: WithdrawBody,
-        response,
+      async (request, reply) => {
+        const caller = callerOf(request, reply, services.clientOf(request));
+        const answer = relayResponse(await run(request.body as Static<Body>, caller, services), services.answers);
+        services.metrics.settled(answer.status);
+        return sendOutcome(request, reply, answer);
       },
-    },
-    async (request, reply) => {
-      const answer = relayResponse(
-        await relayWithdrawal(request.body, callerOf(request, reply, clientOf(request)), services),
-        answers,
-      );
-      metrics.settled(answer.status);
-      return sendOutcome(request, reply, answer);
-    },
-  );
+    );
+  relay("/deposit", "Relay a deposit that its depositor authorized", DepositBody, relayDeposit);
+  relay("/withdraw", "Relay a withdrawal or a merge of notes", WithdrawBody, relayWithdrawal);
 }

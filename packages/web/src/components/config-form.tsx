@@ -4,6 +4,8 @@ import { useAction } from "../hooks/use-action.ts";
 import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { Field } from "./field.tsx";
+import { Form } from "./form.tsx";
+import { TextArea } from "./text-area.tsx";
 
 /** Asks for the configuration if the host has no sotto.json. */
 export function ConfigForm({ onEntered }: { onEntered(config: HostConfig): void }) {
@@ -17,12 +19,9 @@ export function ConfigForm({ onEntered }: { onEntered(config: HostConfig): void 
         <h1>Connect to a pool</h1>
         <p className="soft">The host of this page names no pool. Enter one that you trust.</p>
       </div>
-      <form
+      <Form
         className="card stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(async () => onEntered(enterConfig({ service, node, manifest })));
-        }}
+        onSubmit={() => run(async () => onEntered(enterConfig({ service, node, manifest })))}
       >
         <Field
           label="Service"
@@ -40,24 +39,20 @@ export function ConfigForm({ onEntered }: { onEntered(config: HostConfig): void 
           value={node}
           onChange={setNode}
         />
-        <div className="field">
-          <label htmlFor="manifest">Deployment manifest</label>
-          <textarea
-            id="manifest"
-            className="input mono"
-            required
-            value={manifest}
-            onChange={({ target }) => setManifest(target.value)}
-          />
-          <p className="hint">The JSON file that describes the pool; its operator publishes it.</p>
-        </div>
+        <TextArea
+          label="Deployment manifest"
+          hint="The JSON file that describes the pool; its operator publishes it."
+          required
+          value={manifest}
+          onChange={setManifest}
+        />
         {failure !== undefined && <ErrorMessage error={failure} />}
         <div className="dialog-actions">
           <Button kind="primary" type="submit" busy={busy}>
             Connect
           </Button>
         </div>
-      </form>
+      </Form>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 interface Properties {
@@ -37,3 +38,12 @@ export function Dialog({ title, onClose, children }: Properties) {
     </dialog>
   );
 }
+
+/** Closes a dialog whose action is finished. */
+export const DoneButton = ({ onClose }: { onClose(): void }) => (
+  <div className="dialog-actions">
+    <Button kind="primary" onClick={onClose}>
+      Done
+    </Button>
+  </div>
+);

@@ -1,5 +1,5 @@
 import { proxy } from "comlink";
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { OnProgress, Progress } from "../engine/api.ts";
 import { engine } from "../engine/page.ts";
 import { type Failure, failureOf } from "../errors.ts";
@@ -39,4 +39,16 @@ export function useOperation<T>(): Operation<T> {
   }, []);
   const cancel = useCallback(() => void engine().cancel(name.current), []);
   return { stages, running: end.running, result: end.result, failure: end.failure, run, cancel };
+}
+
+/** An operation that begins when the component is first rendered. */
+export function useOperationOnce<T>(action: (name: string, onProgress: OnProgress) => Promise<T>): Operation<T> {
+  const operation = useOperation<T>();
+  const begun = useRef(false);
+  useEffect(() => {
+    if (begun.current) return;
+    begun.current = true;
+    operation.run(action);
+  });
+  return operation;
 }

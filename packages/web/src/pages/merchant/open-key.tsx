@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
+import { Form } from "../../components/form.tsx";
+import { TextArea } from "../../components/text-area.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
 import { engine, useEngine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
@@ -17,10 +19,9 @@ export function OpenKey() {
     await merchantDesk().openKey(config, viewingKey, shieldedAddress);
   };
   return (
-    <form
+    <Form
       className="card stack"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         run(async () => {
           await merchantDesk().open(config, text);
           setText("");
@@ -28,24 +29,21 @@ export function OpenKey() {
       }}
     >
       <h2>Open with a viewing key</h2>
-      <div className="field">
-        <label htmlFor="viewing-key">Viewing key</label>
-        <textarea
-          id="viewing-key"
-          className="input mono"
-          required
-          spellCheck={false}
-          autoComplete="off"
-          placeholder='{"type":"sotto-viewing-key", …}'
-          aria-describedby="viewing-key-hint"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <p className="hint" id="viewing-key-hint">
-          The text that <code>sotto export --viewing-key</code> writes. It shows what the address receives, and cannot
-          spend. This page does not store it, and forgets it when you leave.
-        </p>
-      </div>
+      <TextArea
+        label="Viewing key"
+        hint={
+          <>
+            The text that <code>sotto export --viewing-key</code> writes. It shows what the address receives, and cannot
+            spend. This page does not store it, and forgets it when you leave.
+          </>
+        }
+        required
+        spellCheck={false}
+        autoComplete="off"
+        placeholder='{"type":"sotto-viewing-key", …}'
+        value={text}
+        onChange={setText}
+      />
       {failure !== undefined && <ErrorMessage error={failure} />}
       <div className="row">
         <Button kind="primary" type="submit" busy={busy}>
@@ -57,6 +55,6 @@ export function OpenKey() {
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

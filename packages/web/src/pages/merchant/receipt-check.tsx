@@ -5,7 +5,9 @@ import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
+import { TextArea } from "../../components/text-area.tsx";
 import { Time } from "../../components/time.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
@@ -20,27 +22,22 @@ export function ReceiptCheck() {
   const [checked, setChecked] = useState<CheckedReceipt>();
   const { busy, failure, run } = useAction();
   return (
-    <form
+    <Form
       className="card stack"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setChecked(undefined);
         run(async () => setChecked(await merchantDesk().checkReceipt(config, text, trimPasted(challenge))));
       }}
     >
       <h2>Check a receipt</h2>
-      <div className="field">
-        <label htmlFor="receipt">Receipt</label>
-        <textarea
-          id="receipt"
-          className="input mono"
-          required
-          spellCheck={false}
-          placeholder='{"type":"sotto-receipt", …}'
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      </div>
+      <TextArea
+        label="Receipt"
+        required
+        spellCheck={false}
+        placeholder='{"type":"sotto-receipt", …}'
+        value={text}
+        onChange={setText}
+      />
       <Field
         label="Challenge"
         hint="The text that you asked the payer to sign. Without it, anyone with a copy could show you this receipt."
@@ -55,7 +52,7 @@ export function ReceiptCheck() {
           Check the receipt
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
@@ -17,10 +18,9 @@ export function RouteCheck() {
   const [found, setFound] = useState<PaymentInstructions>();
   const { busy, failure, run } = useAction();
   return (
-    <form
+    <Form
       className="card stack"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setFound(undefined);
         run(async () => setFound(await merchantDesk().readInstructions(url)));
       }}
@@ -42,7 +42,7 @@ export function RouteCheck() {
           Request it
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

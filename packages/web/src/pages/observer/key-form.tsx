@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
+import { Form } from "../../components/form.tsx";
+import { TextArea } from "../../components/text-area.tsx";
 import { useAction } from "../../hooks/use-action.ts";
 import type { Observation } from "./use-observation.ts";
 
@@ -18,29 +20,20 @@ export function KeyForm({ seen }: { readonly seen: Observation }) {
       setText("");
     });
   return (
-    <form
-      className="stack tight"
-      onSubmit={(event) => {
-        event.preventDefault();
-        take(text);
-      }}
-    >
+    <Form className="stack tight" onSubmit={() => take(text)}>
       <p>
         A viewing key reads the payments to one merchant, and spends nothing. It stays in this tab until you close it.
       </p>
-      <div className="field">
-        <label htmlFor="viewing-key">Viewing key (JSON)</label>
-        <textarea
-          id="viewing-key"
-          className="input mono short"
-          required
-          autoComplete="off"
-          spellCheck={false}
-          placeholder='{"type":"sotto-viewing-key", …}'
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      </div>
+      <TextArea
+        label="Viewing key (JSON)"
+        className="mono short"
+        required
+        autoComplete="off"
+        spellCheck={false}
+        placeholder='{"type":"sotto-viewing-key", …}'
+        value={text}
+        onChange={setText}
+      />
       {failure !== undefined && <ErrorMessage error={failure} />}
       <div className="row">
         <Button small type="submit" busy={busy}>
@@ -65,6 +58,6 @@ export function KeyForm({ seen }: { readonly seen: Observation }) {
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,9 +1,10 @@
 import { useState } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DoneButton } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Stages } from "../../components/stages.tsx";
 import type { WalletView } from "../../engine/api.ts";
@@ -46,22 +47,12 @@ export function AddFundsDialog({ wallet, onClose }: { readonly wallet: WalletVie
         <p className="small soft">
           Your notes are in the pool. The chain shows this deposit, but not what you pay with it.
         </p>
-        <div className="dialog-actions">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
+        <DoneButton onClose={onClose} />
       </Dialog>
     );
   return (
     <Dialog title="Add funds" onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          deposit();
-        }}
-      >
+      <Form className="stack" onSubmit={() => deposit()}>
         <AccountChoice value={account} onChange={setAccount} />
         {account === TEST_ACCOUNT && (
           <div className="notice stack tight">
@@ -102,7 +93,7 @@ export function AddFundsDialog({ wallet, onClose }: { readonly wallet: WalletVie
             </Button>
           )}
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { Link, useLocation } from "wouter";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
+import { Form } from "../../components/form.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
 import type { PrepaidView, UnfinishedPayment, WalletView } from "../../engine/api.ts";
@@ -113,13 +114,7 @@ function PayCard() {
   return (
     <section className="card stack" aria-labelledby="pay">
       <h2 id="pay">Pay for a page</h2>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          navigate(`/wallet/pay?url=${encodeURIComponent(url)}`);
-        }}
-      >
+      <Form className="stack" onSubmit={() => navigate(`/wallet/pay?url=${encodeURIComponent(url)}`)}>
         <input
           className="input"
           type="url"
@@ -135,7 +130,7 @@ function PayCard() {
             Pay a phone number
           </Link>
         </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { useAction } from "../../hooks/use-action.ts";
 
 const MIN_CHARACTERS = 10;
@@ -22,13 +23,7 @@ export function PassphraseForm({ isNew, action, kind = "primary", onPassphrase }
   const differs = isNew && again !== "" && again !== passphrase;
   const ready = passphrase !== "" && (!isNew || ([...passphrase].length >= MIN_CHARACTERS && again === passphrase));
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(() => onPassphrase(passphrase));
-      }}
-    >
+    <Form className="stack" onSubmit={() => run(() => onPassphrase(passphrase))}>
       <Field
         label="Passphrase"
         type="password"
@@ -56,6 +51,6 @@ export function PassphraseForm({ isNew, action, kind = "primary", onPassphrase }
           {action}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

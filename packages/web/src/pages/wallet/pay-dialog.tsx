@@ -2,9 +2,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DoneButton } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { PayFailure } from "../../components/pay-failure.tsx";
 import { Stages } from "../../components/stages.tsx";
@@ -28,12 +29,9 @@ function AskUrl() {
   const [typed, setTyped] = useState("");
   const [, navigate] = useLocation();
   return (
-    <form
+    <Form
       className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        navigate(`/wallet/pay?url=${encodeURIComponent(typed)}`, { replace: true });
-      }}
+      onSubmit={() => navigate(`/wallet/pay?url=${encodeURIComponent(typed)}`, { replace: true })}
     >
       <Field label="Address of the page" type="url" required placeholder="https://" value={typed} onChange={setTyped} />
       <p className="small soft">The wallet asks for the price first. You decide before anything is paid.</p>
@@ -42,7 +40,7 @@ function AskUrl() {
           See the price
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -198,11 +196,7 @@ function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): vo
           <Amount value={quote.price} />. The merchant cannot link them to this payment or to each other.
         </p>
       </div>
-      <div className="dialog-actions">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
+      <DoneButton onClose={onClose} />
     </>
   );
 }
@@ -228,11 +222,7 @@ export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): voi
         </p>
       </div>
       <DeliveryView delivery={paid} />
-      <div className="dialog-actions">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
+      <DoneButton onClose={onClose} />
     </>
   );
 }

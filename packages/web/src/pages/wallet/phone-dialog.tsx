@@ -4,6 +4,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Stages } from "../../components/stages.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
@@ -35,13 +36,7 @@ export function PhoneDialog({ wallet, onClose }: { readonly wallet: WalletView; 
   if (found === undefined)
     return (
       <Dialog title="Pay a phone number" onClose={onClose}>
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            find();
-          }}
-        >
+        <Form className="stack" onSubmit={() => find()}>
           <Field
             label="Phone number"
             type="tel"
@@ -58,7 +53,7 @@ export function PhoneDialog({ wallet, onClose }: { readonly wallet: WalletView; 
               Continue
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     );
   const { number } = found;

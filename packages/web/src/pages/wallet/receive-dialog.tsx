@@ -3,6 +3,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Qr } from "../../components/qr.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
@@ -56,13 +57,7 @@ function LinkNumber() {
     setStep({ phone, wallet, proven: true });
   };
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(() => (step === undefined ? link() : prove(step)));
-      }}
-    >
+    <Form className="stack" onSubmit={() => run(() => (step === undefined ? link() : prove(step)))}>
       {step === undefined ? (
         <>
           <Field
@@ -93,6 +88,6 @@ function LinkNumber() {
           {step === undefined ? "Sign and send the code" : "Confirm the code"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
@@ -46,10 +47,9 @@ function LimitsCard({ wallet: { limits } }: { readonly wallet: WalletView }) {
       <header>
         <h2 id="limits">Limits</h2>
       </header>
-      <form
+      <Form
         className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           run(async () => {
             await engine().setLimits({ maxPerRequest: readAmount(perRequest), maxPerDay: readAmount(perDay) });
             setSaved(true);
@@ -83,7 +83,7 @@ function LimitsCard({ wallet: { limits } }: { readonly wallet: WalletView }) {
             {saved ? "Saved." : ""}
           </span>
         </div>
-      </form>
+      </Form>
     </section>
   );
 }

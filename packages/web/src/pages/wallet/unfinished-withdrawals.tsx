@@ -1,14 +1,13 @@
-import { useEffect, useRef } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DoneButton } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Stages } from "../../components/stages.tsx";
 import { Time } from "../../components/time.tsx";
 import type { Engine, WalletView } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
-import { useOperation } from "../../hooks/use-operation.ts";
+import { useOperationOnce } from "../../hooks/use-operation.ts";
 
 export type UnfinishedWithdrawal = WalletView["withdrawals"][number];
 export type CashedOut = Awaited<ReturnType<Engine["withdraw"]>>;
@@ -70,11 +69,7 @@ export function Withdrawn({ done, onClose }: { readonly done: CashedOut; onClose
           Transaction <Hash value={done.transaction} name="transaction" />
         </p>
       </div>
-      <div className="dialog-actions">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
+      <DoneButton onClose={onClose} />
     </>
   );
 }
@@ -86,13 +81,9 @@ interface ResumeProperties {
 
 /** Resumes a withdrawal when it is first rendered. */
 export function ResumeWithdrawalDialog({ withdrawal, onClose }: ResumeProperties) {
-  const { stages, running, result, failure, run, cancel } = useOperation<CashedOut>();
-  const begun = useRef(false);
-  useEffect(() => {
-    if (begun.current) return;
-    begun.current = true;
-    run((name, onProgress) => engine().resumeWithdrawal(name, withdrawal.id, onProgress));
-  }, [run, withdrawal.id]);
+  const { stages, running, result, failure, cancel } = useOperationOnce<CashedOut>((name, onProgress) =>
+    engine().resumeWithdrawal(name, withdrawal.id, onProgress),
+  );
   return (
     <Dialog title="Resume the withdrawal" onClose={onClose}>
       <Stages stages={stages} running={running} />

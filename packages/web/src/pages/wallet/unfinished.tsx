@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -9,7 +8,7 @@ import { Verbatim } from "../../components/verbatim.tsx";
 import type { Paid, UnfinishedPayment } from "../../engine/api.ts";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
-import { useOperation } from "../../hooks/use-operation.ts";
+import { useOperationOnce } from "../../hooks/use-operation.ts";
 import { Receipt } from "./pay-dialog.tsx";
 
 interface Properties {
@@ -74,13 +73,9 @@ function Decision({ payment, onResume }: { readonly payment: UnfinishedPayment; 
 
 /** Resumes a payment when it is first rendered. */
 export function ResumeDialog({ payment, onClose }: { readonly payment: UnfinishedPayment; onClose(): void }) {
-  const { stages, running, result, failure, run, cancel } = useOperation<Paid>();
-  const begun = useRef(false);
-  useEffect(() => {
-    if (begun.current) return;
-    begun.current = true;
-    run((name, onProgress) => engine().resume(name, payment.id, onProgress));
-  }, [run, payment.id]);
+  const { stages, running, result, failure, cancel } = useOperationOnce<Paid>((name, onProgress) =>
+    engine().resume(name, payment.id, onProgress),
+  );
   return (
     <Dialog title="Resume the payment" onClose={onClose}>
       {result === undefined ? (

@@ -3,6 +3,8 @@ import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
+import { TextArea } from "../../components/text-area.tsx";
 import { engine } from "../../engine/page.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { PassphraseForm } from "./passphrase.tsx";
@@ -132,10 +134,9 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
   const [typed, setTyped] = useState<readonly string[]>(() => positions.map(() => ""));
   const [wrong, setWrong] = useState(false);
   return (
-    <form
+    <Form
       className="narrow card stack loose"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const right = positions.every((at, i) => trimPasted(typed[i] ?? "").toLowerCase() === list[at]);
         setWrong(!right);
         if (right) onDone();
@@ -170,7 +171,7 @@ function AskWords({ words, onBack, onDone }: WordsProperties) {
         </Button>
         <Button onClick={onBack}>Show the words again</Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -178,39 +179,30 @@ function Restore({ onBack, onDone }: { onBack(): void; onDone(words: string): vo
   const [words, setWords] = useState("");
   const count = words.split(/\s+/).filter((word) => trimPasted(word) !== "").length;
   return (
-    <form
-      className="narrow card stack loose"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onDone(words);
-      }}
-    >
+    <Form className="narrow card stack loose" onSubmit={() => onDone(words)}>
       <div>
         <h1>Restore from 24 words</h1>
         <p className="soft">
           The wallet finds its notes on the chain again. Names of past merchants are not on the chain.
         </p>
       </div>
-      <div className="field">
-        <label htmlFor="words">Words</label>
-        <textarea
-          id="words"
-          className="input"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={words}
-          onChange={({ target }) => setWords(target.value)}
-        />
-        <p className="hint number">{`${count} of 24`}</p>
-      </div>
+      <TextArea
+        label="Words"
+        className=""
+        hint={<span className="number">{`${count} of 24`}</span>}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={words}
+        onChange={setWords}
+      />
       <div className="row">
         <Button kind="primary" type="submit" disabled={count !== 24}>
           Continue
         </Button>
         <Button onClick={onBack}>Back</Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
 import { Field } from "../../components/field.tsx";
+import { Form } from "../../components/form.tsx";
 import { Hash } from "../../components/hash.tsx";
 import { Stages } from "../../components/stages.tsx";
 import type { WalletView } from "../../engine/api.ts";
@@ -26,13 +27,7 @@ export function WithdrawDialog({ wallet, onClose }: { readonly wallet: WalletVie
     });
   return (
     <Dialog title="Withdraw" onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          withdraw();
-        }}
-      >
+      <Form className="stack" onSubmit={() => withdraw()}>
         <Field
           label="To the account"
           required
@@ -70,7 +65,7 @@ export function WithdrawDialog({ wallet, onClose }: { readonly wallet: WalletVie
         ) : (
           <Withdrawn done={result} onClose={onClose} />
         )}
-      </form>
+      </Form>
     </Dialog>
   );
 }
