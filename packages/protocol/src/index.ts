@@ -89,7 +89,6 @@ export { PROTOCOL_ERRORS, SHARED_ERRORS } from "./error-definitions.ts";
 export { foreign, ProtocolError, type ProtocolErrorCode, quoted } from "./errors.ts";
 export { type Address, addressToBigInt, parseAddress } from "./ethereum-address.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
-export { MAX_URL_LENGTH } from "./fields.ts";
 export {
   CIRCUITS,
   type CircuitInputs,
@@ -110,6 +109,7 @@ export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.t
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
 export { networkOf, networksOf } from "./networks.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
+export { MAX_URL_LENGTH } from "./object-fields.ts";
 export { invisibleCharacter, phoneDigits, trimPasted } from "./pasted.ts";
 export { type AmountBounds, amountBounds } from "./payment/bounds.ts";
 export {
@@ -148,7 +148,7 @@ export {
   withdrawalSignals,
 } from "./payment/signals.ts";
 export {
-  canonicalJson,
+  canonicalPayment,
   checkPayment,
   checkRecipient,
   completeBundle,

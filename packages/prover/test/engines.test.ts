@@ -7,7 +7,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
-import { newClaims } from "../src/engine/share.ts";
+import { newClaimedGroups } from "../src/engine/share.ts";
 import { curveCode, scalarCode } from "../src/fast/kernels.ts";
 import { compilePrograms } from "../src/fast/programs.ts";
 import { sumParts } from "../src/fast/prove.ts";
@@ -227,12 +227,12 @@ describe("engines", function () {
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
     const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
     const failed = prepareRemotely(zkey.slice(0, 600), ["h"]);
-    for (const failure of [failed.ready, failed.sum(witness, ["h"], newClaims())]) {
+    for (const failure of [failed.ready, failed.sum(witness, ["h"], newClaimedGroups())]) {
       assert.match(String(await failure.catch((error: unknown) => error)), /proving key is not usable/);
     }
     // Asked before it is ready.
     const remote = prepareRemotely(zkey, ["b2", "h"]);
-    const sums = await remote.sum(witness, ["a", "b2", "h"], newClaims());
+    const sums = await remote.sum(witness, ["a", "b2", "h"], newClaimedGroups());
     assert.deepEqual(
       sums.map((group) => Object.keys(group)),
       [["h"], ["b2"]],

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Proofs } from "../src/checks/proofs.ts";
 import { Settlements } from "../src/checks/settlement.ts";
 import { Tokens } from "../src/checks/token.ts";
-import { Claims } from "../src/claims/claims.ts";
+import { PaymentClaims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { Checks, claimId } from "../src/paywall/checks.ts";
 import { ServerClock } from "../src/paywall/server-clock.ts";
@@ -27,7 +27,7 @@ function tokenOf(claims: PaymentTokenClaims): string {
 
 describe("the checks of a header", () => {
   let node: ScriptedNode;
-  let claims: Claims;
+  let claims: PaymentClaims;
   let proven: Record<string, boolean>;
   let now: number;
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe("the checks of a header", () => {
     proven = { payment: true, elgamal_range: true };
     node = await startScriptedNode({ eth_chainId: "0x7a69", eth_blockNumber: "0x10", eth_getTransactionReceipt: null });
     const onError = () => undefined;
-    claims = new Claims(
+    claims = new PaymentClaims(
       await ClaimStore.open({ url: "sqlite::memory:", clock: () => now, onError }),
       () => now,
       onError,

@@ -2,7 +2,7 @@
 
 import type { PaymentUse } from "@sotto/protocol";
 import { expect } from "chai";
-import { Claims } from "../src/claims/claims.ts";
+import { PaymentClaims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { StoredUses } from "../src/claims/uses.ts";
 
@@ -10,7 +10,7 @@ const REMEMBERED_MS = 360_000;
 
 describe("payment uses across formats", () => {
   let store: ClaimStore;
-  let claims: Claims;
+  let claims: PaymentClaims;
   let uses: StoredUses;
   let now: number;
   let counter = 0;
@@ -38,7 +38,7 @@ describe("payment uses across formats", () => {
     now = Date.now();
     const clock = () => now;
     store = await ClaimStore.open({ url: "sqlite::memory:", clock, leaseMs: 1_000, onError });
-    claims = new Claims(store, clock, onError);
+    claims = new PaymentClaims(store, clock, onError);
     uses = open();
   });
   afterEach(async () => {

@@ -7,11 +7,11 @@ export { ServiceError, type ServiceErrorCode } from "./errors.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { REASONS, type Reason } from "./payments/checks.ts";
 export {
-  type AppendProver,
   createRelayer,
   LOCAL_RELAYER_CONFIG,
   type Relayer,
   type RelayerOptions,
+  type RelayerProver,
 } from "./relayer/index.ts";
 export { type RunningService, type ServiceParts, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";

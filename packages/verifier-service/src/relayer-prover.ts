@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";
 import type { Prover } from "@sotto/prover";
 import { ServiceError } from "./errors.ts";
-import type { AppendProver } from "./relayer/index.ts";
+import type { RelayerProver } from "./relayer/index.ts";
 
 type Proof = Awaited<ReturnType<Prover["prove"]>>;
 export type ProverRequest = {
@@ -23,7 +23,7 @@ interface Waiting {
   readonly cancelDeadline: () => void;
 }
 
-export interface ProverProcess extends AppendProver {
+export interface ProverProcess extends RelayerProver {
   /** The pid of the running child; undefined before the first proof and after the child ended. */
   readonly pid: number | undefined;
   close(): Promise<void>;

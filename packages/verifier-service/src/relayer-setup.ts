@@ -2,7 +2,6 @@ import type { Chain } from "@sotto/chain";
 import type { Wallet } from "ethers";
 import type { Config } from "./config/config.ts";
 import {
-  type AppendProver,
   createRelayer,
   DEFAULT_RELAYER_CONFIG,
   type FeeMarket,
@@ -10,6 +9,7 @@ import {
   type Relayer,
   type RelayerLog,
   type RelayerMetrics,
+  type RelayerProver,
 } from "./relayer/index.ts";
 import type { Store } from "./store/index.ts";
 
@@ -19,7 +19,7 @@ export interface RelayerParts {
   readonly chain: Chain;
   readonly signer: Wallet;
   readonly token: string;
-  readonly prover: AppendProver;
+  readonly prover: RelayerProver;
   readonly market: FeeMarket;
   readonly metrics: RelayerMetrics;
   readonly log: RelayerLog;

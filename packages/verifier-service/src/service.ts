@@ -33,7 +33,7 @@ import { poolState } from "./pool/state.ts";
 import { openPrepaidMirror } from "./prepaid/mirror.ts";
 import { prepaidRoutes } from "./prepaid/routes.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
-import type { AppendProver } from "./relayer/index.ts";
+import type { RelayerProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { openStore } from "./store/index.ts";
@@ -60,7 +60,7 @@ export interface ServiceParts {
   /** Returns the time, ms. Default: the system's. */
   clock?: (() => number) | undefined;
   /** Proves appends. Default: a child process, started with the first append. */
-  prover?: AppendProver | undefined;
+  prover?: RelayerProver | undefined;
 }
 
 const SWEEP_MS = 60_000;

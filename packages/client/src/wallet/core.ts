@@ -25,7 +25,7 @@ import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
-import { Claims } from "./claims.ts";
+import { ClaimedIds } from "./claimed-ids.ts";
 import type { PoolInfo } from "./connect.ts";
 import type { FundingRecord } from "./funding-record.ts";
 import { Journal, lastDeadline } from "./journal.ts";
@@ -77,11 +77,11 @@ export class WalletCore {
   readonly proofs = new ProofQueue();
   readonly prepared = new PreparedPayments(this);
   /** Ids of deposits. */
-  readonly fundings = new Claims(
+  readonly fundings = new ClaimedIds(
     (id) => new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id }),
   );
   /** Ids and terms of withdrawals. */
-  readonly withdrawals = new Claims(
+  readonly withdrawals = new ClaimedIds(
     () => new WalletError("WITHDRAWAL_IN_PROGRESS", "another call is working on this withdrawal; wait until it ends"),
   );
   /** Finished deposits whose notes are not confirmed or not in the tree, by id; undefined before the first scan. */

@@ -2,8 +2,8 @@ import { assertTimestamp, type Bytes32, resourceHash } from "../contexts.ts";
 import type { Deployment } from "../deployment.ts";
 import { describe, fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { fieldsOf, parseText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
+import { fieldsOf, parseText } from "../object-fields.ts";
 import { assertInteger, assertObject, CANONICAL_DECIMAL, parseField } from "../validate.ts";
 import { assertStatement, type PaymentStatement } from "./statement.ts";
 

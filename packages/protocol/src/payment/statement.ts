@@ -92,7 +92,7 @@ export function parsePayment(value: unknown): ReceivedPayment {
 }
 
 /** The canonical JSON of a payment. The service stores it, and compares it to recognize a repeated payment. */
-export function canonicalJson(payment: ReceivedPayment): string {
+export function canonicalPayment(payment: ReceivedPayment): string {
   assertObject(payment, "the payment");
   return JSON.stringify(payment.wire);
 }

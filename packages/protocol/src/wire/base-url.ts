@@ -1,4 +1,4 @@
-import { MAX_URL_LENGTH } from "../fields.ts";
+import { MAX_URL_LENGTH } from "../object-fields.ts";
 import { invisibleCharacter, trimPasted } from "../pasted.ts";
 
 type Part = "protocol" | "hostname" | "origin" | "pathname" | "username" | "password" | "search" | "hash";

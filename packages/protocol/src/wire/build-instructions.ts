@@ -2,7 +2,7 @@ import { randomBytes } from "@noble/hashes/utils.js";
 import { assertBinding } from "../binding/binding.ts";
 import { assertTimestamp } from "../contexts.ts";
 import { recode } from "../errors.ts";
-import { parseHttpUrl } from "../fields.ts";
+import { parseHttpUrl } from "../object-fields.ts";
 import { assertObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
 import { checkInstructions } from "./parse-instructions.ts";

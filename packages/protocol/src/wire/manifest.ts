@@ -1,8 +1,8 @@
 import { fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { type Fields, fieldsOf, parseConstant, parseText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { MAX_FINALITY } from "../local-chains.ts";
+import { type Fields, fieldsOf, parseConstant, parseText } from "../object-fields.ts";
 import { assertInteger, parseAmount } from "../validate.ts";
 
 /** A contract of a deployment. */

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "../object-fields.ts";
 import type { PaymentInstructions } from "./instructions.ts";
 
 /**

@@ -3,7 +3,7 @@ import { normalizeSignature } from "../binding/signature.ts";
 import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
-import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../fields.ts";
+import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../object-fields.ts";
 import { parseChainId } from "../payment/claims.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";

@@ -3,7 +3,7 @@
 
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe } from "../errors.ts";
-import { MAX_URL_LENGTH } from "../fields.ts";
+import { MAX_URL_LENGTH } from "../object-fields.ts";
 import { urlOf } from "../wire/base-url.ts";
 import { refuse } from "./errors.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
-import { MAX_URL_LENGTH } from "../fields.ts";
+import { MAX_URL_LENGTH } from "../object-fields.ts";
 import { decodeShieldedAddress, type ShieldedAddress } from "../shielded-address.ts";
 import { assertInteger, assertText, parseAmount } from "../validate.ts";
 import { reading, refuse } from "./errors.ts";

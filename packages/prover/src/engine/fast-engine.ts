@@ -15,7 +15,7 @@ import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
-import { newClaims, shareOf } from "./share.ts";
+import { newClaimedGroups, shareOf } from "./share.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
 /**
@@ -72,7 +72,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     }
     // Start the second thread first, so that both work at the same time. Where there is none, as in pages, there may be no
     // SharedArrayBuffer either.
-    const claims = there === undefined ? undefined : newClaims();
+    const claims = there === undefined ? undefined : newClaimedGroups();
     const asked = claims === undefined ? undefined : there?.sum(witness, parts, claims);
     // If this thread fails first, the other's failure must not be an unhandled rejection.
     asked?.catch(() => undefined);

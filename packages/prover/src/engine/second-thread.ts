@@ -7,7 +7,7 @@ import { isArrayBuffer } from "@sotto/protocol/base";
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import type { Claims } from "./share.ts";
+import type { ClaimedGroups } from "./share.ts";
 
 export type Request =
   | {
@@ -25,7 +25,7 @@ export type Request =
         readonly key: number;
         readonly witness: Witness;
         readonly parts: readonly Part[];
-        readonly claims: Claims;
+        readonly claims: ClaimedGroups;
       };
     }
   | { readonly id: number; readonly drop: number };
@@ -144,7 +144,7 @@ export interface RemoteKey {
    * @param parts only these parts
    * @param claims the windows of b2 that either thread has taken
    */
-  sum(witness: Witness, parts: readonly Part[], claims: Claims): Promise<readonly PartialSums[]>;
+  sum(witness: Witness, parts: readonly Part[], claims: ClaimedGroups): Promise<readonly PartialSums[]>;
 }
 
 /** Starts the thread, which takes as long as reading a key, if it does not run yet. */

@@ -5,12 +5,12 @@ import type { Share } from "../fast/msm.ts";
 const WINDOWS = 2;
 
 /** The number of groups claimed so far, in memory of both threads. */
-export type Claims = Int32Array<SharedArrayBuffer>;
+export type ClaimedGroups = Int32Array<SharedArrayBuffer>;
 
-export function newClaims(): Claims {
+export function newClaimedGroups(): ClaimedGroups {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-export function shareOf(claims: Claims): Share {
+export function shareOf(claims: ClaimedGroups): Share {
   return { windows: WINDOWS, claim: () => Atomics.add(claims, 0, 1) };
 }

@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** Acquires claims and renews their leases. */
-export class Claims {
+export class PaymentClaims {
   readonly #store: ClaimStore;
   readonly #onError: (error: unknown) => void;
   readonly #renewals = new Set<NodeJS.Timeout>();

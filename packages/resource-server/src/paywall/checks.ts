@@ -23,7 +23,7 @@ import {
   parseHeaderStatement,
 } from "../checks/statement.ts";
 import { decodeClaims, type Tokens } from "../checks/token.ts";
-import type { Claim, Claims } from "../claims/claims.ts";
+import type { Claim, PaymentClaims } from "../claims/claims.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Config } from "./config.ts";
 import { CLOCK_RETRY_SECONDS } from "./responses.ts";
@@ -54,7 +54,7 @@ export interface CheckParts {
   readonly tokens: Tokens;
   readonly proofs: Proofs;
   readonly settlements: Settlements;
-  readonly claims: Claims;
+  readonly claims: PaymentClaims;
   readonly serverClock: Pick<ServerClock, "problem">;
   readonly clock: () => number;
   /** When the store was opened, ms. An in-memory store knows every use since then. */

@@ -7,7 +7,7 @@ import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
 import { Tokens } from "../checks/token.ts";
-import { Claims } from "../claims/claims.ts";
+import { PaymentClaims } from "../claims/claims.ts";
 import { ClaimStore } from "../claims/store.ts";
 import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
@@ -84,7 +84,7 @@ interface Parts {
   readonly prices: Prices;
   readonly lock: ArtifactsLock;
   readonly jwks: KeySet | undefined;
-  readonly claims: Claims;
+  readonly claims: PaymentClaims;
   readonly clock: () => number;
   readonly startedAt: number;
   readonly chain: Chain;
@@ -173,7 +173,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const report = createReporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
-  const claims = new Claims(store, clock, onError);
+  const claims = new PaymentClaims(store, clock, onError);
   const prepaid = await openPrepaid(config, { clock, onError, report }).catch(async (error: unknown) => {
     await claims.close();
     throw error;

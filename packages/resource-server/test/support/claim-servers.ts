@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
 import { expect } from "chai";
-import { type Claim, Claims } from "../../src/claims/claims.ts";
+import { type Claim, PaymentClaims } from "../../src/claims/claims.ts";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "../../src/claims/schema.ts";
 import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";
 
@@ -42,13 +42,13 @@ after(async () => {
 
 export interface Server {
   readonly store: ClaimStore;
-  readonly claims: Claims;
+  readonly claims: PaymentClaims;
 }
 
 export class Servers {
   readonly url: string;
   readonly errors: unknown[] = [];
-  readonly #opened = new Set<Claims>();
+  readonly #opened = new Set<PaymentClaims>();
 
   constructor(url: string) {
     this.url = url;
@@ -58,7 +58,7 @@ export class Servers {
     const onError = (error: unknown) => this.errors.push(error);
     const options = { leaseMs: LEASE_MS, retentionMs: 0, onError };
     const store = await ClaimStore.open({ url: this.url, clock: Date.now, ...options });
-    const claims = new Claims(store, Date.now, onError);
+    const claims = new PaymentClaims(store, Date.now, onError);
     this.#opened.add(claims);
     return { store, claims };
   }

@@ -1,7 +1,7 @@
 // The checks of a decoded bundle, in the order in which `reservePayment` runs them. Each returns the refusal, or undefined if it
 // passes.
 import {
-  canonicalJson,
+  canonicalPayment,
   checkCiphertext,
   checkFreshness,
   checkOpening,
@@ -126,7 +126,7 @@ export async function checkNote(
   { reservations, ledger }: Pick<Store, "reservations" | "ledger">,
 ): Promise<Refusal | undefined> {
   const nullifier = String(payment.signals.nullifier);
-  const taken = await reservations.takenBy(nullifier, canonicalJson(payment));
+  const taken = await reservations.takenBy(nullifier, canonicalPayment(payment));
   if (taken !== undefined) return refuse(taken, "another payment of the same note is in progress or settled");
   return (await ledger.spend(nullifier)) === undefined ? undefined : refuse("NULLIFIER_SPENT", "the note is spent");
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { canonicalJson, parsePayment, type ReceivedPayment, tokenClaims } from "@sotto/protocol";
+import { canonicalPayment, parsePayment, type ReceivedPayment, tokenClaims } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
 import type { Admission } from "../operations/admission.ts";
@@ -114,7 +114,7 @@ async function reserve(payment: ReceivedPayment, client: string, services: Verif
     id: randomUUID(),
     nullifier: String(signals.nullifier),
     digest,
-    bundle: canonicalJson(payment),
+    bundle: canonicalPayment(payment),
     expiresAt: now + expiresIn * 1000,
     validUntil: Number(validUntil),
     recipient: bundle.recipientPublicKey,

@@ -7,7 +7,7 @@ import { atHead } from "./chain-reads.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
-import type { AppendProver } from "./types.ts";
+import type { RelayerProver } from "./types.ts";
 
 /** A proved append. It is valid only if the tree has exactly `start.appended` leaves. */
 interface Planned {
@@ -42,7 +42,7 @@ const PAGE = 10_000;
 export class Appender {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
-  readonly #prover: AppendProver;
+  readonly #prover: RelayerProver;
   readonly #tree = new NoteTree();
   #proving: Promise<void> | undefined;
   /** Oldest first; each starts where the one before it ends. Those that are sent come first. */
@@ -58,7 +58,7 @@ export class Appender {
   /** How many may be planned now, from 1 to MAX_PLANNED. */
   #window = MAX_PLANNED;
 
-  constructor(context: RelayerContext, sender: Sender, prover: AppendProver) {
+  constructor(context: RelayerContext, sender: Sender, prover: RelayerProver) {
     this.#context = context;
     this.#sender = sender;
     this.#prover = prover;

@@ -4,7 +4,6 @@ export { FeeMarket } from "./fee-market.ts";
 export type { Relayer } from "./loop.ts";
 export { createRelayer, type RelayerOptions } from "./relayer.ts";
 export {
-  type AppendProver,
   DEFAULT_RELAYER_CONFIG,
   LOCAL_RELAYER_CONFIG,
   type Outcome,
@@ -12,6 +11,7 @@ export {
   type RelayerConfig,
   type RelayerLog,
   type RelayerMetrics,
+  type RelayerProver,
   type RelayerSigner,
   type RelayerStatus,
 } from "./types.ts";

@@ -13,7 +13,7 @@ import { checkConfig } from "./options.ts";
 import { OutcomeResolver } from "./outcome-resolver.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
-import type { AppendProver, PoolDeployment, RelayerConfig, RelayerSigner } from "./types.ts";
+import type { PoolDeployment, RelayerConfig, RelayerProver, RelayerSigner } from "./types.ts";
 
 /** The dependencies of a relayer. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
@@ -28,7 +28,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   /** Intervals in ms, and limits of gas, fees and batches. */
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
-  prover?: AppendProver | undefined;
+  prover?: RelayerProver | undefined;
   /** By default created from the configuration. */
   market?: FeeMarket | undefined;
   /** Current time, ms, which then also measures durations. By default `Date.now`, and durations by a monotonic clock. */

@@ -1,3 +1,4 @@
+import type { AppendProver } from "@sotto/chain";
 import type { Prover } from "@sotto/prover";
 import type { TransactionRequest } from "ethers";
 
@@ -142,10 +143,10 @@ export interface RelayerLog {
 }
 
 /** Proves appends, with the keys of the named artifact set. */
-export type AppendProver = Pick<Prover, "prove"> & {
+export interface RelayerProver extends AppendProver {
   /** The set of keys that it proves with. Development keys are refused except on a local chain. */
   artifacts: Pick<Prover["artifacts"], "set">;
-};
+}
 
 export interface RelayerStatus {
   /** Whether this replica leads and sends. */

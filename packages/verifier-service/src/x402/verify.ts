@@ -1,4 +1,4 @@
-import { canonicalJson } from "@sotto/protocol";
+import { canonicalPayment } from "@sotto/protocol";
 import { checkX402Time } from "@sotto/protocol/x402";
 import type { Caller } from "../operations/hold.ts";
 import { waitFor } from "../operations/wait.ts";
@@ -60,7 +60,7 @@ async function queue(
   services: X402Services,
 ): Promise<{ readonly operation: Operation } | Refused> {
   const { signals } = read.payment;
-  const bundle = canonicalJson(read.payment);
+  const bundle = canonicalPayment(read.payment);
   const known = await services.store.reservations.ofBundle(String(signals.nullifier), bundle);
   const queued = known && (await queueReserved(known, services));
   if (queued !== undefined) return { operation: queued };

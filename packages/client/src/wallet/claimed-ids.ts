@@ -4,7 +4,7 @@ import type { WalletError } from "../errors.ts";
  * The ids that calls in this process are working on, so that two calls never submit and finish the same deposit or
  * withdrawal.
  */
-export class Claims {
+export class ClaimedIds {
   readonly #claimed = new Set<string>();
   readonly #refuse: (id: string) => WalletError;
 
