@@ -127,7 +127,6 @@ export const PROTOCOL_ERRORS = {
     means: "A label of a derived secret belongs to one of the wallet's own keys.",
     cause: 'An extension of the wallet asks for a secret whose name ends in "-key".',
     exit: "usage",
-    http: 400,
   },
   INVALID_POINT: {
     means: "A value does not encode a point of Baby Jubjub's prime-order subgroup, or encodes the identity.",
