@@ -3,20 +3,14 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { REGISTRY_SETTINGS } from "@sotto/phone-registry";
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { openTestRegistry, type TestRegistry } from "./support/world.ts";
+import { registryOf } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const text = readFileSync(join(root, "docs", "phone-registry.md"), "utf8");
 
 describe("docs/phone-registry.md", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry();
-  });
-  after(() => registry.close());
+  const registry = registryOf(this);
 
   it("names only existing settings, commands and metrics", async () => {
     const known = new Set(Object.values(REGISTRY_SETTINGS).map(({ variable }) => variable as string));

@@ -2,7 +2,6 @@
 
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import {
@@ -14,20 +13,11 @@ import {
   newShieldedAddress,
   openTestRegistry,
   proofOf,
-  type TestRegistry,
+  registryOf,
 } from "./support/world.ts";
 
 describe("linking a phone number", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry();
-  });
-  beforeEach(() => {
-    registry.ahead = 0;
-    registry.failure = undefined;
-  });
-  after(() => registry.close());
+  const registry = registryOf(this);
 
   it("accepts exactly the four fields of the interface, and returns the mapping and the next step", async () => {
     const [signer, phone] = [account(), newNumber()];
@@ -86,27 +76,18 @@ describe("linking a phone number", function () {
 
   it("finds the signed slot: the current, the previous or the next, and no other", async () => {
     const now = Date.now();
-    const stopped = await openTestRegistry({}, { clock: () => now });
-    try {
-      const slots = bindingSlots(now);
-      for (const issuedAt of slots) {
-        const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
-        expect([answer.status, answer.body["issuedAt"]]).to.deep.equal([200, issuedAt]);
-      }
-      for (const issuedAt of [Math.min(...slots) - 300, Math.max(...slots) + 300]) {
-        const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
-        expect([answer.status, answer.body["code"]]).to.deep.equal([401, "SIGNATURE_INVALID"]);
-        // The message names the struct to sign, the registry, and the documentation.
-        const words = [
-          "EIP-712 struct ShieldedAddressBinding",
-          stopped.service,
-          stopped.world.pool,
-          "docs/protocol.md",
-        ];
-        for (const word of words) expect(answer.body["message"]).to.include(word);
-      }
-    } finally {
-      await stopped.close();
+    await using stopped = await openTestRegistry({}, { clock: () => now });
+    const slots = bindingSlots(now);
+    for (const issuedAt of slots) {
+      const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
+      expect([answer.status, answer.body["issuedAt"]]).to.deep.equal([200, issuedAt]);
+    }
+    for (const issuedAt of [Math.min(...slots) - 300, Math.max(...slots) + 300]) {
+      const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
+      expect([answer.status, answer.body["code"]]).to.deep.equal([401, "SIGNATURE_INVALID"]);
+      // The message names the struct to sign, the registry, and the documentation.
+      const words = ["EIP-712 struct ShieldedAddressBinding", stopped.service, stopped.world.pool, "docs/protocol.md"];
+      for (const word of words) expect(answer.body["message"]).to.include(word);
     }
   });
 
@@ -187,35 +168,26 @@ describe("linking a phone number", function () {
   });
 
   it("rejects countries and kinds of numbers that are not served", async () => {
-    const closed = await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" });
-    try {
-      const codeOf = async (phone: string) =>
-        (await closed.link(await linkBody(closed, account(), phone))).body["code"];
-      expect(await codeOf("+4915112345678")).to.equal(undefined);
-      expect(await codeOf("+33612345678")).to.equal("NUMBER_NOT_SERVED");
-      expect(await codeOf("+499001234567")).to.equal("NUMBER_NOT_SERVED");
-      // Lookups still accept these numbers, because they may have been linked earlier.
-      expect((await closed.resolve("+33612345678")).body["code"]).to.equal("UNKNOWN_NUMBER");
-    } finally {
-      await closed.close();
-    }
+    await using closed = await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" });
+    const codeOf = async (phone: string) => (await closed.link(await linkBody(closed, account(), phone))).body["code"];
+    expect(await codeOf("+4915112345678")).to.equal(undefined);
+    expect(await codeOf("+33612345678")).to.equal("NUMBER_NOT_SERVED");
+    expect(await codeOf("+499001234567")).to.equal("NUMBER_NOT_SERVED");
+    // Lookups still accept these numbers, because they may have been linked earlier.
+    expect((await closed.resolve("+33612345678")).body["code"]).to.equal("UNKNOWN_NUMBER");
   });
 
   it("parses a number in national notation if it is unambiguous", async () => {
-    const german = await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" });
-    try {
-      const [signer, key] = [account(), newShieldedAddress()];
-      const body = await linkBody(german, signer, "+4915123456789", { key });
-      const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });
-      expect([answer.status, answer.body["phoneNumber"]]).to.deep.equal([200, "+4915123456789"]);
-      // The signature covers the normalized number, regardless of its spelling.
-      const signedLocal = bindingFor(german, signer.address, "+4915123456789", { key });
-      expect(signedLocal.phone).to.equal("+4915123456789");
-      for (const written of ["01512 3456789", "(01512) 3456789", "4915123456789", "+49 1512 3456789"])
-        expect((await german.resolve(written)).body["wallet"], written).to.equal(signer.address);
-    } finally {
-      await german.close();
-    }
+    await using german = await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" });
+    const [signer, key] = [account(), newShieldedAddress()];
+    const body = await linkBody(german, signer, "+4915123456789", { key });
+    const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });
+    expect([answer.status, answer.body["phoneNumber"]]).to.deep.equal([200, "+4915123456789"]);
+    // The signature covers the normalized number, regardless of its spelling.
+    const signedLocal = bindingFor(german, signer.address, "+4915123456789", { key });
+    expect(signedLocal.phone).to.equal("+4915123456789");
+    for (const written of ["01512 3456789", "(01512) 3456789", "4915123456789", "+49 1512 3456789"])
+      expect((await german.resolve(written)).body["wallet"], written).to.equal(signer.address);
   });
 });
 

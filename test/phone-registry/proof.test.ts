@@ -3,7 +3,6 @@
 
 import { bindingSlots } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import {
   account,
@@ -12,21 +11,12 @@ import {
   newNumber,
   openTestRegistry,
   proofOf,
-  type TestRegistry,
+  registryOf,
   unlinkBody,
 } from "./support/world.ts";
 
 describe("verifying a phone number", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry();
-  });
-  beforeEach(() => {
-    registry.ahead = 0;
-    registry.failure = undefined;
-  });
-  after(() => registry.close());
+  const registry = registryOf(this);
 
   it("sends a new code on request, and the previous one becomes invalid", async () => {
     const [signer, phone] = [account(), newNumber()];
@@ -171,18 +161,17 @@ describe("verifying a phone number", function () {
   });
 
   it("respects the operator's limit on codes, and says when to retry", async () => {
-    const limited = await openTestRegistry({ SOTTO_PHONE_CODES_TOTAL: "3/86400" }, { clock: clockWithin(86_400_000) });
-    try {
-      const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));
-      for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
-      const { status, body, headers } = await ask();
-      expect([status, body["code"]]).to.deep.equal([429, "CODES_LIMITED"]);
-      expect(body["message"]).to.match(/^limit exceeded: 3 codes in total.* in a day; retry in \d+ (s|min|h)$/);
-      expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
-      expect(limited.codes).to.have.length(3);
-    } finally {
-      await limited.close();
-    }
+    await using limited = await openTestRegistry(
+      { SOTTO_PHONE_CODES_TOTAL: "3/86400" },
+      { clock: clockWithin(86_400_000) },
+    );
+    const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));
+    for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
+    const { status, body, headers } = await ask();
+    expect([status, body["code"]]).to.deep.equal([429, "CODES_LIMITED"]);
+    expect(body["message"]).to.match(/^limit exceeded: 3 codes in total.* in a day; retry in \d+ (s|min|h)$/);
+    expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
+    expect(limited.codes).to.have.length(3);
   });
 
   it("limits codes per number, wallet and address, and says when to retry", async () => {
@@ -192,26 +181,22 @@ describe("verifying a phone number", function () {
       SOTTO_PHONE_CODES_CLIENT: "6/600",
       SOTTO_PHONE_TRIES_CLIENT: "2/600",
     };
-    const limited = await openTestRegistry(limits, { clock: clockWithin(600_000) });
-    try {
-      const ask = async (signer = account(), phone = newNumber()) => {
-        const answer = await limited.link(await linkBody(limited, signer, phone));
-        if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 600);
-        return answer.body["code"] ?? 200;
-      };
-      const phone = newNumber();
-      expect([await ask(account(), phone), await ask(account(), phone)]).to.deep.equal([200, 200]);
-      expect(await ask(account(), phone)).to.equal("CODES_LIMITED");
-      const signer = account();
-      expect([await ask(signer), await ask(signer), await ask(signer)]).to.deep.equal([200, 200, 200]);
-      expect(await ask(signer)).to.equal("CODES_LIMITED");
-      expect([await ask(), await ask()]).to.deep.equal([200, "CODES_LIMITED"]);
-      const guess = { phoneNumber: phone, walletAddress: signer.address, code: "123456" };
-      const tried = [];
-      for (let index = 0; index < 3; index += 1) tried.push((await limited.verify(guess)).body["code"]);
-      expect(tried).to.deep.equal(["CODE_EXPIRED", "CODE_EXPIRED", "CODES_LIMITED"]);
-    } finally {
-      await limited.close();
-    }
+    await using limited = await openTestRegistry(limits, { clock: clockWithin(600_000) });
+    const ask = async (signer = account(), phone = newNumber()) => {
+      const answer = await limited.link(await linkBody(limited, signer, phone));
+      if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 600);
+      return answer.body["code"] ?? 200;
+    };
+    const phone = newNumber();
+    expect([await ask(account(), phone), await ask(account(), phone)]).to.deep.equal([200, 200]);
+    expect(await ask(account(), phone)).to.equal("CODES_LIMITED");
+    const signer = account();
+    expect([await ask(signer), await ask(signer), await ask(signer)]).to.deep.equal([200, 200, 200]);
+    expect(await ask(signer)).to.equal("CODES_LIMITED");
+    expect([await ask(), await ask()]).to.deep.equal([200, "CODES_LIMITED"]);
+    const guess = { phoneNumber: phone, walletAddress: signer.address, code: "123456" };
+    const tried = [];
+    for (let index = 0; index < 3; index += 1) tried.push((await limited.verify(guess)).body["code"]);
+    expect(tried).to.deep.equal(["CODE_EXPIRED", "CODE_EXPIRED", "CODES_LIMITED"]);
   });
 });

@@ -1,28 +1,13 @@
 // Concurrent requests for one number: exactly one wallet holds the number in the end, and only if it verified the
 // number.
 
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import {
-  account,
-  linkBody,
-  linkVerified,
-  newNumber,
-  openTestRegistry,
-  proofOf,
-  type TestRegistry,
-  unlinkBody,
-} from "./support/world.ts";
+import { account, linkBody, linkVerified, newNumber, proofOf, registryOf, unlinkBody } from "./support/world.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 100 : 12;
 
 describe("races for a phone number", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry();
-  });
-  after(() => registry.close());
+  const registry = registryOf(this);
   const ownerOf = async (phone: string) => (await registry.resolve(phone)).body;
 
   it("leave one owner if two link and verify concurrently, and report the takeover", async () => {

@@ -4,7 +4,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { clockWithin } from "@sotto/test-kit/clock";
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import {
   account,
@@ -13,17 +12,13 @@ import {
   linkVerified,
   newNumber,
   openTestRegistry,
+  registryOf,
   resolveUrl,
   type TestRegistry,
 } from "./support/world.ts";
 
 describe("resolving a phone number", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry();
-  });
-  after(() => registry.close());
+  const registry = registryOf(this);
 
   it("accepts every spelling of the path", async () => {
     const [signer, phone] = [account(), newNumber()];
@@ -102,17 +97,13 @@ describe("resolving a phone number", function () {
   });
 
   it("hides unverified numbers if configured", async () => {
-    const hiding = await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" });
-    try {
-      const [signer, phone] = [account(), newNumber()];
-      await hiding.link(await linkBody(hiding, signer, phone));
-      expect((await hiding.resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
-      await linkVerified(hiding, signer, phone);
-      expect((await hiding.resolve(phone)).body["wallet"]).to.equal(signer.address);
-      expect((await call(`${hiding.url}/phone`)).body["unverified"]).to.equal("hide");
-    } finally {
-      await hiding.close();
-    }
+    await using hiding = await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" });
+    const [signer, phone] = [account(), newNumber()];
+    await hiding.link(await linkBody(hiding, signer, phone));
+    expect((await hiding.resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
+    await linkVerified(hiding, signer, phone);
+    expect((await hiding.resolve(phone)).body["wallet"]).to.equal(signer.address);
+    expect((await call(`${hiding.url}/phone`)).body["unverified"]).to.equal("hide");
   });
 
   it("limits lookups per address, per range, and per range by address", async () => {
@@ -128,33 +119,28 @@ describe("resolving a phone number", function () {
       ["SOTTO_PHONE_LOOKUPS_RANGE", "3/600", numbers(0, 4)],
       ["SOTTO_PHONE_LOOKUPS_CLIENT_RANGE", "3/600", numbers(0, 4)],
     ] as const) {
-      const limited = await openTestRegistry({ [setting]: limit }, { clock: clockWithin(600_000) });
-      try {
-        const codes = [];
-        for (const phone of phones) codes.push(await ask(limited, phone));
-        expect(codes, setting).to.deep.equal([...Array(3).fill("UNKNOWN_NUMBER"), "LOOKUPS_LIMITED"]);
-        // Another range is not limited, unless the limit is per address.
-        const elsewhere = setting === "SOTTO_PHONE_LOOKUPS_CLIENT" ? "LOOKUPS_LIMITED" : "UNKNOWN_NUMBER";
-        expect(await ask(limited, "+4915155555555"), setting).to.equal(elsewhere);
-      } finally {
-        await limited.close();
-      }
+      await using limited = await openTestRegistry({ [setting]: limit }, { clock: clockWithin(600_000) });
+      const codes = [];
+      for (const phone of phones) codes.push(await ask(limited, phone));
+      expect(codes, setting).to.deep.equal([...Array(3).fill("UNKNOWN_NUMBER"), "LOOKUPS_LIMITED"]);
+      // Another range is not limited, unless the limit is per address.
+      const elsewhere = setting === "SOTTO_PHONE_LOOKUPS_CLIENT" ? "LOOKUPS_LIMITED" : "UNKNOWN_NUMBER";
+      expect(await ask(limited, "+4915155555555"), setting).to.equal(elsewhere);
     }
   });
 
   it("shows enumeration in its metrics, but no number", async () => {
-    const watched = await openTestRegistry({ SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" }, { clock: clockWithin(600_000) });
-    try {
-      for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());
-      const metrics = await (await fetch(`${new URL(watched.url).origin}/metrics`)).text();
-      expect(metrics).to.include('sotto_phone_operations_total{operation="resolve",outcome="unknown"} 10');
-      expect(metrics).to.match(/^sotto_phone_unknown_share 1$/m);
-      expect(metrics).to.match(/^sotto_phone_quota_use\{scope="client"\} 0\.5$/m);
-      expect(metrics)
-        .to.include('route="/zk/phone/resolve/:phone"')
-        .and.not.match(/49151\d/);
-    } finally {
-      await watched.close();
-    }
+    await using watched = await openTestRegistry(
+      { SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" },
+      { clock: clockWithin(600_000) },
+    );
+    for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());
+    const metrics = await (await fetch(`${new URL(watched.url).origin}/metrics`)).text();
+    expect(metrics).to.include('sotto_phone_operations_total{operation="resolve",outcome="unknown"} 10');
+    expect(metrics).to.match(/^sotto_phone_unknown_share 1$/m);
+    expect(metrics).to.match(/^sotto_phone_quota_use\{scope="client"\} 0\.5$/m);
+    expect(metrics)
+      .to.include('route="/zk/phone/resolve/:phone"')
+      .and.not.match(/49151\d/);
   });
 });

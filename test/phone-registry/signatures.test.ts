@@ -4,7 +4,6 @@
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
-import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { startNode } from "../../scripts/chain/node.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "../world/contract-wallets.ts";
@@ -17,7 +16,7 @@ import {
   newShieldedAddress,
   openTestRegistry,
   proofOf,
-  type TestRegistry,
+  registryOf,
   unlinkBody,
 } from "./support/world.ts";
 
@@ -25,15 +24,7 @@ import {
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 describe("signatures for a phone registry", function () {
-  slow(this, "a chain and a registry's processes");
-  let registry: TestRegistry;
-  before(async () => {
-    registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "1000" });
-  });
-  beforeEach(() => {
-    registry.ahead = 0;
-  });
-  after(() => registry.close());
+  const registry = registryOf(this, { SOTTO_PHONE_CONTRACT_CHECKS: "1000" });
 
   const codeOf = async (body: unknown) => {
     const answer = await registry.link(body);
@@ -156,38 +147,33 @@ describe("signatures for a phone registry", function () {
   });
 
   it("that contracts check count against quotas, so that nobody can cause unlimited calls", async () => {
-    const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" }, { clock: clockWithin(3_600_000) });
-    try {
-      const signer = await contractWallet(limited.world);
-      const ask = async (body: unknown) => {
-        const answer = await limited.link(body);
-        return [answer.status, answer.body["code"], answer.headers.get("retry-after")];
-      };
-      const [issuedAt = 0] = bindingSlots(Date.now());
-      const wrong = { ...(await linkBody(limited, signer, newNumber())), phoneNumber: newNumber(), issuedAt };
-      for (let index = 0; index < 4; index += 1) expect((await ask(wrong))[1]).to.equal("SIGNATURE_INVALID");
-      const [status, code, retryAfter] = await ask(wrong);
-      expect([status, code]).to.deep.equal([429, "CONTRACT_CHECKS_LIMITED"]);
-      expect(Number(retryAfter)).to.be.within(1, 3600);
-      // An account's signature needs no chain.
-      expect((await ask(await linkBody(limited, account(), newNumber())))[0]).to.equal(200);
-      const metrics = await (await fetch(`${new URL(limited.url).origin}/metrics`)).text();
-      expect(metrics).to.match(/sotto_phone_contract_checks_total\{outcome="limited"\} 1/);
-    } finally {
-      await limited.close();
-    }
+    await using limited = await openTestRegistry(
+      { SOTTO_PHONE_CONTRACT_CHECKS: "4" },
+      { clock: clockWithin(3_600_000) },
+    );
+    const signer = await contractWallet(limited.world);
+    const ask = async (body: unknown) => {
+      const answer = await limited.link(body);
+      return [answer.status, answer.body["code"], answer.headers.get("retry-after")];
+    };
+    const [issuedAt = 0] = bindingSlots(Date.now());
+    const wrong = { ...(await linkBody(limited, signer, newNumber())), phoneNumber: newNumber(), issuedAt };
+    for (let index = 0; index < 4; index += 1) expect((await ask(wrong))[1]).to.equal("SIGNATURE_INVALID");
+    const [status, code, retryAfter] = await ask(wrong);
+    expect([status, code]).to.deep.equal([429, "CONTRACT_CHECKS_LIMITED"]);
+    expect(Number(retryAfter)).to.be.within(1, 3600);
+    // An account's signature needs no chain.
+    expect((await ask(await linkBody(limited, account(), newNumber())))[0]).to.equal(200);
+    const metrics = await (await fetch(`${new URL(limited.url).origin}/metrics`)).text();
+    expect(metrics).to.match(/sotto_phone_contract_checks_total\{outcome="limited"\} 1/);
   });
 
   it("that contracts check fail over to the next node", async () => {
     const { node } = registry.world;
     const unreachable = "http://127.0.0.1:1/key-of-a-customer";
-    const second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
-    try {
-      const signer = await contractWallet(second.world);
-      expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
-    } finally {
-      await second.close();
-    }
+    await using second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
+    const signer = await contractWallet(second.world);
+    expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
   });
 
   it("that contracts check are not rejected because the first node lacks the contract", async () => {

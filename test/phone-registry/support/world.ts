@@ -20,6 +20,8 @@ import {
 } from "@sotto/protocol";
 import { createLog } from "@sotto/server";
 import { type Answer, call, post } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
+import type { Suite } from "mocha";
 import type { Signer } from "../../world/contract-wallets.ts";
 import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import { openWorld, type World } from "../../world/service.ts";
@@ -43,6 +45,7 @@ export interface TestRegistry extends RunningRegistry {
   verify(body: unknown): Promise<Answer>;
   unlink(body: unknown): Promise<Answer>;
   resolve(phone: string): Promise<Answer>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface Parts {
@@ -52,17 +55,31 @@ export interface Parts {
   readonly clock?: () => number;
 }
 
-/** Starts a new registry on the shared chain, with a database in memory. */
+/**
+ * A registry for all tests of a suite, opened before the first one. Each test begins with this machine's time and a sender
+ * that works.
+ */
+export function registryOf(suite: Suite, settings: Record<string, string> = {}, parts: Parts = {}): TestRegistry {
+  slow(suite, "a chain and a registry's processes");
+  const registry = {} as TestRegistry;
+  suite.beforeAll(async () => void (await openTestRegistry(settings, parts, registry)));
+  suite.beforeEach(() => void Object.assign(registry, { ahead: 0, failure: undefined }));
+  suite.afterAll(() => registry.close());
+  return registry;
+}
+
+/** Starts a new registry on the shared chain, with a database in memory. @param target becomes the registry */
 export async function openTestRegistry(
   settings: Record<string, string> = {},
   parts: Parts = {},
+  target = {} as Partial<TestRegistry>,
 ): Promise<TestRegistry> {
   const world = await openWorld();
   const logged: string[] = [];
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
   const config = readRegistryConfig({ ...registryEnvironment(world), ...NO_LIMITS, ...settings });
   const codes: CodeMessage[] = [];
-  const state: Pick<TestRegistry, "failure" | "ahead"> = { failure: undefined, ahead: 0 };
+  const state = Object.assign(target, { failure: undefined, ahead: 0 } as Pick<TestRegistry, "failure" | "ahead">);
   const sender: CodeSender = {
     async send(message) {
       if (state.failure !== undefined) throw state.failure;
@@ -81,6 +98,7 @@ export async function openTestRegistry(
     verify: asks("verify"),
     unlink: asks("unlink"),
     resolve: (phone: string) => call(resolveUrl(running, phone)),
+    [Symbol.asyncDispose]: () => running.close(),
   });
 }
 
