@@ -122,12 +122,8 @@ describe("docs/api.md", function () {
 describe("the OpenAPI document", function () {
   slow(this, "a chain, a service and proofs");
   it("is served at the origin and at the base path", async () => {
-    const service = await openService();
-    try {
-      for (const base of [service.origin, service.url])
-        expect(Object.keys((await call(`${base}/openapi.json`)).body["paths"] as object)).to.include("/verify");
-    } finally {
-      await service.close();
-    }
+    await using service = await openService();
+    for (const base of [service.origin, service.url])
+      expect(Object.keys((await call(`${base}/openapi.json`)).body["paths"] as object)).to.include("/verify");
   });
 });

@@ -47,24 +47,20 @@ describe("a service with two nodes", function () {
         (error: { code?: unknown }) => error.code,
       );
       expect(control).to.equal("CHAIN_UNAVAILABLE");
-      const service = await openService({ SOTTO_RPC_URLS: `${faulty.url},${world.node.url}` });
-      try {
-        const { url } = service;
-        const bundle = forgeBundle(world, { root: world.root });
-        const verified = await post(`${url}/verify`, bundle);
-        expect(verified.body["valid"]).to.equal(true);
-        const settled = await post(`${url}/settle`, settleRequest(bundle, verified.body["paymentToken"]));
-        expect(settled.body["status"]).to.equal("success");
-        expect((await call(`${url}/settle/${settled.body["id"]}`)).body).to.deep.equal(settled.body);
-        const account = Wallet.createRandom();
-        await (await world.tokenContract.getFunction("mint")(account.address, 20_000n)).wait();
-        const deposited = await post(`${url}/deposit`, await depositBody(world, account, {}));
-        expect(deposited.body["status"]).to.equal("success");
-        const withdrawn = await post(`${url}/withdraw`, withdrawal());
-        expect(withdrawn.body["status"]).to.equal("success");
-        expect((await call(`${url}/readyz`)).status).to.equal(200);
-      } finally {
-        await service.close();
-      }
+      await using service = await openService({ SOTTO_RPC_URLS: `${faulty.url},${world.node.url}` });
+      const { url } = service;
+      const bundle = forgeBundle(world, { root: world.root });
+      const verified = await post(`${url}/verify`, bundle);
+      expect(verified.body["valid"]).to.equal(true);
+      const settled = await post(`${url}/settle`, settleRequest(bundle, verified.body["paymentToken"]));
+      expect(settled.body["status"]).to.equal("success");
+      expect((await call(`${url}/settle/${settled.body["id"]}`)).body).to.deep.equal(settled.body);
+      const account = Wallet.createRandom();
+      await (await world.tokenContract.getFunction("mint")(account.address, 20_000n)).wait();
+      const deposited = await post(`${url}/deposit`, await depositBody(world, account, {}));
+      expect(deposited.body["status"]).to.equal("success");
+      const withdrawn = await post(`${url}/withdraw`, withdrawal());
+      expect(withdrawn.body["status"]).to.equal("success");
+      expect((await call(`${url}/readyz`)).status).to.equal(200);
     });
 });

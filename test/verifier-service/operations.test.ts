@@ -118,25 +118,21 @@ describe("the service's HTTP server", function () {
   });
 
   it("limits requests per address", async () => {
-    const strict = await openService({
+    await using strict = await openService({
       SOTTO_RATE_LIMIT: "3",
       SOTTO_CORS_ORIGINS: "https://a.example",
       SOTTO_BASE_PATH: "/",
     });
-    try {
-      const answers: Answer[] = [];
-      for (let i = 0; i < 4; i += 1) answers.push(await call(`${strict.url}/settle/x`));
-      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 429]);
-      shows(answers[3]!, 429, "RATE_LIMITED");
-      const seconds = Number(answers[3]!.headers.get("retry-after"));
-      expect(seconds).to.be.within(1, 60);
-      expect(answers[3]!.body["message"]).to.equal(
-        `rate limit exceeded: 3 requests a minute for one address; retry in ${seconds} s`,
-      );
-      expect((await call(`${strict.url}/healthz`)).status).to.equal(200);
-    } finally {
-      await strict.close();
-    }
+    const answers: Answer[] = [];
+    for (let i = 0; i < 4; i += 1) answers.push(await call(`${strict.url}/settle/x`));
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 429]);
+    shows(answers[3]!, 429, "RATE_LIMITED");
+    const seconds = Number(answers[3]!.headers.get("retry-after"));
+    expect(seconds).to.be.within(1, 60);
+    expect(answers[3]!.body["message"]).to.equal(
+      `rate limit exceeded: 3 requests a minute for one address; retry in ${seconds} s`,
+    );
+    expect((await call(`${strict.url}/healthz`)).status).to.equal(200);
   });
 
   it("answers requests in progress before it stops, and reports pending only if the request prefers it", async () => {

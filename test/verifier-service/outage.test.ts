@@ -30,31 +30,23 @@ describe("an outage", function () {
 
   it("of all nodes stops verification", async () => {
     const proxy = await openProxy(world.node.url);
-    const service = await openService({ SOTTO_RPC_URLS: proxy.url });
-    try {
-      await proxy.close();
-      shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
-      await notReady(service, "chain");
-      const metrics = `${service.origin}/metrics`;
-      const failed = /sotto_relayer_errors_total\{code="(\w+)"\}/g;
-      const codes = async () => [...(await (await fetch(metrics)).text()).matchAll(failed)].map(([, code]) => code);
-      while ((await codes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(await codes()).to.deep.equal(["NODE_UNREACHABLE"]);
-    } finally {
-      await service.close();
-    }
+    await using service = await openService({ SOTTO_RPC_URLS: proxy.url });
+    await proxy.close();
+    shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
+    await notReady(service, "chain");
+    const metrics = `${service.origin}/metrics`;
+    const failed = /sotto_relayer_errors_total\{code="(\w+)"\}/g;
+    const codes = async () => [...(await (await fetch(metrics)).text()).matchAll(failed)].map(([, code]) => code);
+    while ((await codes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await codes()).to.deep.equal(["NODE_UNREACHABLE"]);
   });
 
   it("of one node of two has no effect", async () => {
-    const service = await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` });
-    try {
-      const bundle = forgeBundle(world, { root });
-      const { body } = await post(`${service.url}/verify`, bundle);
-      const settled = await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"]));
-      expect(settled.body["status"]).to.equal("success");
-    } finally {
-      await service.close();
-    }
+    await using service = await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` });
+    const bundle = forgeBundle(world, { root });
+    const { body } = await post(`${service.url}/verify`, bundle);
+    const settled = await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"]));
+    expect(settled.body["status"]).to.equal("success");
   });
 
   it("of the database stops reservations and responses", async () => {
@@ -77,12 +69,8 @@ describe("an outage", function () {
   });
 
   it("of the relayer's ETH makes the service not ready", async () => {
-    const service = await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) });
-    try {
-      await notReady(service, "relayer");
-    } finally {
-      await service.close();
-    }
+    await using service = await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) });
+    await notReady(service, "relayer");
   });
 });
 

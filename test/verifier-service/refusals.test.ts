@@ -31,19 +31,15 @@ describe("a service", function () {
   };
 
   it("rejects a second payment of a queued note: NULLIFIER_QUEUED", async () => {
-    const service = await openService(UNCONFIRMED);
-    try {
-      const nullifier = randomField();
-      expect((await queue(service, nullifier)).body["status"]).to.equal("pending");
-      const other = forgeBundle(world, { root, nullifier });
-      const { status, body } = await post(`${service.url}/verify`, other);
-      expect([status, body["valid"], body["reason"]]).to.deep.equal([200, false, "NULLIFIER_QUEUED"]);
-      const asked = requirements(world, service.url);
-      const theirs = await post(`${service.url}/settle`, bodyOf(asked, other));
-      expect([theirs.status, theirs.body["errorReason"]]).to.deep.equal([200, "sotto_nullifier_queued"]);
-    } finally {
-      await service.close();
-    }
+    await using service = await openService(UNCONFIRMED);
+    const nullifier = randomField();
+    expect((await queue(service, nullifier)).body["status"]).to.equal("pending");
+    const other = forgeBundle(world, { root, nullifier });
+    const { status, body } = await post(`${service.url}/verify`, other);
+    expect([status, body["valid"], body["reason"]]).to.deep.equal([200, false, "NULLIFIER_QUEUED"]);
+    const asked = requirements(world, service.url);
+    const theirs = await post(`${service.url}/settle`, bodyOf(asked, other));
+    expect([theirs.status, theirs.body["errorReason"]]).to.deep.equal([200, "sotto_nullifier_queued"]);
   });
 
   it("answers a request that arrives during shutdown: SHUTTING_DOWN", async () => {

@@ -101,16 +101,12 @@ describe("POST /deposit", function () {
     );
     const ids = answers.filter(({ status }) => status === 202).map(({ body }) => String(body["id"]));
     expect(ids).to.have.lengthOf(5);
-    const working = await openService(storeUrl);
-    try {
-      for (const id of ids) {
-        let answer: Answer;
-        do answer = await call(`${working.url}/settle/${id}`);
-        while (answer.body["status"] === "pending");
-        expect(answer.body["status"]).to.equal("success");
-      }
-    } finally {
-      await working.close();
+    await using working = await openService(storeUrl);
+    for (const id of ids) {
+      let answer: Answer;
+      do answer = await call(`${working.url}/settle/${id}`);
+      while (answer.body["status"] === "pending");
+      expect(answer.body["status"]).to.equal("success");
     }
   });
 
@@ -128,29 +124,21 @@ describe("POST /deposit", function () {
   });
 
   it("requires its fee as one of the notes, or limits sponsored deposits", async () => {
-    const paid = await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" });
-    try {
-      expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
-      expect(await refused(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 14_999n] }), paid)).to.deep.equal([
-        422,
-        "FEE_TOO_SMALL",
-      ]);
-      const { body } = await send(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] }), paid);
-      expect(body["status"]).to.equal("success");
-    } finally {
-      await paid.close();
-    }
-    const mean = await openService({ SOTTO_SPONSOR_QUOTA: "1" }, clockWithin(DAY_MS));
-    try {
-      const body = await sign();
-      const { body: answer } = await send(body, mean);
-      // A repeated request gets the same response and does not count against the quota.
-      expect((await send(body, mean)).body).to.deep.equal(answer);
-      expect(answer["status"]).to.equal("success");
-      expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
-    } finally {
-      await mean.close();
-    }
+    await using paid = await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" });
+    expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
+    expect(await refused(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 14_999n] }), paid)).to.deep.equal([
+      422,
+      "FEE_TOO_SMALL",
+    ]);
+    const relayed = await send(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] }), paid);
+    expect(relayed.body["status"]).to.equal("success");
+    await using mean = await openService({ SOTTO_SPONSOR_QUOTA: "1" }, clockWithin(DAY_MS));
+    const body = await sign();
+    const { body: answer } = await send(body, mean);
+    // A repeated request gets the same response and does not count against the quota.
+    expect((await send(body, mean)).body).to.deep.equal(answer);
+    expect(answer["status"]).to.equal("success");
+    expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
   });
 });
 
@@ -214,15 +202,11 @@ describe("POST /withdraw", function () {
   });
 
   it("requires its fee", async () => {
-    const paid = await openService({ SOTTO_WITHDRAWAL_FEE: "1000" });
-    try {
-      expect(await refused(make({ amount: 1_000n, fee: 1_000n }), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
-      const { body } = await send(make({ amount: 1_000n, fee: 1_000n, feeRecipient: paid.relayer }), paid);
-      expect(body["status"]).to.equal("success");
-      expect(await world.tokenContract.getFunction("balanceOf")(paid.relayer)).to.equal(1_000n);
-    } finally {
-      await paid.close();
-    }
+    await using paid = await openService({ SOTTO_WITHDRAWAL_FEE: "1000" });
+    expect(await refused(make({ amount: 1_000n, fee: 1_000n }), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
+    const { body } = await send(make({ amount: 1_000n, fee: 1_000n, feeRecipient: paid.relayer }), paid);
+    expect(body["status"]).to.equal("success");
+    expect(await world.tokenContract.getFunction("balanceOf")(paid.relayer)).to.equal(1_000n);
   });
 });
 

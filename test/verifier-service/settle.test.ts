@@ -110,13 +110,9 @@ describe("POST /settle", function () {
       const { status, body } = await settle({ ...request, paymentToken });
       expect([status, body["code"]]).to.deep.equal([401, "INVALID_TOKEN"]);
     }
-    const stranger = await openService();
-    try {
-      const { status } = await settle(request, stranger);
-      expect(status).to.equal(401);
-    } finally {
-      await stranger.close();
-    }
+    await using stranger = await openService();
+    const { status } = await settle(request, stranger);
+    expect(status).to.equal(401);
   });
 
   it("lets another bundle of the same note replace a merely verified one, whose token becomes invalid", async () => {
@@ -163,20 +159,16 @@ describe("POST /settle", function () {
 
   it("rejects a token that expired before settlement, and still answers for a settled one", async () => {
     let ahead = 0;
-    const later = await openService({}, () => Date.now() + ahead);
-    try {
-      const [settled, late] = [forgeBundle(world, { root }), forgeBundle(world, { root })];
-      const [first, second] = [await verify(settled, later), await verify(late, later)];
-      const before = await settle(settleRequest(settled, first), later);
-      expect(before.body["status"]).to.equal("success");
-      ahead = 181_000;
-      expect((await settle(settleRequest(settled, first), later)).body).to.deep.equal(before.body);
-      const { status, body } = await settle(settleRequest(late, second), later);
-      expect([status, body["code"]]).to.deep.equal([410, "TOKEN_EXPIRED"]);
-      expect(await isSpent(paymentSignals(late.publicSignals).nullifier)).to.equal(false);
-    } finally {
-      await later.close();
-    }
+    await using later = await openService({}, () => Date.now() + ahead);
+    const [settled, late] = [forgeBundle(world, { root }), forgeBundle(world, { root })];
+    const [first, second] = [await verify(settled, later), await verify(late, later)];
+    const before = await settle(settleRequest(settled, first), later);
+    expect(before.body["status"]).to.equal("success");
+    ahead = 181_000;
+    expect((await settle(settleRequest(settled, first), later)).body).to.deep.equal(before.body);
+    const { status, body } = await settle(settleRequest(late, second), later);
+    expect([status, body["code"]]).to.deep.equal([410, "TOKEN_EXPIRED"]);
+    expect(await isSpent(paymentSignals(late.publicSignals).nullifier)).to.equal(false);
   });
 
   it("names the account that paid the gas if someone else settled first", async () => {
@@ -197,38 +189,30 @@ describe("POST /settle", function () {
   });
 
   it("counts payments per client and per recipient, and answers 429 beyond the quota", async () => {
-    const strict = await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS));
-    try {
-      const answers = [];
-      for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
-      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
-      expect(answers[2]!.body["code"]).to.equal("QUOTA_EXCEEDED");
-      expect(answers[2]!.body["message"]).to.match(
-        /^quota exceeded: 2 checked proofs a day for one network; retry in \d+ (s|min|h)$/,
-      );
-      expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
-    } finally {
-      await strict.close();
-    }
+    await using strict = await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS));
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
+    expect(answers[2]!.body["code"]).to.equal("QUOTA_EXCEEDED");
+    expect(answers[2]!.body["message"]).to.match(
+      /^quota exceeded: 2 checked proofs a day for one network; retry in \d+ (s|min|h)$/,
+    );
+    expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
     const served = { encryptionKey: merchantKey, ownerTag: merchantTag };
     const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
-    const closed = await openService(settings, clockWithin(DAY_MS));
-    try {
-      // The same wallet with another key or tag counts as another recipient.
-      const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
-      expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
-      // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.
-      const bundle = forgeBundle(world, { root });
-      // The quota applies to the key that is paid, regardless of the named wallet.
-      const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
-      const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
-      const paid = await settle(settleRequest(bundle, token), closed);
-      expect(paid.body["status"]).to.equal("success");
-      const { status, body } = await settle(settleRequest(renamed, second), closed);
-      expect([status, body["code"]]).to.deep.equal([429, "QUOTA_EXCEEDED"]);
-      expect((await settle(settleRequest(bundle, token), closed)).body).to.deep.equal(paid.body);
-    } finally {
-      await closed.close();
-    }
+    await using closed = await openService(settings, clockWithin(DAY_MS));
+    // The same wallet with another key or tag counts as another recipient.
+    const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
+    expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
+    // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.
+    const bundle = forgeBundle(world, { root });
+    // The quota applies to the key that is paid, regardless of the named wallet.
+    const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
+    const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
+    const paid = await settle(settleRequest(bundle, token), closed);
+    expect(paid.body["status"]).to.equal("success");
+    const { status, body } = await settle(settleRequest(renamed, second), closed);
+    expect([status, body["code"]]).to.deep.equal([429, "QUOTA_EXCEEDED"]);
+    expect((await settle(settleRequest(bundle, token), closed)).body).to.deep.equal(paid.body);
   });
 });

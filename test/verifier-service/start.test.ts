@@ -100,17 +100,13 @@ describe("starting the service", function () {
     const secrets = trapdoor(10);
     mkdirSync(join(folder, "old", "payment"), { recursive: true });
     writeFileSync(join(folder, "old", "payment", "payment.vkey.json"), JSON.stringify(keyOf(secrets)));
-    const service = await openService({ SOTTO_OTHER_KEYS: join(folder, "old") });
-    try {
-      const bundle = forgeBundle(world, { root: world.root });
-      const { proof } = forge(secrets, bundle.publicSignals.map(BigInt));
-      const answer = await post(`${service.url}/verify`, { ...bundle, proof });
-      expect([answer.body["valid"], answer.body["reason"]]).to.deep.equal([false, "ARTIFACT_SET_MISMATCH"]);
-      const wrong = await post(`${service.url}/verify`, { ...bundle, proof: forgeBundle(world, { root: 1n }).proof });
-      expect(wrong.body["reason"]).to.equal("INVALID_PROOF");
-    } finally {
-      await service.close();
-    }
+    await using service = await openService({ SOTTO_OTHER_KEYS: join(folder, "old") });
+    const bundle = forgeBundle(world, { root: world.root });
+    const { proof } = forge(secrets, bundle.publicSignals.map(BigInt));
+    const answer = await post(`${service.url}/verify`, { ...bundle, proof });
+    expect([answer.body["valid"], answer.body["reason"]]).to.deep.equal([false, "ARTIFACT_SET_MISMATCH"]);
+    const wrong = await post(`${service.url}/verify`, { ...bundle, proof: forgeBundle(world, { root: 1n }).proof });
+    expect(wrong.body["reason"]).to.equal("INVALID_PROOF");
     expect(await refusal({ SOTTO_OTHER_KEYS: join(folder, "nothing") })).to.equal("INVALID_CONFIG");
   });
 });

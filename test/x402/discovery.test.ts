@@ -204,15 +204,11 @@ describe("discovery with the published packages", function () {
 
   it("serves neither the catalog nor the extension unless discovery is on", async () => {
     expect((await call(`${service.url}/supported`)).body["extensions"]).to.deep.equal(["bazaar"]);
-    const off = await openService();
-    try {
-      expect((await call(`${off.url}/supported`)).body["extensions"]).to.deep.equal([]);
-      expect((await call(`${off.url}/discovery/resources`)).status).to.equal(404);
-      const payload = await payment("/weather");
-      const body = { x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted };
-      expect((await post(`${off.url}/settle`, body)).headers.get("extension-responses")).to.equal(null);
-    } finally {
-      await off.close();
-    }
+    await using off = await openService();
+    expect((await call(`${off.url}/supported`)).body["extensions"]).to.deep.equal([]);
+    expect((await call(`${off.url}/discovery/resources`)).status).to.equal(404);
+    const payload = await payment("/weather");
+    const body = { x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted };
+    expect((await post(`${off.url}/settle`, body)).headers.get("extension-responses")).to.equal(null);
   });
 });

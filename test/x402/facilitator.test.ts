@@ -241,55 +241,46 @@ describe("the service as an x402 facilitator", function () {
   });
 
   it("shares quotas with the other format, and reports them in both formats' fields", async () => {
-    const strict = await openService({ SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" }, clockWithin(DAY_MS));
-    try {
-      const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
-      const body = make();
-      expect((await verify(body, strict)).body).to.deep.equal({ isValid: true });
-      const { status, headers, body: answer } = await verify(make(), strict);
-      expect([status, answer["isValid"], answer["invalidReason"], answer["code"]]).to.deep.equal([
-        ...[429, false, "sotto_quota_exceeded", "QUOTA_EXCEEDED"],
-      ]);
-      expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
-      const late = await settle(make(), strict);
-      expect([late.status, late.body["success"], late.body["transaction"]]).to.deep.equal([429, false, ""]);
-      // A payment verified in time settles, even if the client repeats the request.
-      for (let i = 0; i < 3; i += 1) expect((await settle(body, strict)).body["success"]).to.equal(true);
-    } finally {
-      await strict.close();
-    }
+    await using strict = await openService(
+      { SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" },
+      clockWithin(DAY_MS),
+    );
+    const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
+    const body = make();
+    expect((await verify(body, strict)).body).to.deep.equal({ isValid: true });
+    const { status, headers, body: answer } = await verify(make(), strict);
+    expect([status, answer["isValid"], answer["invalidReason"], answer["code"]]).to.deep.equal([
+      ...[429, false, "sotto_quota_exceeded", "QUOTA_EXCEEDED"],
+    ]);
+    expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
+    const late = await settle(make(), strict);
+    expect([late.status, late.body["success"], late.body["transaction"]]).to.deep.equal([429, false, ""]);
+    // A payment verified in time settles, even if the client repeats the request.
+    for (let i = 0; i < 3; i += 1) expect((await settle(body, strict)).body["success"]).to.equal(true);
   });
 
   it("does not count payments that can no longer settle against a recipient's quota", async () => {
     let ahead = 0;
     const clock = clockWithin(DAY_MS);
-    const strict = await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => clock() + ahead);
-    try {
-      const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
-      const late = make();
-      expect((await verify(late, strict)).body).to.deep.equal({ isValid: true });
-      ahead = 200_000;
-      for (let i = 0; i < 3; i += 1) expect((await settle(late, strict)).body["success"]).to.equal(false);
-      ahead = 0;
-      expect((await settle(make(), strict)).body["success"]).to.equal(true);
-    } finally {
-      await strict.close();
-    }
+    await using strict = await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => clock() + ahead);
+    const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
+    const late = make();
+    expect((await verify(late, strict)).body).to.deep.equal({ isValid: true });
+    ahead = 200_000;
+    for (let i = 0; i < 3; i += 1) expect((await settle(late, strict)).body["success"]).to.equal(false);
+    ahead = 0;
+    expect((await settle(make(), strict)).body["success"]).to.equal(true);
   });
 
   it("with a public address, settles only for resource servers that name it", async () => {
     const publicUrl = "https://zk.example/zk";
-    const named = await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" });
-    try {
-      const [kind] = (await call(`${named.url}/supported`)).body["kinds"] as { extra: { service: string } }[];
-      expect(kind!.extra.service).to.equal(publicUrl);
-      const of = (service: string) => bodyOf(requirements(world, service), pay(world, { root }));
-      for (const same of [publicUrl, `${publicUrl}/`, "https://Zk.Example:443/zk"])
-        expect((await verify(of(same), named)).body, same).to.deep.equal({ isValid: true });
-      const other = await verify(of("https://other.example/zk"), named);
-      expect(other.body["invalidReason"]).to.equal("sotto_deployment_mismatch");
-    } finally {
-      await named.close();
-    }
+    await using named = await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" });
+    const [kind] = (await call(`${named.url}/supported`)).body["kinds"] as { extra: { service: string } }[];
+    expect(kind!.extra.service).to.equal(publicUrl);
+    const of = (service: string) => bodyOf(requirements(world, service), pay(world, { root }));
+    for (const same of [publicUrl, `${publicUrl}/`, "https://Zk.Example:443/zk"])
+      expect((await verify(of(same), named)).body, same).to.deep.equal({ isValid: true });
+    const other = await verify(of("https://other.example/zk"), named);
+    expect(other.body["invalidReason"]).to.equal("sotto_deployment_mismatch");
   });
 });
