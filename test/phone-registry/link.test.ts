@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import {
@@ -76,7 +77,7 @@ describe("linking a phone number", function () {
 
   it("finds the signed slot: the current, the previous or the next, and no other", async () => {
     const now = Date.now();
-    await using stopped = await openTestRegistry({}, { clock: () => now });
+    const stopped = closedAfterTest(await openTestRegistry({}, { clock: () => now }));
     const slots = bindingSlots(now);
     for (const issuedAt of slots) {
       const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
@@ -168,7 +169,7 @@ describe("linking a phone number", function () {
   });
 
   it("rejects countries and kinds of numbers that are not served", async () => {
-    await using closed = await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" });
+    const closed = closedAfterTest(await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" }));
     const codeOf = async (phone: string) => (await closed.link(await linkBody(closed, account(), phone))).body["code"];
     expect(await codeOf("+4915112345678")).to.equal(undefined);
     expect(await codeOf("+33612345678")).to.equal("NUMBER_NOT_SERVED");
@@ -178,7 +179,7 @@ describe("linking a phone number", function () {
   });
 
   it("parses a number in national notation if it is unambiguous", async () => {
-    await using german = await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" });
+    const german = closedAfterTest(await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" }));
     const [signer, key] = [account(), newShieldedAddress()];
     const body = await linkBody(german, signer, "+4915123456789", { key });
     const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });

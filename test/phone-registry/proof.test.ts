@@ -3,6 +3,7 @@
 
 import { bindingSlots } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { expect } from "chai";
 import {
   account,
@@ -161,9 +162,8 @@ describe("verifying a phone number", function () {
   });
 
   it("respects the operator's limit on codes, and says when to retry", async () => {
-    await using limited = await openTestRegistry(
-      { SOTTO_PHONE_CODES_TOTAL: "3/86400" },
-      { clock: clockWithin(86_400_000) },
+    const limited = closedAfterTest(
+      await openTestRegistry({ SOTTO_PHONE_CODES_TOTAL: "3/86400" }, { clock: clockWithin(86_400_000) }),
     );
     const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));
     for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
@@ -181,7 +181,7 @@ describe("verifying a phone number", function () {
       SOTTO_PHONE_CODES_CLIENT: "6/600",
       SOTTO_PHONE_TRIES_CLIENT: "2/600",
     };
-    await using limited = await openTestRegistry(limits, { clock: clockWithin(600_000) });
+    const limited = closedAfterTest(await openTestRegistry(limits, { clock: clockWithin(600_000) }));
     const ask = async (signer = account(), phone = newNumber()) => {
       const answer = await limited.link(await linkBody(limited, signer, phone));
       if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 600);

@@ -4,6 +4,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { clockWithin } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { expect } from "chai";
 import {
   account,
@@ -97,7 +98,7 @@ describe("resolving a phone number", function () {
   });
 
   it("hides unverified numbers if configured", async () => {
-    await using hiding = await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" });
+    const hiding = closedAfterTest(await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" }));
     const [signer, phone] = [account(), newNumber()];
     await hiding.link(await linkBody(hiding, signer, phone));
     expect((await hiding.resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
@@ -119,7 +120,7 @@ describe("resolving a phone number", function () {
       ["SOTTO_PHONE_LOOKUPS_RANGE", "3/600", numbers(0, 4)],
       ["SOTTO_PHONE_LOOKUPS_CLIENT_RANGE", "3/600", numbers(0, 4)],
     ] as const) {
-      await using limited = await openTestRegistry({ [setting]: limit }, { clock: clockWithin(600_000) });
+      const limited = closedAfterTest(await openTestRegistry({ [setting]: limit }, { clock: clockWithin(600_000) }));
       const codes = [];
       for (const phone of phones) codes.push(await ask(limited, phone));
       expect(codes, setting).to.deep.equal([...Array(3).fill("UNKNOWN_NUMBER"), "LOOKUPS_LIMITED"]);
@@ -130,9 +131,8 @@ describe("resolving a phone number", function () {
   });
 
   it("shows enumeration in its metrics, but no number", async () => {
-    await using watched = await openTestRegistry(
-      { SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" },
-      { clock: clockWithin(600_000) },
+    const watched = closedAfterTest(
+      await openTestRegistry({ SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" }, { clock: clockWithin(600_000) }),
     );
     for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());
     const metrics = await (await fetch(`${new URL(watched.url).origin}/metrics`)).text();

@@ -3,6 +3,7 @@
 
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { expect } from "chai";
 import { startNode } from "../../scripts/chain/node.ts";
@@ -147,9 +148,8 @@ describe("signatures for a phone registry", function () {
   });
 
   it("that contracts check count against quotas, so that nobody can cause unlimited calls", async () => {
-    await using limited = await openTestRegistry(
-      { SOTTO_PHONE_CONTRACT_CHECKS: "4" },
-      { clock: clockWithin(3_600_000) },
+    const limited = closedAfterTest(
+      await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" }, { clock: clockWithin(3_600_000) }),
     );
     const signer = await contractWallet(limited.world);
     const ask = async (body: unknown) => {
@@ -171,7 +171,7 @@ describe("signatures for a phone registry", function () {
   it("that contracts check fail over to the next node", async () => {
     const { node } = registry.world;
     const unreachable = "http://127.0.0.1:1/key-of-a-customer";
-    await using second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
+    const second = closedAfterTest(await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` }));
     const signer = await contractWallet(second.world);
     expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
   });

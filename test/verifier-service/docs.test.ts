@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDeployment, randomField } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
@@ -122,7 +123,7 @@ describe("docs/api.md", function () {
 describe("the OpenAPI document", function () {
   slow(this, "a chain, a service and proofs");
   it("is served at the origin and at the base path", async () => {
-    await using service = await openService();
+    const service = closedAfterTest(await openService());
     for (const base of [service.origin, service.url])
       expect(Object.keys((await call(`${base}/openapi.json`)).body["paths"] as object)).to.include("/verify");
   });

@@ -1,6 +1,7 @@
 // The first node answers every call with an error; every endpoint works through the second node.
 
 import { randomField } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { call, post } from "@sotto/test-kit/http";
 import { inLongRun } from "@sotto/test-kit/matrix";
@@ -47,7 +48,7 @@ describe("a service with two nodes", function () {
         (error: { code?: unknown }) => error.code,
       );
       expect(control).to.equal("CHAIN_UNAVAILABLE");
-      await using service = await openService({ SOTTO_RPC_URLS: `${faulty.url},${world.node.url}` });
+      const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: `${faulty.url},${world.node.url}` }));
       const { url } = service;
       const bundle = forgeBundle(world, { root: world.root });
       const verified = await post(`${url}/verify`, bundle);

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -118,11 +119,13 @@ describe("the service's HTTP server", function () {
   });
 
   it("limits requests per address", async () => {
-    await using strict = await openService({
-      SOTTO_RATE_LIMIT: "3",
-      SOTTO_CORS_ORIGINS: "https://a.example",
-      SOTTO_BASE_PATH: "/",
-    });
+    const strict = closedAfterTest(
+      await openService({
+        SOTTO_RATE_LIMIT: "3",
+        SOTTO_CORS_ORIGINS: "https://a.example",
+        SOTTO_BASE_PATH: "/",
+      }),
+    );
     const answers: Answer[] = [];
     for (let i = 0; i < 4; i += 1) answers.push(await call(`${strict.url}/settle/x`));
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 429]);

@@ -1,4 +1,5 @@
 import { createServer, request as httpRequest } from "node:http";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { startPostgres } from "@sotto/test-kit/postgres";
 import { slow } from "@sotto/test-kit/slow";
@@ -30,7 +31,7 @@ describe("an outage", function () {
 
   it("of all nodes stops verification", async () => {
     const proxy = await openProxy(world.node.url);
-    await using service = await openService({ SOTTO_RPC_URLS: proxy.url });
+    const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: proxy.url }));
     await proxy.close();
     shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
     await notReady(service, "chain");
@@ -42,7 +43,7 @@ describe("an outage", function () {
   });
 
   it("of one node of two has no effect", async () => {
-    await using service = await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` });
+    const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` }));
     const bundle = forgeBundle(world, { root });
     const { body } = await post(`${service.url}/verify`, bundle);
     const settled = await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"]));
@@ -69,7 +70,7 @@ describe("an outage", function () {
   });
 
   it("of the relayer's ETH makes the service not ready", async () => {
-    await using service = await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) });
+    const service = closedAfterTest(await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) }));
     await notReady(service, "relayer");
   });
 });

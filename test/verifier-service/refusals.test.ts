@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { randomField } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -31,7 +32,7 @@ describe("a service", function () {
   };
 
   it("rejects a second payment of a queued note: NULLIFIER_QUEUED", async () => {
-    await using service = await openService(UNCONFIRMED);
+    const service = closedAfterTest(await openService(UNCONFIRMED));
     const nullifier = randomField();
     expect((await queue(service, nullifier)).body["status"]).to.equal("pending");
     const other = forgeBundle(world, { root, nullifier });

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
@@ -101,7 +102,7 @@ describe("POST /deposit", function () {
     );
     const ids = answers.filter(({ status }) => status === 202).map(({ body }) => String(body["id"]));
     expect(ids).to.have.lengthOf(5);
-    await using working = await openService(storeUrl);
+    const working = closedAfterTest(await openService(storeUrl));
     for (const id of ids) {
       let answer: Answer;
       do answer = await call(`${working.url}/settle/${id}`);
@@ -124,7 +125,7 @@ describe("POST /deposit", function () {
   });
 
   it("requires its fee as one of the notes, or limits sponsored deposits", async () => {
-    await using paid = await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" });
+    const paid = closedAfterTest(await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" }));
     expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
     expect(await refused(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 14_999n] }), paid)).to.deep.equal([
       422,
@@ -132,7 +133,7 @@ describe("POST /deposit", function () {
     ]);
     const relayed = await send(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] }), paid);
     expect(relayed.body["status"]).to.equal("success");
-    await using mean = await openService({ SOTTO_SPONSOR_QUOTA: "1" }, clockWithin(DAY_MS));
+    const mean = closedAfterTest(await openService({ SOTTO_SPONSOR_QUOTA: "1" }, clockWithin(DAY_MS)));
     const body = await sign();
     const { body: answer } = await send(body, mean);
     // A repeated request gets the same response and does not count against the quota.
@@ -202,7 +203,7 @@ describe("POST /withdraw", function () {
   });
 
   it("requires its fee", async () => {
-    await using paid = await openService({ SOTTO_WITHDRAWAL_FEE: "1000" });
+    const paid = closedAfterTest(await openService({ SOTTO_WITHDRAWAL_FEE: "1000" }));
     expect(await refused(make({ amount: 1_000n, fee: 1_000n }), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
     const { body } = await send(make({ amount: 1_000n, fee: 1_000n, feeRecipient: paid.relayer }), paid);
     expect(body["status"]).to.equal("success");

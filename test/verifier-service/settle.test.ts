@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, paymentSignals, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -110,7 +111,7 @@ describe("POST /settle", function () {
       const { status, body } = await settle({ ...request, paymentToken });
       expect([status, body["code"]]).to.deep.equal([401, "INVALID_TOKEN"]);
     }
-    await using stranger = await openService();
+    const stranger = closedAfterTest(await openService());
     const { status } = await settle(request, stranger);
     expect(status).to.equal(401);
   });
@@ -159,7 +160,7 @@ describe("POST /settle", function () {
 
   it("rejects a token that expired before settlement, and still answers for a settled one", async () => {
     let ahead = 0;
-    await using later = await openService({}, () => Date.now() + ahead);
+    const later = closedAfterTest(await openService({}, () => Date.now() + ahead));
     const [settled, late] = [forgeBundle(world, { root }), forgeBundle(world, { root })];
     const [first, second] = [await verify(settled, later), await verify(late, later)];
     const before = await settle(settleRequest(settled, first), later);
@@ -189,7 +190,7 @@ describe("POST /settle", function () {
   });
 
   it("counts payments per client and per recipient, and answers 429 beyond the quota", async () => {
-    await using strict = await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS));
+    const strict = closedAfterTest(await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS)));
     const answers = [];
     for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
@@ -200,7 +201,7 @@ describe("POST /settle", function () {
     expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
     const served = { encryptionKey: merchantKey, ownerTag: merchantTag };
     const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
-    await using closed = await openService(settings, clockWithin(DAY_MS));
+    const closed = closedAfterTest(await openService(settings, clockWithin(DAY_MS)));
     // The same wallet with another key or tag counts as another recipient.
     const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
     expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { forge, type Trapdoor } from "@sotto/keys/setup/trapdoor";
 import { randomField } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
@@ -100,7 +101,7 @@ describe("starting the service", function () {
     const secrets = trapdoor(10);
     mkdirSync(join(folder, "old", "payment"), { recursive: true });
     writeFileSync(join(folder, "old", "payment", "payment.vkey.json"), JSON.stringify(keyOf(secrets)));
-    await using service = await openService({ SOTTO_OTHER_KEYS: join(folder, "old") });
+    const service = closedAfterTest(await openService({ SOTTO_OTHER_KEYS: join(folder, "old") }));
     const bundle = forgeBundle(world, { root: world.root });
     const { proof } = forge(secrets, bundle.publicSignals.map(BigInt));
     const answer = await post(`${service.url}/verify`, { ...bundle, proof });

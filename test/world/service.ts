@@ -70,7 +70,6 @@ async function create(): Promise<World> {
 }
 
 export interface TestService extends RunningService {
-  [Symbol.asyncDispose](): Promise<void>;
   /** Every line that the service logged. */
   readonly logged: string[];
   readonly folder: string;
@@ -95,7 +94,7 @@ export async function openService(
     await service.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { ...service, close, logged, folder, [Symbol.asyncDispose]: close };
+  return { ...service, close, logged, folder };
 }
 
 export function environment(world: World, folder: string): Record<string, string> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { X402_SCHEME_PRIVACY } from "@sotto/protocol/x402";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
@@ -204,7 +205,7 @@ describe("discovery with the published packages", function () {
 
   it("serves neither the catalog nor the extension unless discovery is on", async () => {
     expect((await call(`${service.url}/supported`)).body["extensions"]).to.deep.equal(["bazaar"]);
-    await using off = await openService();
+    const off = closedAfterTest(await openService());
     expect((await call(`${off.url}/supported`)).body["extensions"]).to.deep.equal([]);
     expect((await call(`${off.url}/discovery/resources`)).status).to.equal(404);
     const payload = await payment("/weather");

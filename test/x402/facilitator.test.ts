@@ -4,6 +4,7 @@ import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { BASE8, encodeShieldedAddress, paymentSignals, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -241,9 +242,8 @@ describe("the service as an x402 facilitator", function () {
   });
 
   it("shares quotas with the other format, and reports them in both formats' fields", async () => {
-    await using strict = await openService(
-      { SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" },
-      clockWithin(DAY_MS),
+    const strict = closedAfterTest(
+      await openService({ SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" }, clockWithin(DAY_MS)),
     );
     const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
     const body = make();
@@ -262,7 +262,7 @@ describe("the service as an x402 facilitator", function () {
   it("does not count payments that can no longer settle against a recipient's quota", async () => {
     let ahead = 0;
     const clock = clockWithin(DAY_MS);
-    await using strict = await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => clock() + ahead);
+    const strict = closedAfterTest(await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => clock() + ahead));
     const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
     const late = make();
     expect((await verify(late, strict)).body).to.deep.equal({ isValid: true });
@@ -274,7 +274,7 @@ describe("the service as an x402 facilitator", function () {
 
   it("with a public address, settles only for resource servers that name it", async () => {
     const publicUrl = "https://zk.example/zk";
-    await using named = await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" });
+    const named = closedAfterTest(await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" }));
     const [kind] = (await call(`${named.url}/supported`)).body["kinds"] as { extra: { service: string } }[];
     expect(kind!.extra.service).to.equal(publicUrl);
     const of = (service: string) => bodyOf(requirements(world, service), pay(world, { root }));

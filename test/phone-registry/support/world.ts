@@ -45,7 +45,6 @@ export interface TestRegistry extends RunningRegistry {
   verify(body: unknown): Promise<Answer>;
   unlink(body: unknown): Promise<Answer>;
   resolve(phone: string): Promise<Answer>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface Parts {
@@ -98,7 +97,6 @@ export async function openTestRegistry(
     verify: asks("verify"),
     unlink: asks("unlink"),
     resolve: (phone: string) => call(resolveUrl(running, phone)),
-    [Symbol.asyncDispose]: () => running.close(),
   });
 }
 
