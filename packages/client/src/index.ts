@@ -91,6 +91,7 @@ export {
   type PrepaidPackInfo,
   resumePrepaid,
 } from "./prepaid/list.ts";
+export { type PushedSchedule, pushSchedule } from "./prepaid/push.ts";
 export type { PackState } from "./prepaid/records.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
@@ -113,7 +114,7 @@ export {
   wordsFromSeed,
 } from "./seed.ts";
 export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
-export type { Outcome, PhoneMapping, PushedSchedule, Settlement, VerifiedPayment } from "./service/responses.ts";
+export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/responses.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
 export { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "./store/store.ts";

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import type { WireSignedSchedule } from "@sotto/prepaid";
 import { DEPLOYMENT_CONTRACTS, type WireBundle, type WithdrawalCall } from "@sotto/protocol";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
@@ -77,26 +76,12 @@ describe("SottoService", () => {
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
   });
 
-  it("pushes a signed schedule of prepaid keys, and validates the numbers of keys in the response", async () => {
-    const signed = { schedule: { origin: "https://a.example" }, signature: "0x12" } as unknown as WireSignedSchedule;
-    answers.push(
-      [201, { accepted: 144, known: 0 }],
-      [409, { code: "PREPAID_SCHEDULE_CONFLICT", message: "another key" }],
-    );
-    expect(await service.pushSchedule(signed)).to.deep.equal({ accepted: 144, known: 0 });
-    expect(asked).to.deep.equal([`POST /zk/prepaid/schedules ${JSON.stringify(signed)}`]);
-    const conflict = await rejection(service.pushSchedule(signed));
-    expect([conflict.code, conflict.details.reason]).to.deep.equal(["SERVICE_REFUSED", "PREPAID_SCHEDULE_CONFLICT"]);
-    for (const body of [
-      {},
-      { accepted: 1 },
-      { accepted: "1", known: 0 },
-      { accepted: 145, known: 0 },
-      { accepted: -1, known: 1 },
-    ]) {
-      answers.push([200, body]);
-      expect((await rejection(service.pushSchedule(signed))).code).to.equal("SERVICE_ANSWER_INVALID");
-    }
+  it("posts to an endpoint of an extension, and returns its answer", async () => {
+    answers.push([200, { any: "thing" }], [409, { code: "CONFLICT", message: "another" }]);
+    expect(await service.post("extension/path", { a: 1 })).to.deep.equal({ any: "thing" });
+    expect(asked).to.deep.equal(['POST /zk/extension/path {"a":1}']);
+    const conflict = await rejection(service.post("extension/path", { a: 1 }));
+    expect([conflict.code, conflict.details.reason]).to.deep.equal(["SERVICE_REFUSED", "CONFLICT"]);
   });
 
   it("validates the pool's manifest strictly", async () => {

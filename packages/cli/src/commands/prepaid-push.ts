@@ -1,4 +1,4 @@
-import { SottoService } from "@sotto/client";
+import { pushSchedule, SottoService } from "@sotto/client";
 import { encodeSignedSchedule } from "@sotto/prepaid";
 import { SottoError } from "@sotto/protocol";
 import type { Command } from "../command.ts";
@@ -34,7 +34,7 @@ export const prepaidPush: Command = {
     for (const service of services) {
       output.progress(`sending the schedule to ${service.url}`);
       try {
-        mirrors.push({ service: service.url, ...(await service.pushSchedule(signed, { signal })) });
+        mirrors.push({ service: service.url, ...(await pushSchedule(service, signed, { signal })) });
       } catch (error) {
         if (!(error instanceof SottoError)) throw error;
         failures.push(error);

@@ -15,6 +15,7 @@ import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
+import { pushSchedule } from "./push.ts";
 
 /** Maximum schedules in the answer of a merchant. */
 const MAX_SCHEDULES = 4;
@@ -185,7 +186,7 @@ export async function compareWithMirrors(
     const own = schedules.find((signed) => has([signed]))!;
     // The mirror keeps the first key forever, so that the next payer's comparison covers it.
     const service = new SottoService(mirror, { fetch: send, chainId: wallet.pool.chainId });
-    const failed = await service.pushSchedule(encodeSignedSchedule(own), { signal }).then(
+    const failed = await pushSchedule(service, encodeSignedSchedule(own), { signal }).then(
       () => undefined,
       (error: unknown) => error,
     );

@@ -1,4 +1,3 @@
-import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES } from "@sotto/prepaid";
 import {
   message as compose,
   type DeploymentManifest,
@@ -66,15 +65,6 @@ export interface PhoneMapping {
   readonly fields: Json;
 }
 
-/** How many keys of a pushed schedule a mirror did not have, and how many it had. */
-export interface PushedSchedule {
-  /** Keys that the mirror did not have. */
-  readonly accepted: number;
-  /** Keys that it had. */
-  readonly known: number;
-}
-
-const MAX_SCHEDULE_KEYS = MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const TRANSACTION = /^0x[0-9a-f]{64}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -151,11 +141,4 @@ export function parsePhoneMapping(body: Json): PhoneMapping {
   if (typeof encryptedMapping !== "boolean" || typeof verified !== "boolean")
     throw invalid("no encryptedMapping and verified");
   return { wallet, phoneHash, encryptedMapping, verified, fields: body };
-}
-
-/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
-export function parsePushedSchedule({ accepted, known }: Json): PushedSchedule {
-  if (!isCount(accepted, MAX_SCHEDULE_KEYS) || !isCount(known, MAX_SCHEDULE_KEYS))
-    throw invalid("no accepted and known, the numbers of new and known keys");
-  return { accepted, known };
 }

@@ -1,6 +1,5 @@
 import { delay } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import type { WireSignedSchedule } from "@sotto/prepaid";
 import {
   type DeploymentManifest,
   foreign,
@@ -15,12 +14,10 @@ import {
   NO_REASON,
   type Outcome,
   type PhoneMapping,
-  type PushedSchedule,
   parseArtifactSet,
   parseManifest,
   parseOutcome,
   parsePhoneMapping,
-  parsePushedSchedule,
   parseVerification,
   type Settlement,
   type VerifiedPayment,
@@ -169,11 +166,11 @@ export class SottoService {
   }
 
   /**
-   * Pushes a signed schedule of prepaid keys to the service's mirror, which keeps the first key for each value and epoch.
-   * @throws ServiceClientError SERVICE_REFUSED (details.reason PREPAID_SCHEDULE_CONFLICT if it keeps another key)
+   * Posts JSON to an endpoint of an extension of the service. The endpoint must be idempotent: the request is retried.
+   * @param path below the base URL, without a leading slash @returns the answer, of which nothing is checked
    */
-  async pushSchedule(signed: WireSignedSchedule, { signal }: CallOptions = {}): Promise<PushedSchedule> {
-    return parsePushedSchedule(await this.#post("prepaid/schedules", signed, signal));
+  post(path: string, body: object, { signal }: CallOptions = {}): Promise<Json> {
+    return this.#post(path, body, signal);
   }
 
   async #follow(path: string, body: object, deadline: number, options: FollowOptions): Promise<Settlement> {

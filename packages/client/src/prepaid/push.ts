@@ -1,0 +1,33 @@
+import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, type WireSignedSchedule } from "@sotto/prepaid";
+import { ServiceClientError } from "../service/errors.ts";
+import type { CallOptions, SottoService } from "../service/service.ts";
+
+/** How many keys of a pushed schedule a mirror did not have, and how many it had. */
+export interface PushedSchedule {
+  /** Keys that the mirror did not have. */
+  readonly accepted: number;
+  /** Keys that it had. */
+  readonly known: number;
+}
+
+const MAX_SCHEDULE_KEYS = MAX_PREPAID_EPOCHS * MAX_PREPAID_VALUES;
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MAX_SCHEDULE_KEYS;
+
+/**
+ * Pushes a signed schedule of prepaid keys to the service's mirror, which keeps the first key for each value and epoch.
+ * @throws ServiceClientError SERVICE_REFUSED (details.reason PREPAID_SCHEDULE_CONFLICT if it keeps another key),
+ *   SERVICE_ANSWER_INVALID
+ */
+export async function pushSchedule(
+  service: SottoService,
+  signed: WireSignedSchedule,
+  options: CallOptions = {},
+): Promise<PushedSchedule> {
+  const { accepted, known } = await service.post("prepaid/schedules", signed, options);
+  if (isCount(accepted) && isCount(known)) return { accepted, known };
+  throw new ServiceClientError(
+    "SERVICE_ANSWER_INVALID",
+    "the service's answer has no accepted and known, the numbers of new and known keys",
+  );
+}

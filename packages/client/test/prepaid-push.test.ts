@@ -1,0 +1,37 @@
+import type { WireSignedSchedule } from "@sotto/prepaid";
+import { rejection } from "@sotto/test-kit/rejection";
+import { expect } from "chai";
+import { pushSchedule } from "../src/prepaid/push.ts";
+import { SottoService } from "../src/service/service.ts";
+
+describe("pushing a schedule to a mirror", () => {
+  it("sends the signed schedule, and validates the numbers of keys in the response", async () => {
+    const signed = { schedule: { origin: "https://a.example" }, signature: "0x12" } as unknown as WireSignedSchedule;
+    const answers: [number, unknown][] = [
+      [201, { accepted: 144, known: 0 }],
+      [409, { code: "PREPAID_SCHEDULE_CONFLICT", message: "another key" }],
+    ];
+    const asked: string[] = [];
+    const service = new SottoService("https://mirror.example/zk", {
+      fetch: async (url, init) => {
+        asked.push(`${init?.method} ${String(url)} ${String(init?.body)}`);
+        const [status, body] = answers.shift()!;
+        return Response.json(body, { status });
+      },
+    });
+    expect(await pushSchedule(service, signed)).to.deep.equal({ accepted: 144, known: 0 });
+    expect(asked).to.deep.equal([`POST https://mirror.example/zk/prepaid/schedules ${JSON.stringify(signed)}`]);
+    const conflict = await rejection(pushSchedule(service, signed));
+    expect([conflict.code, conflict.details.reason]).to.deep.equal(["SERVICE_REFUSED", "PREPAID_SCHEDULE_CONFLICT"]);
+    for (const body of [
+      {},
+      { accepted: 1 },
+      { accepted: "1", known: 0 },
+      { accepted: 145, known: 0 },
+      { accepted: -1, known: 1 },
+    ]) {
+      answers.push([200, body]);
+      expect((await rejection(pushSchedule(service, signed))).code).to.equal("SERVICE_ANSWER_INVALID");
+    }
+  });
+});
