@@ -4,6 +4,7 @@
 import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
 import { generatePerformance } from "./performance.ts";
+import { generatePurchase } from "./purchase.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";
 
@@ -15,4 +16,5 @@ await runGenerators(
   generateSettings,
   generateX402Vectors,
   generatePerformance,
+  generatePurchase,
 );

@@ -4,18 +4,48 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MemoryStore, openPurchases, type PurchaseStage, type Store, wrapFetch } from "@sotto/client";
+import {
+  MemoryStore,
+  openPurchases,
+  PURCHASE_STATES,
+  type PurchaseStateName,
+  type Store,
+  spentOn,
+  wrapFetch,
+} from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
-import type { ClientReport, ClientTask } from "./support/client-process.ts";
+import type { ClientAnswer, ClientTask } from "./support/client-process.ts";
 
 const PRICE = 10_000n;
-/** Stages at which the client communicates with the server, the service or the chain, between writes to its store. */
-const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
+/** How a client gets into each state before it is killed there, and what the next call with the same key returns. */
+interface Crash {
+  /** The response's body, or the error's code. Default: the resource, because the purchase is resumed. */
+  readonly again?: string;
+  /** Whether a client was killed before, when the server had just answered the proof. */
+  readonly answered?: boolean;
+  /** Whether the purchase is aborted before it proves. */
+  readonly abort?: boolean;
+}
+
+/** A state that is added to the table fails here until it has its crash. */
+const CRASHES: Record<PurchaseStateName, Crash> = {
+  begun: {},
+  proving: {},
+  proved: {},
+  sent: {},
+  verified: {},
+  paid: {},
+  shown: {},
+  // The killed client did not store the response. The server has served the request, and accepts the proof only once.
+  stopped: { answered: true, again: "PAID_BUT_REFUSED" },
+  finished: { again: "PURCHASE_FINISHED" },
+  abandoned: { abort: true },
+};
 
 describe("a client that is killed", function () {
   slow(this, "a chain, a service and proofs");
@@ -31,64 +61,60 @@ describe("a client that is killed", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The report of a client process; undefined if it was killed. */
-  function run(task: ClientTask): Promise<ClientReport | undefined> {
+  /** Runs a client process. @returns its answers, and whether it was killed */
+  function run(task: ClientTask): Promise<{ answers: ClientAnswer[]; killed: boolean }> {
     const child = fork(join(import.meta.dirname, "support", "client-process.ts"), [], { stdio: "inherit" });
-    let report: ClientReport | undefined;
-    child.once("message", (message: ClientReport) => {
-      report = message;
-    });
+    const answers: ClientAnswer[] = [];
+    child.on("message", (answer: ClientAnswer) => void answers.push(answer));
     child.send(task);
-    return new Promise((resolve) => child.once("exit", () => resolve(report)));
+    return new Promise((resolve) =>
+      child.once("exit", (_code, signal) => resolve({ answers, killed: signal === "SIGKILL" })),
+    );
   }
   const salesOf = (target: string) => server.sales.filter((sale) => sale.target === target).length;
 
-  it("at any stage pays once and gets the resource", async () => {
+  it("in any state of a purchase pays once and gets the resource, with exact balances", async () => {
+    expect(Object.keys(CRASHES)).to.deep.equal(Object.keys(PURCHASE_STATES));
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 5 * i + 3));
     const store = join(folder, "wallet.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
+    const states = Object.keys(PURCHASE_STATES) as PurchaseStateName[];
+    const began = Date.now();
     await fund(
       world,
       owner,
-      STAGES.map(() => 3n * PRICE),
+      states.map(() => 3n * PRICE),
     );
     const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
     const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
     const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
-    const target = (stage: string) => `/killed/${stage}`;
-    let left: string[] = [];
-    for (const stage of STAGES) {
+    /** The purchase during which the previous process died, and what its next call returns. */
+    let left: { url: string; again: string }[] = [];
+    const runLeft = async (url: string[], how: Partial<ClientTask>) => {
       // First the purchase that the previous process left unfinished, then one during which the client dies.
-      const urls = [...left, target(stage)].map((path) => server.url + path);
-      expect(await run({ ...task, urls, dieAt: stage }), stage).to.equal(undefined);
-      for (const path of left) expect(salesOf(path), path).to.equal(1);
-      left = [target(stage)];
+      const urls = [...left.map((each) => each.url), ...url];
+      const { answers, killed } = await run({ ...task, urls, ...how });
+      expect(answers, urls.at(-1)).to.deep.equal(left.map(({ again }) => again));
+      expect(killed, urls.at(-1)).to.equal(url.length > 0);
+      left = [];
+    };
+    for (const state of states) {
+      const { again = `sold /killed/${state} `, answered = false, abort = false } = CRASHES[state];
+      const url = `${server.url}/killed/${state}`;
+      if (answered) await runLeft([url], { dieAnswered: true });
+      await runLeft([url], { dieIn: state, abort });
+      left = [{ url, again }];
     }
-    const report = await run({ ...task, urls: left.map((path) => server.url + path) });
-    expect(report).to.deep.equal({ answers: left.map((path) => `sold ${path} `) });
+    await runLeft([], {});
+    for (const state of states) expect(salesOf(`/killed/${state}`), state).to.equal(1);
     const after = await openWallet(world, { seed, store: new SqliteStore(store) });
     await after.scan();
-    expect(after.balance().total).to.equal(BigInt(STAGES.length) * 2n * PRICE);
-    expect(after.history().filter(({ state }) => state === "settled")).to.have.length(STAGES.length);
-    expect(await openPurchases(after)).to.deep.equal([]);
-  });
-
-  it("after the server answered detects the answer when it restarts, and does not pay again", async () => {
-    const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
-    const store = join(folder, "answered.sqlite");
-    const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
-    await fund(world, owner, [3n * PRICE]);
-    const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
-    const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
-    const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
-    const urls = [`${server.url}/answered`];
-    expect(await run({ ...task, urls, dieAt: "answered" })).to.equal(undefined);
-    // The client died before it stored the response. The server has served the request, and accepts the proof only once.
-    expect(salesOf("/answered")).to.equal(1);
-    expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
-    const after = await openWallet(world, { seed, store: new SqliteStore(store) });
-    await after.scan();
-    expect(after.balance().total).to.equal(2n * PRICE);
+    expect(after.balance().total).to.equal(BigInt(states.length) * 2n * PRICE);
+    const days = new Map([began, Date.now()].map((time) => [new Date(time).getUTCDate(), time]));
+    const spent = await Promise.all([...days.values()].map((day) => spentOn(after.store, day)));
+    expect(spent.reduce((a, b) => a + b)).to.equal(BigInt(states.length) * PRICE);
+    expect(after.history().filter(({ state }) => state === "settled")).to.have.length(states.length);
+    expect((await openPurchases(after)).map(({ step }) => step)).to.deep.equal(["stopped"]);
   });
 
   it("between any two writes to its store pays once and gets the resource", async () => {

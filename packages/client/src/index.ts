@@ -101,6 +101,12 @@ export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
 export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";
 export { type KeyedRequest, type PurchaseRequest, purchase } from "./purchase/purchase.ts";
 export { type PrepareOptions, prepareNotes, type SplitOptions } from "./purchase/split.ts";
+export {
+  type OpenStateName,
+  PURCHASE_STATES,
+  type PurchaseState,
+  type PurchaseStateName,
+} from "./purchase/states.ts";
 export { NoteReader } from "./scan/note-reader.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { NoteScanner, type ScanKeys } from "./scan/scanner.ts";

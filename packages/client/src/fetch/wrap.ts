@@ -13,7 +13,7 @@ import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { assertOpen, begin, checkRequest, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
-import { abandon, cannotSettle, closeIfUnpaid } from "../purchase/unpaid.ts";
+import { abandon, cannotSettle } from "../purchase/unpaid.ts";
 import { SottoService } from "../service/service.ts";
 import type { PrepareRequest } from "../wallet/prepare.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -303,10 +303,7 @@ class Payer {
     tell("recipient");
     const record = begun ?? (await begin(this.#wallet, book, claim.id, request, terms));
     const context = this.#context(paying, service, record, pack !== undefined);
-    return closeIfUnpaid(context, async () => {
-      await this.#split(service, call.signal, () => tell("split"));
-      return resume(context, claim.release);
-    });
+    return resume(context, claim.release, () => this.#split(service, call.signal, () => tell("split")));
   }
 
   /** @throws FetchError PAYMENT_DECLINED */

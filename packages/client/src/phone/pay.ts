@@ -7,7 +7,7 @@ import type { SpendingLimits } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import { begin, checkRequest, type PurchaseRequest } from "../purchase/purchase.ts";
 import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
-import { settlePurchase } from "../purchase/settle.ts";
+import { runPurchase } from "../purchase/run.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { PhonePaymentError } from "./errors.ts";
@@ -103,7 +103,7 @@ export async function payPhone(
       return begin(wallet, book, id, payment, checkRequest(service, payment));
     };
     const context = { wallet, service, book, options, record: known ?? (await start()) };
-    await settlePurchase(context);
+    await runPurchase(context);
     await book.finish(context.record);
     return paid(context.record as FinishedRecord);
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import { PurchaseError } from "./errors.ts";
 import { problemError } from "./paid.ts";
+import { type OpenStateName, PURCHASE_STATES, stateOf } from "./states.ts";
 import { abandon, cannotSettle, isDismissible } from "./unpaid.ts";
 
 /** An unfinished purchase, for display. */
@@ -24,6 +25,8 @@ export interface OpenPurchase {
    * `dismissPurchase`.
    */
   state: "paying" | "paid" | "stopped";
+  /** Its state in the table of `PURCHASE_STATES`. */
+  step: OpenStateName;
   /** The error that stopped it. */
   problem?: PurchaseError | undefined;
 }
@@ -31,8 +34,8 @@ export interface OpenPurchase {
 /** All unfinished purchases, oldest first. */
 export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
   return (await bookOf(wallet.store)).list().map((record) => {
-    const { id, created, recipient, price, resourceUrl, service, settled, problem } = record;
-    const state = problem !== null ? "stopped" : settled === null ? "paying" : "paid";
+    const { id, created, recipient, price, resourceUrl, service, problem } = record;
+    const step = stateOf(record, wallet);
     return {
       id,
       created,
@@ -40,7 +43,8 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
       price: BigInt(price),
       resourceUrl,
       service,
-      state,
+      state: PURCHASE_STATES[step].shown,
+      step,
       problem: problem === null ? undefined : problemError(record),
     };
   });

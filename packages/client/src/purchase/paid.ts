@@ -3,7 +3,7 @@ import { ServiceClientError } from "../service/errors.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
-import { verifiedToken } from "./settle.ts";
+import { storeToken } from "./settle.ts";
 
 /**
  * Maximum age of a proof when it is sent, ms: 5 s less than resource servers accept, which leaves time for the request
@@ -158,7 +158,7 @@ async function tokenOf(context: Context, attempt: SentAttempt): Promise<string> 
   const { token, bundle } = attempt;
   if (token !== "") return token;
   try {
-    return await verifiedToken(context, attempt);
+    return await storeToken(context, attempt);
   } catch (error) {
     if (!(error instanceof ServiceClientError) || error.code !== "PAYMENT_INVALID") throw error;
     // The clock was ahead when the payment was proved, and someone else settled it. Its time comes.

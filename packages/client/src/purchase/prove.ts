@@ -1,17 +1,12 @@
 import { delay } from "@sotto/chain";
-import type { ErrorDetails, WireBundle } from "@sotto/protocol";
+import type { ErrorDetails } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import { describeWaiting, waitingOf } from "../wallet/waiting.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
-
-/** A bundle that is ready to be sent. */
-export interface Proved {
-  digest: string;
-  bundle: WireBundle;
-}
+import type { Run } from "./run-state.ts";
 
 const FUNDS_TIMEOUT_MS = 120_000;
 const LOOK_MS = 400;
@@ -21,11 +16,11 @@ const MAX_PAYMENTS = 4;
 const isCode = (error: unknown, code: string) => error instanceof WalletError && error.code === code;
 
 /**
- * Makes the first payment. Its id is journaled with the purchase, so that after a crash the payment is found and not
- * repeated.
+ * Makes the payment that counts. Its id is journaled with the purchase, so that after a crash the payment is found and
+ * not repeated.
  */
-export async function firstPayment(context: Context): Promise<Proved> {
-  const { wallet, service, record, options } = context;
+export async function proveFirst(run: Run): Promise<void> {
+  const { wallet, service, record, options } = run.context;
   const { recipient, price, resourceUrl } = record;
   const { url } = service;
   const request = { recipient, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
@@ -34,16 +29,19 @@ export async function firstPayment(context: Context): Promise<Proved> {
     service.withdraw(withdraw, { signal });
   const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;
   const end = Date.now() + timeoutMs;
+  // Nobody else has seen a proof that is made now, so the chain cannot show more than the record.
+  run.stale = false;
   /** The newest block when the wait for a note began. */
   let since: number | undefined;
   for (;;) {
     try {
-      if (since === undefined) tell(context, "proving");
-      return await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined });
+      if (since === undefined) tell(run.context, "proving");
+      await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined });
+      return;
     } catch (error) {
       if (!isCode(error, "FUNDS_NOT_READY")) throw error;
     }
-    if (since === undefined) tell(context, "funds");
+    if (since === undefined) tell(run.context, "funds");
     since ??= wallet.height;
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
     await delay(LOOK_MS, signal);
@@ -62,21 +60,25 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
 
 /**
  * Makes another attempt from the same note; at most one of the attempts can settle. If the note is spent and no attempt
- * can settle any more, makes another payment.
+ * can settle any more, replaces the payment.
  */
-export async function nextPayment(context: Context): Promise<Proved> {
+export async function proveAgain({ context, ended }: Run): Promise<void> {
   const { wallet, record, options } = context;
   tell(context, "proving");
   try {
-    return await wallet.payAgain(record.payments.at(-1)!, { signal: options.signal });
+    const { digest } = await wallet.payAgain(record.payments.at(-1)!, { signal: options.signal });
+    ended.delete(digest);
   } catch (error) {
     if (!isCode(error, "PAYMENT_CLOSED")) throw error;
-    return otherPayment(context);
+    await replacePayment(context);
   }
 }
 
-/** @throws PurchaseError SETTLEMENT_UNKNOWN while an attempt at the last payment may still settle */
-export async function otherPayment(context: Context): Promise<Proved> {
+/**
+ * Records that another payment counts from now on.
+ * @throws PurchaseError SETTLEMENT_UNKNOWN while an attempt at the last payment may still settle
+ */
+export async function replacePayment(context: Context): Promise<void> {
   const { wallet, record } = context;
   const { id, payments } = record;
   const { state, final, validUntil } = wallet.status(payments.at(-1)!);
@@ -99,5 +101,4 @@ export async function otherPayment(context: Context): Promise<Proved> {
     );
   // The id is random and stored before it is used, so no payment with other terms ever has it.
   await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });
-  return firstPayment(context);
 }

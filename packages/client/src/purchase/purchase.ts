@@ -9,9 +9,9 @@ import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
 import { checkHeaderLimit } from "./header.ts";
 import { checkLimits, dayOf, type SpendingLimits } from "./limits.ts";
-import { type PaidPurchase, present, problemError } from "./paid.ts";
+import { type PaidPurchase, present } from "./paid.ts";
 import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
-import { settlePurchase } from "./settle.ts";
+import { runPurchase } from "./run.ts";
 
 /** The resource to pay for, its recipient and its price. */
 export interface PurchaseRequest {
@@ -88,10 +88,16 @@ export async function assertOpen(book: PurchaseBook, id: string): Promise<void> 
   );
 }
 
-/** Resumes a purchase from its recorded state. The caller has claimed it. */
-export async function resume(context: Context, release: () => void): Promise<PaidPurchase> {
-  if (context.record.problem !== null) throw problemError(context.record);
-  await settlePurchase(context);
+/**
+ * Resumes a purchase from its recorded state. The caller has claimed it.
+ * @param before as of `runPurchase`
+ */
+export async function resume(
+  context: Context,
+  release: () => void,
+  before?: () => Promise<void>,
+): Promise<PaidPurchase> {
+  await runPurchase(context, before);
   return present(context, release);
 }
 

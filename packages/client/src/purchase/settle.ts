@@ -1,137 +1,54 @@
+// The steps between a proof and its settlement, and what a refusal of the service means.
 import { delay } from "@sotto/chain";
-import { MAX_CLOCK_SKEW_MS, signalsDigest } from "@sotto/protocol";
 import { ServiceClientError } from "../service/errors.ts";
-import type { PaymentStatus } from "../wallet/state.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
-import { firstPayment, nextPayment, otherPayment, type Proved } from "./prove.ts";
+import { awaitOnChain, recordSettled, statusOf, unknownError } from "./read-chain.ts";
 import type { SentAttempt } from "./record.ts";
+import type { Run } from "./run-state.ts";
+import { type Attempt, attemptOf } from "./states.ts";
 import { checkToken } from "./token.ts";
-import { closeIfUnpaid } from "./unpaid.ts";
 
-const CHAIN_TIMEOUT_MS = 30_000;
-const LOOK_MS = 300;
-/** A proof with less remaining validity, ms, is not submitted, because the service would refuse it as too late. */
-const MIN_TIME_MS = 45_000;
 const BEHIND_MS = 1_000;
 /**
  * Maximum attempts in one call. Each spends the same note, or another one if the previous attempts can never settle.
  */
-const MAX_ROUNDS = 8;
+const MAX_ATTEMPTS = 8;
+
+const attemptOfRun = ({ context, ended }: Run): Attempt => attemptOf(context.record, context.wallet, ended)!;
 
 /**
- * Settles the payment of a purchase from its recorded state. If that fails before a proof left the process, the
- * purchase is closed.
- */
-export function settlePurchase(context: Context): Promise<void> {
-  return closeIfUnpaid(context, () => settle(context));
-}
-
-async function settle(context: Context): Promise<void> {
-  context.options.signal?.throwIfAborted();
-  /** Digests of attempts that the service will not settle any more. */
-  const dead = new Set<string>();
-  for (let round = 0; context.record.settled === null; round += 1) {
-    if (round >= MAX_ROUNDS) throw unknown(context);
-    const attempt = await attemptToSend(context, dead);
-    if (attempt !== undefined) await submit(context, attempt, dead);
-  }
-}
-
-const statusOf = ({ wallet, record }: Context): PaymentStatus | undefined => {
-  const id = record.payments.at(-1)!;
-  return wallet.has(id) ? wallet.status(id) : undefined;
-};
-
-/**
- * Records the settled attempt, if the chain has an attempt of this purchase.
- * @param final whether it must be confirmed
- */
-async function recordSettled(context: Context, final: boolean): Promise<boolean> {
-  const status = statusOf(context);
-  if (status?.state !== "settled" || status.transactionHash === undefined || status.digest === undefined) return false;
-  if (final && !status.final) return false;
-  await store(context, { settled: { digest: status.digest, txSignature: status.transactionHash } });
-  return true;
-}
-
-/** Scans until the chain has the payment, another spend of its note is final, or the time limit is reached. */
-async function awaitOnChain(context: Context, final: boolean): Promise<boolean> {
-  const { wallet, options } = context;
-  tell(context, "confirming");
-  const end = Date.now() + (options.chainTimeoutMs ?? CHAIN_TIMEOUT_MS);
-  for (;;) {
-    await wallet.scan({ signal: options.signal });
-    if (await recordSettled(context, final)) return true;
-    const status = statusOf(context);
-    if (status === undefined || (status.state !== "settled" && status.final) || Date.now() > end) return false;
-    await delay(LOOK_MS, options.signal);
-  }
-}
-
-/** The attempt to submit now; undefined if an earlier one is on chain. */
-async function attemptToSend(context: Context, dead: ReadonlySet<string>): Promise<SentAttempt | undefined> {
-  const { wallet, record, options } = context;
-  if (statusOf(context) === undefined) return journaled(context, await firstPayment(context));
-  await wallet.scan({ signal: options.signal });
-  const id = record.payments.at(-1)!;
-  const { state, final, validUntil } = wallet.status(id);
-  if (state === "settled") {
-    if (await awaitOnChain(context, true)) return undefined;
-    throw unknown(context);
-  }
-  if (state === "failed") {
-    if (!final) throw unknown(context);
-    return journaled(context, await otherPayment(context));
-  }
-  const last = record.sent.findLast(({ payment }) => payment === id);
-  const isAlive = (digest: string) => state === "open" && !dead.has(digest);
-  // Submit the last attempt again, even after its deadline, before making another one: its transaction may be pending.
-  if (last !== undefined && last.token !== "" && isAlive(last.digest)) return last;
-  const proof = wallet.proofOf(id);
-  const bundle = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
-  const timely =
-    validUntil * 1000 - wallet.now() >= MIN_TIME_MS &&
-    // A proof from a clock that was ahead is refused until its time comes; the next attempt spends the same note.
-    (bundle?.timestamp ?? 0) <= wallet.now() + MAX_CLOCK_SKEW_MS;
-  if (bundle !== undefined && timely) {
-    const digest = signalsDigest(bundle.publicSignals.map(BigInt));
-    if (isAlive(digest)) return journaled(context, { bundle, digest });
-  }
-  return journaled(context, await nextPayment(context));
-}
-
-/**
- * Journals an attempt before it leaves the process, so that after a crash it can be found on chain and its proof can be
+ * Records an attempt before it leaves the process, so that after a crash it can be found on chain and its proof can be
  * sent.
  */
-async function journaled(context: Context, { bundle, digest }: Proved): Promise<SentAttempt> {
+export async function recordSent(run: Run): Promise<void> {
+  const { context } = run;
   context.options.signal?.throwIfAborted();
-  const known = context.record.sent.find((attempt) => attempt.digest === digest);
-  if (known !== undefined) return known;
-  const payment = context.record.payments.at(-1)!;
-  const attempt: SentAttempt = { payment, bundle, digest, token: "" };
+  const { bundle, digest } = attemptOfRun(run);
+  const attempt: SentAttempt = { payment: context.record.payments.at(-1)!, bundle, digest, token: "" };
   await store(context, { sent: [...context.record.sent, attempt] });
-  return attempt;
 }
 
-async function submit(context: Context, attempt: SentAttempt, dead: Set<string>): Promise<void> {
+/** Has the service verify the proof, and stores its token. */
+export function verify(run: Run): Promise<void> {
+  const attempt = attemptOfRun(run);
+  return unlessRefused(run, attempt, async () => void (await storeToken(run.context, attempt)));
+}
+
+/** Has the service settle the payment, and finds it on the chain. */
+export function settle(run: Run): Promise<void> {
+  const { context } = run;
   const { service, options } = context;
-  try {
-    const token = attempt.token === "" ? await verifiedToken(context, attempt) : attempt.token;
+  const attempt = attemptOfRun(run);
+  return unlessRefused(run, attempt, async () => {
     tell(context, "settling");
-    const { txSignature } = await service.settle(attempt.bundle, token, { signal: options.signal });
+    const { txSignature } = await service.settle(attempt.bundle, attempt.token!, { signal: options.signal });
     await confirm(context, txSignature);
-  } catch (error) {
-    if (!(error instanceof ServiceClientError)) throw error;
-    await afterRefusal(context, attempt.digest, error, dead);
-  }
+  });
 }
 
-export async function verifiedToken(
-  context: Context,
-  attempt: Pick<SentAttempt, "bundle" | "digest">,
-): Promise<string> {
+/** Gets the service's token for an attempt, and stores it. */
+export async function storeToken(context: Context, attempt: Pick<SentAttempt, "bundle" | "digest">): Promise<string> {
   const { service, wallet, record, options } = context;
   tell(context, "verifying");
   const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal });
@@ -153,6 +70,19 @@ async function confirm(context: Context, claimed: string): Promise<void> {
   );
 }
 
+/** Takes a step with an attempt. A refusal that another attempt or the chain may resolve is not an error. */
+async function unlessRefused(run: Run, { digest }: Attempt, step: () => Promise<void>): Promise<void> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof ServiceClientError)) throw error;
+    await afterRefusal(run, digest, error);
+  }
+  run.stale = true;
+  run.refusals += 1;
+  if (run.context.record.settled === null && run.refusals >= MAX_ATTEMPTS) throw unknownError(run.context);
+}
+
 /** Reasons that end an attempt; the next attempt spends the same note. */
 const ENDS_ATTEMPT = new Set([
   "EXPIRED",
@@ -167,37 +97,22 @@ const SPENT = new Set(["NULLIFIER_QUEUED", "NULLIFIER_SPENT"]);
 /** The service's node lags behind the wallet's; the same proof is accepted a moment later. */
 const BEHIND = "UNKNOWN_ROOT";
 
-async function afterRefusal(
-  context: Context,
-  digest: string,
-  error: ServiceClientError,
-  dead: Set<string>,
-): Promise<void> {
+async function afterRefusal({ context, ended }: Run, digest: string, error: ServiceClientError): Promise<void> {
   const { wallet, options } = context;
   const answered = ["PAYMENT_INVALID", "NOT_SETTLED", "SERVICE_REFUSED"].includes(error.code);
   const reason = answered ? String(error.details["reason"]) : "";
   if (SPENT.has(reason)) {
     if ((await awaitOnChain(context, true)) || statusOf(context)?.final) return;
-    throw unknown(context, error);
+    throw unknownError(context, error);
   }
   await wallet.scan({ signal: options.signal });
   if (await recordSettled(context, true)) return;
   if (ENDS_ATTEMPT.has(reason)) {
-    dead.add(digest);
+    ended.add(digest);
     return;
   }
   if (reason === BEHIND) return delay(BEHIND_MS, options.signal);
   // Without a token, the attempt was never submitted, so the service's error is the reason.
   const sent = context.record.sent.find((each) => each.digest === digest);
-  throw sent?.token === "" ? error : unknown(context, error);
-}
-
-function unknown({ record, wallet }: Context, cause?: unknown): PurchaseError {
-  const { validUntil } = wallet.status(record.payments.at(-1)!);
-  return new PurchaseError(
-    "SETTLEMENT_UNKNOWN",
-    "it is not known yet whether the payment settled; repeat the same request, which never pays twice",
-    { id: record.id, validUntil },
-    { cause },
-  );
+  throw sent?.token === "" ? error : unknownError(context, error);
 }

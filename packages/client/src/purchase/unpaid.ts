@@ -1,7 +1,6 @@
 // Purchases that were begun but never paid: when they are closed and their prices stop counting against the limits.
 import type { Wallet } from "../wallet/wallet.ts";
 import type { PurchaseBook } from "./book.ts";
-import type { Context } from "./context.ts";
 import type { PurchaseRecord } from "./record.ts";
 
 /** Whether this payment does not exist or, as the chain shows, none of its attempts can settle any more. */
@@ -45,20 +44,4 @@ export async function abandon(wallet: Wallet, book: PurchaseBook, record: Purcha
   await book.abandon(record);
   for (const payment of record.payments)
     if (wallet.has(payment) && isUnsent(record, payment)) await wallet.discard(payment);
-}
-
-/**
- * Runs steps of a purchase. If they fail and it is unpaid, the purchase is closed. If a proof may have left the
- * process, the purchase stays open and its price stays reserved: the payment may still settle.
- */
-export async function closeIfUnpaid<T>(context: Context, steps: () => Promise<T>): Promise<T> {
-  try {
-    return await steps();
-  } catch (error) {
-    const { wallet, book, record } = context;
-    // If the store fails here, the reservation stays until a later purchase sweeps it; the first error is more
-    // informative.
-    if (isUnpaid(wallet, record)) await abandon(wallet, book, record).catch(() => undefined);
-    throw error;
-  }
 }
