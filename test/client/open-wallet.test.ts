@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createSeedWords, MemoryStore, seedFromWords, wrapFetch } from "@sotto/client";
 import { type OpenWalletOptions, openWallet } from "@sotto/client/node";
 import { parseDeployment } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -42,29 +43,28 @@ describe("openWallet", function () {
 
   it("opens, funds and pays from a manifest and words alone", async () => {
     const downloaded = new Set<string>();
-    const wallet = await openWallet(
-      options({
-        onDownload: ({ circuit, kind, received, total }) => received === total && downloaded.add(`${circuit}.${kind}`),
-      }),
+    const wallet = closedAfterTest(
+      await openWallet(
+        options({
+          onDownload: ({ circuit, kind, received, total }) =>
+            received === total && downloaded.add(`${circuit}.${kind}`),
+        }),
+      ),
     );
-    try {
-      expect(existsSync(join(folder, "artifacts")), "nothing is downloaded to open").to.equal(false);
-      const stages: string[] = [];
-      const funded = await wallet.fund({
-        amounts: [3n * PRICE, PRICE],
-        account,
-        onProgress: ({ stage }) => stages.push(stage),
-      });
-      expect(funded.transaction).to.match(/^0x[0-9a-f]{64}$/);
-      expect(funded.amounts).to.deep.equal([3n * PRICE, PRICE]);
-      expect(stages[0]).to.equal("signing");
-      expect(stages.at(-1)).to.equal("spendable");
-      expect(wallet.balance().spendable).to.equal(4n * PRICE);
-      const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
-      expect(await (await pay(`${server.url}/open`)).text()).to.equal("sold /open ");
-    } finally {
-      await wallet.close();
-    }
+    expect(existsSync(join(folder, "artifacts")), "nothing is downloaded to open").to.equal(false);
+    const stages: string[] = [];
+    const funded = await wallet.fund({
+      amounts: [3n * PRICE, PRICE],
+      account,
+      onProgress: ({ stage }) => stages.push(stage),
+    });
+    expect(funded.transaction).to.match(/^0x[0-9a-f]{64}$/);
+    expect(funded.amounts).to.deep.equal([3n * PRICE, PRICE]);
+    expect(stages[0]).to.equal("signing");
+    expect(stages.at(-1)).to.equal("spendable");
+    expect(wallet.balance().spendable).to.equal(4n * PRICE);
+    const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
+    expect(await (await pay(`${server.url}/open`)).text()).to.equal("sold /open ");
     const kinds = ["wasm", "zkey", "vkey"];
     const expected = ["payment", "elgamal_range"].flatMap((circuit) => kinds.map((kind) => `${circuit}.${kind}`));
     expect([...downloaded].sort()).to.deep.equal(expected.sort());

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -61,54 +62,46 @@ describe("paying a phone number", function () {
     });
 
   it("signs a new nonce after the response to a signed lookup was lost", async () => {
-    const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
-    try {
-      const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
-      await closed.link(phone, friend);
-      let lost = 0;
-      const losing: typeof fetch = async (url, init) => {
-        const response = await fetch(url, init);
-        if (lost++ > 0) return response;
-        await response.body?.cancel();
-        throw new TypeError("the connection was cut");
-      };
-      const registry = new SottoService(closed.url, { fetch: losing });
-      const found = await lookUpPhone(payer, registry, phone, { signer: Account.createRandom() });
-      expect(found.wallet).to.equal(friend.account.address.toLowerCase());
-      // Retries once only, so that a registry that refuses everything is not asked forever.
-      let asked = 0;
-      const refusing: typeof fetch = async () => {
-        asked += 1;
-        return Response.json({ error: "Unauthorized", message: "no", code: "NONCE_REFUSED" }, { status: 401 });
-      };
-      const stubborn = new SottoService(closed.url, { fetch: refusing });
-      const error = await rejection(lookUpPhone(payer, stubborn, phone, { signer: Account.createRandom() }));
-      expect([error.details["reason"], asked]).to.deep.equal(["NONCE_REFUSED", 2]);
-    } finally {
-      await closed.close();
-    }
+    const closed = closedAfterTest(await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" }));
+    const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
+    await closed.link(phone, friend);
+    let lost = 0;
+    const losing: typeof fetch = async (url, init) => {
+      const response = await fetch(url, init);
+      if (lost++ > 0) return response;
+      await response.body?.cancel();
+      throw new TypeError("the connection was cut");
+    };
+    const registry = new SottoService(closed.url, { fetch: losing });
+    const found = await lookUpPhone(payer, registry, phone, { signer: Account.createRandom() });
+    expect(found.wallet).to.equal(friend.account.address.toLowerCase());
+    // Retries once only, so that a registry that refuses everything is not asked forever.
+    let asked = 0;
+    const refusing: typeof fetch = async () => {
+      asked += 1;
+      return Response.json({ error: "Unauthorized", message: "no", code: "NONCE_REFUSED" }, { status: 401 });
+    };
+    const stubborn = new SottoService(closed.url, { fetch: refusing });
+    const error = await rejection(lookUpPhone(payer, stubborn, phone, { signer: Account.createRandom() }));
+    expect([error.details["reason"], asked]).to.deep.equal(["NONCE_REFUSED", 2]);
   });
 
   it("works with a registry that requires signed lookups", async () => {
-    const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
-    try {
-      const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
-      await closed.link(phone, friend);
-      const request = { phone, amount: 1_000n, key: "gift", registry: closed.client };
-      const error = await rejection(payPhone(payer, world.service, request));
-      expect(error.details).to.include({ status: 401, reason: "LOOKUP_SIGNATURE_REQUIRED" });
-      const signer = Account.createRandom();
-      const paid = await payPhone(payer, world.service, request, { signer });
-      expect(paid.wallet).to.equal(friend.account.address.toLowerCase());
-      expect((await phonePin(payer.store, phone))?.registry).to.equal(closed.url);
-      const liar: LookupSigner = {
-        getAddress: () => signer.getAddress(),
-        signTypedData: (...typed) => Account.createRandom().signTypedData(...typed),
-      };
-      const refused = await rejection(lookUpPhone(payer, closed.client, phone, { signer: liar }));
-      expect(refused.details).to.include({ reason: "SIGNATURE_INVALID" });
-    } finally {
-      await closed.close();
-    }
+    const closed = closedAfterTest(await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" }));
+    const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
+    await closed.link(phone, friend);
+    const request = { phone, amount: 1_000n, key: "gift", registry: closed.client };
+    const error = await rejection(payPhone(payer, world.service, request));
+    expect(error.details).to.include({ status: 401, reason: "LOOKUP_SIGNATURE_REQUIRED" });
+    const signer = Account.createRandom();
+    const paid = await payPhone(payer, world.service, request, { signer });
+    expect(paid.wallet).to.equal(friend.account.address.toLowerCase());
+    expect((await phonePin(payer.store, phone))?.registry).to.equal(closed.url);
+    const liar: LookupSigner = {
+      getAddress: () => signer.getAddress(),
+      signTypedData: (...typed) => Account.createRandom().signTypedData(...typed),
+    };
+    const refused = await rejection(lookUpPhone(payer, closed.client, phone, { signer: liar }));
+    expect(refused.details).to.include({ reason: "SIGNATURE_INVALID" });
   });
 });

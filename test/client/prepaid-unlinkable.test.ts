@@ -1,5 +1,6 @@
 // What a merchant with its complete database and logs can learn from prepaid tokens: nothing that links a token to its
 // purchase or to another token.
+
 import { constants, verify } from "node:crypto";
 import { buyPrepaid, MemoryStore, type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
@@ -12,6 +13,7 @@ import {
   scheduledKeys,
 } from "@sotto/prepaid";
 import { freePort } from "@sotto/server";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import {
@@ -146,69 +148,65 @@ describe("a merchant with its database and logs", function () {
 
   it("cannot tell the packs of a thousand redemptions apart by sizes, timing or values", async () => {
     const REDEMPTIONS = 1_000;
-    const server = await PrepaidServer.open(merchant);
-    try {
-      const pays: PayingFetch[] = [];
-      for (const _ of [0, 1]) {
-        const wallet = await payerWith(world, [PACK, 10n * PACK]);
-        for (const count of [100, 1_000])
-          expect(await buyPrepaid(fetch, wallet, optionsOf(), { origin: server.url, value: VALUE })).to.include({
-            count,
-          });
-        pays.push(wrapFetch(fetch, wallet, optionsOf()));
-      }
-      // The first token of a process takes longer: its pack is read.
-      for (const pay of pays) await pay(`${server.url}/warm`);
-      const [from, events] = [server.requests.length, server.events.length];
-      const labels = randomHalves(REDEMPTIONS, () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32);
-      for (const label of labels) await pays[label ? 0 : 1]!(`${server.url}/visit`);
-
-      const requests = server.requests.slice(from);
-      const shown = requests.filter(({ headers }) => headers.some(isTokenName));
-      expect([requests.length, shown.length]).to.deep.equal([2 * REDEMPTIONS, REDEMPTIONS]);
-      // Sizes and fields: the requests of both packs have the same shape.
-      const shapes = new Set(shown.map(({ headers }) => headers.map((text, i) => (i % 2 ? text.length : text)).join()));
-      expect([...shapes]).to.have.length(1);
-      const constant = new Set(
-        shown.map(({ method, target, status, headers }) =>
-          JSON.stringify([method, target, status, withoutToken(headers)]),
-        ),
-      );
-      expect([...constant]).to.have.length(1);
-      // Timing classes: every redemption takes the same path through the server.
-      const paths = server.events.slice(events).map(({ event, reason, status }) => `${event} ${reason} ${status}`);
-      const classes = new Set(Array.from({ length: REDEMPTIONS }, (_, i) => paths.slice(3 * i, 3 * i + 3).join("; ")));
-      expect([...classes]).to.deep.equal([
-        "challenged undefined undefined; redeemed undefined undefined; finished undefined 200",
-      ]);
-
-      // Timing: the pause between the 402 and the token, and the server's checks. Labels are drawn at random, so a slow
-      // machine slows both groups alike. False alarms: P(|Z| > 6.5) = 8e-11 for each of two scores. Power: if a value of
-      // one pack is larger with probability 0.68 instead of 0.5, the expected score is 9.9, so it is detected with
-      // probability 0.9997.
-      const pauses = shown.map((request) => request.at - requests[requests.indexOf(request) - 1]!.at);
-      const checks = server.events.slice(events).flatMap(({ event, ms = 0 }) => (event === "redeemed" ? [ms] : []));
-      for (const values of [pauses, checks]) expect(Math.abs(rankScore(values, labels))).to.be.lessThan(6.5);
-      const median = [...pauses].sort((a, b) => a - b)[REDEMPTIONS / 2]!;
-      const marked = pauses.map((pause, i) => pause + (labels[i] ? median : 0));
-      expect(Math.abs(rankScore(marked, labels)), "the control: a pause that marks a pack").to.be.greaterThan(6.5);
-
-      // Values: the frequency of each of the 2,304 bits of nonce and signature. False alarms: at most 2,304 · 2 exp(-500 ·
-      // 0.25²) = 1.3e-10, by Hoeffding's inequality, for each of two comparisons. Power: a bit whose frequency differs
-      // by 0.4 between the packs exceeds 0.25 with probability 0.99999 (5 standard deviations of 0.03).
-      const rows = shown.flatMap(tokenOf).map((text) => {
-        const bytes = Buffer.from(text, "base64url");
-        return new Uint8Array(Buffer.concat([bytes.subarray(2, 34), bytes.subarray(98)]));
-      });
-      const halves = labels.map((_, i) => i < REDEMPTIONS / 2);
-      for (const groups of [labels, halves]) expect(largestBitDifference(rows, groups)).to.be.lessThan(0.25);
-      const planted = rows.map((row, i) =>
-        row.map((byte, j) => (j === 7 && i % 10 < 9 ? (byte & 0xfe) | Number(labels[i]) : byte)),
-      );
-      expect(largestBitDifference(planted, labels), "the control: a bit that marks a pack").to.be.greaterThan(0.25);
-    } finally {
-      await server.close();
+    const server = closedAfterTest(await PrepaidServer.open(merchant));
+    const pays: PayingFetch[] = [];
+    for (const _ of [0, 1]) {
+      const wallet = await payerWith(world, [PACK, 10n * PACK]);
+      for (const count of [100, 1_000])
+        expect(await buyPrepaid(fetch, wallet, optionsOf(), { origin: server.url, value: VALUE })).to.include({
+          count,
+        });
+      pays.push(wrapFetch(fetch, wallet, optionsOf()));
     }
+    // The first token of a process takes longer: its pack is read.
+    for (const pay of pays) await pay(`${server.url}/warm`);
+    const [from, events] = [server.requests.length, server.events.length];
+    const labels = randomHalves(REDEMPTIONS, () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32);
+    for (const label of labels) await pays[label ? 0 : 1]!(`${server.url}/visit`);
+
+    const requests = server.requests.slice(from);
+    const shown = requests.filter(({ headers }) => headers.some(isTokenName));
+    expect([requests.length, shown.length]).to.deep.equal([2 * REDEMPTIONS, REDEMPTIONS]);
+    // Sizes and fields: the requests of both packs have the same shape.
+    const shapes = new Set(shown.map(({ headers }) => headers.map((text, i) => (i % 2 ? text.length : text)).join()));
+    expect([...shapes]).to.have.length(1);
+    const constant = new Set(
+      shown.map(({ method, target, status, headers }) =>
+        JSON.stringify([method, target, status, withoutToken(headers)]),
+      ),
+    );
+    expect([...constant]).to.have.length(1);
+    // Timing classes: every redemption takes the same path through the server.
+    const paths = server.events.slice(events).map(({ event, reason, status }) => `${event} ${reason} ${status}`);
+    const classes = new Set(Array.from({ length: REDEMPTIONS }, (_, i) => paths.slice(3 * i, 3 * i + 3).join("; ")));
+    expect([...classes]).to.deep.equal([
+      "challenged undefined undefined; redeemed undefined undefined; finished undefined 200",
+    ]);
+
+    // Timing: the pause between the 402 and the token, and the server's checks. Labels are drawn at random, so a slow
+    // machine slows both groups alike. False alarms: P(|Z| > 6.5) = 8e-11 for each of two scores. Power: if a value of
+    // one pack is larger with probability 0.68 instead of 0.5, the expected score is 9.9, so it is detected with
+    // probability 0.9997.
+    const pauses = shown.map((request) => request.at - requests[requests.indexOf(request) - 1]!.at);
+    const checks = server.events.slice(events).flatMap(({ event, ms = 0 }) => (event === "redeemed" ? [ms] : []));
+    for (const values of [pauses, checks]) expect(Math.abs(rankScore(values, labels))).to.be.lessThan(6.5);
+    const median = [...pauses].sort((a, b) => a - b)[REDEMPTIONS / 2]!;
+    const marked = pauses.map((pause, i) => pause + (labels[i] ? median : 0));
+    expect(Math.abs(rankScore(marked, labels)), "the control: a pause that marks a pack").to.be.greaterThan(6.5);
+
+    // Values: the frequency of each of the 2,304 bits of nonce and signature. False alarms: at most 2,304 · 2 exp(-500 ·
+    // 0.25²) = 1.3e-10, by Hoeffding's inequality, for each of two comparisons. Power: a bit whose frequency differs
+    // by 0.4 between the packs exceeds 0.25 with probability 0.99999 (5 standard deviations of 0.03).
+    const rows = shown.flatMap(tokenOf).map((text) => {
+      const bytes = Buffer.from(text, "base64url");
+      return new Uint8Array(Buffer.concat([bytes.subarray(2, 34), bytes.subarray(98)]));
+    });
+    const halves = labels.map((_, i) => i < REDEMPTIONS / 2);
+    for (const groups of [labels, halves]) expect(largestBitDifference(rows, groups)).to.be.lessThan(0.25);
+    const planted = rows.map((row, i) =>
+      row.map((byte, j) => (j === 7 && i % 10 < 9 ? (byte & 0xfe) | Number(labels[i]) : byte)),
+    );
+    expect(largestBitDifference(planted, labels), "the control: a bit that marks a pack").to.be.greaterThan(0.25);
   });
 });
 

@@ -1,4 +1,5 @@
 // Prepaid tokens of the paying fetch against the real resource server, service and chain.
+
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/prepaid";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
@@ -174,39 +176,31 @@ describe("prepaid tokens of a real resource server", function () {
   it("of a merchant with a contract wallet are bought if the wallet accepts the schedule's signature", async () => {
     const wallet = await payerWith(world, [PACK]);
     const other = await openPrepaidMerchant(world, VALUE, await contractAccount(world));
-    const selling = await PrepaidServer.open(other);
-    try {
-      const [{ schedule }] = (await other.filesOf(selling.url)).schedules as [WireSignedSchedule];
-      const { signature } = (await merchant.filesOf(server.url)).schedules[0]!;
-      const send: typeof fetch = async (input, init) =>
-        String(input).endsWith("/keys") ? Response.json({ schedules: [{ schedule, signature }] }) : fetch(input, init);
-      const wish = { origin: selling.url, value: VALUE };
-      const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
-      expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
-      expect(await buyPrepaid(fetch, wallet, options(), wish)).to.include({ state: "ready", count: 100 });
-      expect((await wrapFetch(fetch, wallet, options())(`${selling.url}/contract`)).status).to.equal(200);
-    } finally {
-      await selling.close();
-    }
+    const selling = closedAfterTest(await PrepaidServer.open(other));
+    const [{ schedule }] = (await other.filesOf(selling.url)).schedules as [WireSignedSchedule];
+    const { signature } = (await merchant.filesOf(server.url)).schedules[0]!;
+    const send: typeof fetch = async (input, init) =>
+      String(input).endsWith("/keys") ? Response.json({ schedules: [{ schedule, signature }] }) : fetch(input, init);
+    const wish = { origin: selling.url, value: VALUE };
+    const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
+    expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
+    expect(await buyPrepaid(fetch, wallet, options(), wish)).to.include({ state: "ready", count: 100 });
+    expect((await wrapFetch(fetch, wallet, options())(`${selling.url}/contract`)).status).to.equal(200);
   });
 
   it("of another merchant with the same key ids are refused before anything is paid", async () => {
     const wallet = await payerWith(world, [PACK]);
-    const other = await PrepaidServer.open(await openPrepaidMerchant(world, VALUE));
-    try {
-      // The other server shows this merchant's schedule.
-      const schedules = (await merchant.filesOf(server.url)).schedules;
-      const send: typeof fetch = async (input, init) =>
-        String(input) === `${other.url}${PREPAID_PATH}/keys` ? Response.json({ schedules }) : fetch(input, init);
-      const wish = { origin: other.url, value: VALUE };
-      const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
-      expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
-      await wallet.scan();
-      expect(wallet.balance().total).to.equal(PACK);
-      expect(await buyPrepaid(fetch, wallet, options(), wish), "the control").to.include({ state: "ready" });
-    } finally {
-      await other.close();
-    }
+    const other = closedAfterTest(await PrepaidServer.open(await openPrepaidMerchant(world, VALUE)));
+    // The other server shows this merchant's schedule.
+    const schedules = (await merchant.filesOf(server.url)).schedules;
+    const send: typeof fetch = async (input, init) =>
+      String(input) === `${other.url}${PREPAID_PATH}/keys` ? Response.json({ schedules }) : fetch(input, init);
+    const wish = { origin: other.url, value: VALUE };
+    const error = await rejection(buyPrepaid(fetch, wallet, options({ fetch: send }), wish));
+    expect(error.code).to.equal("PREPAID_SCHEDULE_REFUSED");
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(PACK);
+    expect(await buyPrepaid(fetch, wallet, options(), wish), "the control").to.include({ state: "ready" });
   });
 });
 

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { freePort } from "@sotto/server";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -75,15 +76,13 @@ describe("local chain", function () {
   });
 
   it("must have the chain id that the deployment and the wallet expect", async () => {
-    const other = await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0);
+    const other = closedAfterTest(
+      await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0),
+    );
     const { port } = await other.listen();
     const url = `http://127.0.0.1:${port}`;
-    try {
-      expectRefused(await command("chain/deploy.ts", ["--url", url]), "DEVELOPMENT_KEYS_REFUSED", "8453", "31337");
-      expect(await refused(openAt(url, `0x${"11".repeat(20)}`))).to.equal("WRONG_CHAIN");
-    } finally {
-      await other.close();
-    }
+    expectRefused(await command("chain/deploy.ts", ["--url", url]), "DEVELOPMENT_KEYS_REFUSED", "8453", "31337");
+    expect(await refused(openAt(url, `0x${"11".repeat(20)}`))).to.equal("WRONG_CHAIN");
   });
 
   it("makes a wallet reject an unreachable node, an undeployed pool and another contract", async () => {

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { account, linkBody, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
@@ -68,44 +69,36 @@ describe("the webhook sender", function () {
     new WebhookSender({ url, secret: SECRET, timeoutMs: 60_000, tries: 3, wait: async () => undefined, ...more });
 
   it("posts the code with a signed timestamp, so that the receiver can authenticate it", async () => {
-    const target = await receiver(status(204));
-    try {
-      const sent = message();
-      const before = Math.floor(Date.now() / 1000);
-      await open(target.url).send(sent);
-      const [{ headers, body }] = target.received as [Received];
-      expect(JSON.parse(body)).to.deep.equal({
-        phoneNumber: sent.phone,
-        code: sent.code,
-        walletAddress: sent.wallet,
-        expiresAt: sent.expiresAt,
-      });
-      const timestamp = String(headers["x-sotto-timestamp"]);
-      expect(Number(timestamp)).to.be.within(before, Date.now() / 1000);
-      const right = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
-      const given = String(headers["x-sotto-signature"]).replace(/^v1=/, "");
-      expect(timingSafeEqual(Buffer.from(given), Buffer.from(right))).to.equal(true);
-      expect(given).to.equal(signWebhook(SECRET, timestamp, body));
-      expect(given).to.not.equal(signWebhook(SECRET, `${Number(timestamp) + 1}`, body));
-      expect(headers["idempotency-key"]).to.match(/^[0-9a-f-]{36}$/);
-    } finally {
-      await target.close();
-    }
+    const target = closedAfterTest(await receiver(status(204)));
+    const sent = message();
+    const before = Math.floor(Date.now() / 1000);
+    await open(target.url).send(sent);
+    const [{ headers, body }] = target.received as [Received];
+    expect(JSON.parse(body)).to.deep.equal({
+      phoneNumber: sent.phone,
+      code: sent.code,
+      walletAddress: sent.wallet,
+      expiresAt: sent.expiresAt,
+    });
+    const timestamp = String(headers["x-sotto-timestamp"]);
+    expect(Number(timestamp)).to.be.within(before, Date.now() / 1000);
+    const right = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
+    const given = String(headers["x-sotto-signature"]).replace(/^v1=/, "");
+    expect(timingSafeEqual(Buffer.from(given), Buffer.from(right))).to.equal(true);
+    expect(given).to.equal(signWebhook(SECRET, timestamp, body));
+    expect(given).to.not.equal(signWebhook(SECRET, `${Number(timestamp) + 1}`, body));
+    expect(headers["idempotency-key"]).to.match(/^[0-9a-f-]{36}$/);
   });
 
   it("retries temporary failures under one idempotency key", async () => {
-    const target = await receiver(status(503), (response) => response.destroy(), status(200));
-    try {
-      await open(target.url).send(message());
-      expect(target.received).to.have.length(3);
-      expect(new Set(target.received.map(({ headers }) => headers["idempotency-key"])).size).to.equal(1);
-      await open(target.url).send(message());
-      expect(target.received.at(-1)?.headers["idempotency-key"]).to.not.equal(
-        target.received[0]?.headers["idempotency-key"],
-      );
-    } finally {
-      await target.close();
-    }
+    const target = closedAfterTest(await receiver(status(503), (response) => response.destroy(), status(200)));
+    await open(target.url).send(message());
+    expect(target.received).to.have.length(3);
+    expect(new Set(target.received.map(({ headers }) => headers["idempotency-key"])).size).to.equal(1);
+    await open(target.url).send(message());
+    expect(target.received.at(-1)?.headers["idempotency-key"]).to.not.equal(
+      target.received[0]?.headers["idempotency-key"],
+    );
   });
 
   it("does not retry refusals or follow redirects", async () => {

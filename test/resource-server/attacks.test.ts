@@ -2,6 +2,7 @@
 // rejects the signals.
 
 import { randomField } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -52,17 +53,13 @@ describe("a payer does not get the resource", function () {
   it("before the payment has the required confirmations", async () => {
     const { rpcUrls, chainId, pool } = { ...world, rpcUrls: [world.node.url] };
     const chain = { rpcUrls, chainId, pool, confirmations: 50, settleWaitMs: 0 };
-    const careful = await Counter.open(ADAPTERS.get("Express 5")!, world, { chain });
-    try {
-      const payment = await pay(world);
-      await careful.refuses("NOT_SETTLED", payment);
-      expect((await careful.show(headerOf(payment))).headers.get("retry-after")).to.match(/^[1-9]/);
-      // All blocks get the same timestamp, so the chain's clock does not advance.
-      await world.provider.send("hardhat_mine", ["0x32", "0x0"]);
-      await careful.takes(payment);
-    } finally {
-      await careful.close();
-    }
+    const careful = closedAfterTest(await Counter.open(ADAPTERS.get("Express 5")!, world, { chain }));
+    const payment = await pay(world);
+    await careful.refuses("NOT_SETTLED", payment);
+    expect((await careful.show(headerOf(payment))).headers.get("retry-after")).to.match(/^[1-9]/);
+    // All blocks get the same timestamp, so the chain's clock does not advance.
+    await world.provider.send("hardhat_mine", ["0x32", "0x0"]);
+    await careful.takes(payment);
   });
 
   it("twice for one payment, the second time another resource", async () => {

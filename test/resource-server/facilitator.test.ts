@@ -12,11 +12,12 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
-import { openService, type TestService } from "../world/service.ts";
+import { openService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
 import { createMerchant } from "./support/merchant.ts";
@@ -112,13 +113,9 @@ describe("a resource server cannot be deceived", function () {
   });
 
   it("by a token of another service on the same pool", async () => {
-    const other: TestService = await openService();
-    try {
-      const settled = await settle({ ...world, service: other.url }, forgeFor(world));
-      await honest.refuses("TOKEN", settled);
-    } finally {
-      await other.close();
-    }
+    const other = closedAfterTest(await openService());
+    const settled = await settle({ ...world, service: other.url }, forgeFor(world));
+    await honest.refuses("TOKEN", settled);
   });
 
   it("by a token with different claims than its payment", async () => {

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import fastify from "fastify";
@@ -18,7 +19,9 @@ describe("a paywall in Fastify", function () {
   });
 
   it("charges for its own instance, not for its parent", async () => {
-    const app = fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/catalog/") });
+    const app = closedAfterTest(
+      fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/catalog/") }),
+    );
     app.get("/lobby", async () => "free");
     await app.register(
       async (child) => {
@@ -31,30 +34,22 @@ describe("a paywall in Fastify", function () {
       },
       { prefix: "/catalog" },
     );
-    try {
-      for (const url of ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"])
-        expect((await app.inject(url)).json(), url).to.deep.equal({ paid: paywall.payment.resource });
-      // The target that the client requested, not the rewritten one.
-      const targets = ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"];
-      expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
-      expect((await app.inject("/lobby")).body).to.equal("free");
-      expect(paywall.requests.length).to.equal(4);
-    } finally {
-      await app.close();
-    }
+    for (const url of ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"])
+      expect((await app.inject(url)).json(), url).to.deep.equal({ paid: paywall.payment.resource });
+    // The target that the client requested, not the rewritten one.
+    const targets = ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"];
+    expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
+    expect((await app.inject("/lobby")).body).to.equal("free");
+    expect(paywall.requests.length).to.equal(4);
   });
 
   it("charges for a plugin registered before it", async () => {
-    const app = fastify();
+    const app = closedAfterTest(fastify());
     await app.register(async (child) => {
       child.get("/before", async (request) => ({ paid: request.payment?.resource }));
     });
     await app.register(fastifyPaywall, paywall);
-    try {
-      expect((await app.inject("/before")).json()).to.deep.equal({ paid: paywall.payment.resource });
-    } finally {
-      await app.close();
-    }
+    expect((await app.inject("/before")).json()).to.deep.equal({ paid: paywall.payment.resource });
   });
 
   it("answers preflights for its own routes, and charges for no other OPTIONS request", async () => {
@@ -63,7 +58,7 @@ describe("a paywall in Fastify", function () {
     browser.judges((request) =>
       request.header("access-control-request-method").length > 0 ? PREFLIGHT : browser.paid(),
     );
-    const app = fastify();
+    const app = closedAfterTest(fastify());
     app.get("/lobby", async () => "free");
     await app.register(
       async (child) => {
@@ -83,45 +78,36 @@ describe("a paywall in Fastify", function () {
     const preflight = { origin: "https://page.example", "access-control-request-method": "GET" };
     const options = (url: string, headers: Record<string, string> = {}) =>
       app.inject({ method: "OPTIONS", url, headers });
-    try {
-      for (const url of [
-        "/catalog",
-        "/catalog/",
-        "/catalog/report/7",
-        "/catalog/own",
-        "/catalog/later",
-        "/catalog/any",
-        "/catalog/below",
-      ]) {
-        const { statusCode, headers, body } = await options(url, preflight);
-        expect([statusCode, headers["access-control-allow-origin"], body], url).to.deep.equal([204, "*", ""]);
-      }
-      for (const url of ["/catalog/own", "/catalog/later"]) expect((await options(url)).body, url).to.equal("own");
-      const asked = browser.requests.length;
-      for (const headers of [{}, { origin: "https://page.example" }])
-        expect((await options("/catalog/report/7", headers)).statusCode).to.equal(404);
-      expect(browser.requests.length).to.equal(asked);
-      // Not a route of the paywall.
-      for (const url of ["/lobby", "/catalog/missing"])
-        expect((await options(url, preflight)).statusCode).to.equal(404);
-      expect((await app.inject("/catalog/report/7")).body).to.equal("paid");
-    } finally {
-      await app.close();
+    for (const url of [
+      "/catalog",
+      "/catalog/",
+      "/catalog/report/7",
+      "/catalog/own",
+      "/catalog/later",
+      "/catalog/any",
+      "/catalog/below",
+    ]) {
+      const { statusCode, headers, body } = await options(url, preflight);
+      expect([statusCode, headers["access-control-allow-origin"], body], url).to.deep.equal([204, "*", ""]);
     }
+    for (const url of ["/catalog/own", "/catalog/later"]) expect((await options(url)).body, url).to.equal("own");
+    const asked = browser.requests.length;
+    for (const headers of [{}, { origin: "https://page.example" }])
+      expect((await options("/catalog/report/7", headers)).statusCode).to.equal(404);
+    expect(browser.requests.length).to.equal(asked);
+    // Not a route of the paywall.
+    for (const url of ["/lobby", "/catalog/missing"]) expect((await options(url, preflight)).statusCode).to.equal(404);
+    expect((await app.inject("/catalog/report/7")).body).to.equal("paid");
   });
 
   it("adds no OPTIONS route without the option cors", async () => {
-    const app = fastify();
+    const app = closedAfterTest(fastify());
     await app.register(async (child) => {
       await child.register(fastifyPaywall, paywall);
       child.get("/", async () => "paid");
     });
-    try {
-      expect((await app.inject({ method: "OPTIONS", url: "/" })).statusCode).to.equal(404);
-      expect(paywall.requests.length).to.equal(0);
-    } finally {
-      await app.close();
-    }
+    expect((await app.inject({ method: "OPTIONS", url: "/" })).statusCode).to.equal(404);
+    expect(paywall.requests.length).to.equal(0);
   });
 
   it("checks the payment before the body is read", async () => {

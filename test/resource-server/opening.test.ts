@@ -7,6 +7,7 @@ import { lockOf } from "@sotto/prover";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import express from "express";
@@ -98,63 +99,53 @@ describe("a paywall that cannot reach everything yet", function () {
   it("asks for payments before the service answers, and accepts them once it does", async () => {
     node.shut = false;
     const events: PaywallEvent[] = [];
-    const paywall = await openPaywall(world, { ...options(), onEvent: (event) => void events.push(event) });
-    try {
-      expect(told(await ask(paywall, [], "/health"))).to.equal("free");
-      const challenge = await ask(paywall);
-      if (challenge.kind !== "refused") throw new Error(challenge.kind);
-      expect([challenge.status, challenge.headers["www-authenticate"]]).to.deep.equal([402, "x402-zk"]);
-      expect(parseInstructions(challenge.body).payment.verifyEndpoint).to.equal(`${service.url}/verify`);
-      expect(told(await ask(paywall, ["no proof"]))).to.equal("400");
-      const header = headerOf(await pay(world));
-      expect(told(await ask(paywall, [header]))).to.equal("402 later");
-      expect(events.at(-1)).to.include({ event: "unavailable", reason: "SERVICE_UNAVAILABLE" });
-      expect(events[0]).to.include({ event: "opening", reason: "SERVICE_UNAVAILABLE" });
-      service.shut = false;
-      await paywall.ready;
-      expect(told(await ask(paywall, [header]))).to.equal("paid");
-      expect(events.map(({ event }) => event)).to.include("opened");
-    } finally {
-      await paywall.close();
-    }
+    const paywall = closedAfterTest(
+      await openPaywall(world, { ...options(), onEvent: (event) => void events.push(event) }),
+    );
+    expect(told(await ask(paywall, [], "/health"))).to.equal("free");
+    const challenge = await ask(paywall);
+    if (challenge.kind !== "refused") throw new Error(challenge.kind);
+    expect([challenge.status, challenge.headers["www-authenticate"]]).to.deep.equal([402, "x402-zk"]);
+    expect(parseInstructions(challenge.body).payment.verifyEndpoint).to.equal(`${service.url}/verify`);
+    expect(told(await ask(paywall, ["no proof"]))).to.equal("400");
+    const header = headerOf(await pay(world));
+    expect(told(await ask(paywall, [header]))).to.equal("402 later");
+    expect(events.at(-1)).to.include({ event: "unavailable", reason: "SERVICE_UNAVAILABLE" });
+    expect(events[0]).to.include({ event: "opening", reason: "SERVICE_UNAVAILABLE" });
+    service.shut = false;
+    await paywall.ready;
+    expect(told(await ask(paywall, [header]))).to.equal("paid");
+    expect(events.map(({ event }) => event)).to.include("opened");
   });
 
   it("answers 503 before the chain answers, and serves free routes", async () => {
     const price = ({ path }: { path: string }) => (path === "/gift" ? "free" : "0.01");
-    const paywall = await openPaywall(world, { ...options(), price });
-    try {
-      for (const values of [[], ["no proof"]]) {
-        const decision = await ask(paywall, values);
-        if (decision.kind !== "refused") throw new Error(decision.kind);
-        expect([decision.status, decision.headers["retry-after"]]).to.deep.equal([503, "5"]);
-        expect(decision.body).to.have.keys("error", "message");
-      }
-      for (const target of ["/health", "/gift"]) expect(told(await ask(paywall, [], target))).to.equal("free");
-      expect(told(await ask(paywall, [], "//"))).to.equal("400");
-      node.shut = false;
-      service.shut = false;
-      await paywall.ready;
-      expect(told(await ask(paywall))).to.equal("402");
-    } finally {
-      await paywall.close();
+    const paywall = closedAfterTest(await openPaywall(world, { ...options(), price }));
+    for (const values of [[], ["no proof"]]) {
+      const decision = await ask(paywall, values);
+      if (decision.kind !== "refused") throw new Error(decision.kind);
+      expect([decision.status, decision.headers["retry-after"]]).to.deep.equal([503, "5"]);
+      expect(decision.body).to.have.keys("error", "message");
     }
+    for (const target of ["/health", "/gift"]) expect(told(await ask(paywall, [], target))).to.equal("free");
+    expect(told(await ask(paywall, [], "//"))).to.equal("400");
+    node.shut = false;
+    service.shut = false;
+    await paywall.ready;
+    expect(told(await ask(paywall))).to.equal("402");
   });
 
   it("rejects its promise if the service comes back with another key", async () => {
     node.shut = false;
     const wrong = { wasm: "00".repeat(32), zkey: "00".repeat(32), vkey: "00".repeat(32) };
     const keys = { set: "development", circuits: { payment: wrong, elgamal_range: wrong } };
-    const paywall = await openPaywall(world, { ...options(), keys });
-    try {
-      const failure = paywall.ready.catch(({ code }: { code: string }) => code);
-      service.shut = false;
-      expect(await failure).to.equal("KEY_NOT_PINNED");
-      // The server must not ask for a payment that it could never accept.
-      expect(told(await ask(paywall))).to.equal("503 later");
-      expect(told(await ask(paywall, [], "/health"))).to.equal("free");
-    } finally {
-      await paywall.close();
-    }
+    const paywall = closedAfterTest(await openPaywall(world, { ...options(), keys }));
+    const failure = paywall.ready.catch(({ code }: { code: string }) => code);
+    service.shut = false;
+    expect(await failure).to.equal("KEY_NOT_PINNED");
+    // The server must not ask for a payment that it could never accept.
+    expect(told(await ask(paywall))).to.equal("503 later");
+    expect(told(await ask(paywall, [], "/health"))).to.equal("free");
   });
 
   it("can be closed before it opens", async () => {

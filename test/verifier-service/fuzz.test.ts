@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { randomField } from "@sotto/protocol";
 import { statusOf } from "@sotto/server";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FuzzClient, INTERNALS, type Reply } from "@sotto/test-kit/fuzz-http";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { claimsOf, post } from "@sotto/test-kit/http";
@@ -130,20 +131,16 @@ describe("mutated requests to the service", function () {
   });
 
   it("leave only valid requests in the store", () => {
-    const database = new DatabaseSync(join(service.folder, "store.sqlite"), { readOnly: true });
-    try {
-      const rows = (query: string) => database.prepare(query).all() as Record<string, unknown>[];
-      expect(rows("PRAGMA integrity_check")).to.deep.equal([{ integrity_check: "ok" }]);
-      const right = new Set([samples[0]!.right, samples[0]!.other].map((bundle) => JSON.stringify(bundle)));
-      const reserved = rows("SELECT bundle FROM reservations").map(({ bundle }) => sorted(String(bundle)));
-      const expected = new Set([...right].map(sorted));
-      expect(reserved.length).to.be.at.most(2);
-      for (const bundle of reserved) expect(expected.has(bundle)).to.equal(true);
-      expect(rows("SELECT id FROM operations")).to.deep.equal([]);
-      expect(rows("SELECT nullifier FROM claims WHERE queued = 1")).to.deep.equal([]);
-    } finally {
-      database.close();
-    }
+    const database = closedAfterTest(new DatabaseSync(join(service.folder, "store.sqlite"), { readOnly: true }));
+    const rows = (query: string) => database.prepare(query).all() as Record<string, unknown>[];
+    expect(rows("PRAGMA integrity_check")).to.deep.equal([{ integrity_check: "ok" }]);
+    const right = new Set([samples[0]!.right, samples[0]!.other].map((bundle) => JSON.stringify(bundle)));
+    const reserved = rows("SELECT bundle FROM reservations").map(({ bundle }) => sorted(String(bundle)));
+    const expected = new Set([...right].map(sorted));
+    expect(reserved.length).to.be.at.most(2);
+    for (const bundle of reserved) expect(expected.has(bundle)).to.equal(true);
+    expect(rows("SELECT id FROM operations")).to.deep.equal([]);
+    expect(rows("SELECT nullifier FROM claims WHERE queued = 1")).to.deep.equal([]);
   });
 
   it("leave no secret in the log", () => {

@@ -72,29 +72,25 @@ describe("a service", function () {
   });
 
   it("rejects requests under overload, but stays alive: OVERLOADED", async () => {
-    const service = await openService({ SOTTO_LATEST_LOOP_MS: "100" });
+    const service = closedAfterTest(await openService({ SOTTO_LATEST_LOOP_MS: "100" }));
     const bundle = forgeBundle(world, { root });
-    try {
-      const answers: Answer[] = [];
-      const ask = async () => {
-        const asked = [post(`${service.url}/verify`, bundle), call(`${service.origin}/healthz`)];
-        answers.push(...(await Promise.all(asked)));
-      };
-      const busyFor = async (ms: number, until = () => false) => {
-        for (const start = Date.now(); Date.now() - start < ms && !until(); ) {
-          for (const end = Date.now() + 150; Date.now() < end; );
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      };
-      // The service measures its event-loop delay every second: at least twice before the requests. It stays late until
-      // it answers.
-      await busyFor(2_500);
-      await Promise.all([ask(), busyFor(Number.POSITIVE_INFINITY, () => answers.length > 0)]);
-      const [busy, alive] = answers as [Answer, Answer];
-      expect([busy.status, busy.body["code"], alive.status]).to.deep.equal([503, "OVERLOADED", 200]);
-      expect(busy.headers.get("retry-after")).to.equal("5");
-    } finally {
-      await service.close();
-    }
+    const answers: Answer[] = [];
+    const ask = async () => {
+      const asked = [post(`${service.url}/verify`, bundle), call(`${service.origin}/healthz`)];
+      answers.push(...(await Promise.all(asked)));
+    };
+    const busyFor = async (ms: number, until = () => false) => {
+      for (const start = Date.now(); Date.now() - start < ms && !until(); ) {
+        for (const end = Date.now() + 150; Date.now() < end; );
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    // The service measures its event-loop delay every second: at least twice before the requests. It stays late until
+    // it answers.
+    await busyFor(2_500);
+    await Promise.all([ask(), busyFor(Number.POSITIVE_INFINITY, () => answers.length > 0)]);
+    const [busy, alive] = answers as [Answer, Answer];
+    expect([busy.status, busy.body["code"], alive.status]).to.deep.equal([503, "OVERLOADED", 200]);
+    expect(busy.headers.get("retry-after")).to.equal("5");
   });
 });

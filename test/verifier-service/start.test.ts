@@ -64,12 +64,8 @@ describe("starting the service", function () {
   });
 
   it("fails if the pool verifies with other keys", async () => {
-    const other = await openOtherPool(world);
-    try {
-      expect(await refusal({ SOTTO_RPC_URLS: other.url })).to.equal("VERIFIER_MISMATCH");
-    } finally {
-      other.close();
-    }
+    const other = closedAfterTest(await openOtherPool(world));
+    expect(await refusal({ SOTTO_RPC_URLS: other.url })).to.equal("VERIFIER_MISMATCH");
   });
 
   it("fails if artifacts differ from the lock", async () => {

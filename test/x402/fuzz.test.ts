@@ -2,6 +2,7 @@
 
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import type { X402Requirements } from "@sotto/protocol/x402";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { type Answer, post } from "@sotto/test-kit/http";
 import { fieldMutation, type Sample } from "@sotto/test-kit/mutations";
@@ -13,7 +14,7 @@ import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
-import { openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
+import { openResourceServer, signRecipient } from "./support/resource-server.ts";
 
 const BODIES = fuzzSize(200, 20_000);
 const HEADERS = fuzzSize(200, 20_000);
@@ -107,22 +108,18 @@ describe("mutated x402 payments", function () {
   it(`are all rejected by the resource server (${HEADERS})`, async () => {
     const address = encodeShieldedAddress({ encryptionKey: merchantKey, ownerTag: merchantTag });
     const recipient = await signRecipient(world, Account.createRandom(), address);
-    const server: ResourceServer = await openResourceServer(world, recipient, service.url);
-    try {
-      const url = `${server.origin}/report`;
-      const accepted = await challenge(url);
-      const [payload, other] = [bundleFor(world, root, accepted), bundleFor(world, root, accepted)];
-      const random = new Random("x402 headers");
-      const wrongs = almostRight(accepted as unknown as X402Requirements, payload, other, random);
-      await each(wrongs, HEADERS, async ({ what, asked, payload: sent }) => {
-        const { status } = await show(url, encodeHeader(asked, sent));
-        // 431 is Node's response to headers that are too long.
-        expect(status, what).to.be.oneOf([402, 431]);
-      });
-      expect(server.served()).to.equal(0);
-      expect((await show(url, headerOf(accepted, payload))).status).to.equal(200);
-    } finally {
-      await server.close();
-    }
+    const server = closedAfterTest(await openResourceServer(world, recipient, service.url));
+    const url = `${server.origin}/report`;
+    const accepted = await challenge(url);
+    const [payload, other] = [bundleFor(world, root, accepted), bundleFor(world, root, accepted)];
+    const random = new Random("x402 headers");
+    const wrongs = almostRight(accepted as unknown as X402Requirements, payload, other, random);
+    await each(wrongs, HEADERS, async ({ what, asked, payload: sent }) => {
+      const { status } = await show(url, encodeHeader(asked, sent));
+      // 431 is Node's response to headers that are too long.
+      expect(status, what).to.be.oneOf([402, 431]);
+    });
+    expect(server.served()).to.equal(0);
+    expect((await show(url, headerOf(accepted, payload))).status).to.equal(200);
   });
 });

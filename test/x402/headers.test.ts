@@ -1,8 +1,10 @@
 // The size of a 402's headers, in bytes as a proxy receives them. nginx reads them into a buffer of 4 or 8 KiB, and answers
 // 502 if they are larger.
+
 import { connect } from "node:net";
 import type { Wallet } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Challenge } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
@@ -99,30 +101,26 @@ describe("the headers of a 402 in both formats", function () {
     });
 
   it("keep a listing if it fits, and drop first what clients can do without", async () => {
-    const server = await ADAPTERS.get("Hono")!(paywall, () => ({ status: 200, text: "sold" }));
-    try {
-      const fieldsOf = async (target: string) => {
-        const { required = {} } = await challengeOf(server.url, target);
-        const { url, description = "" } = Object(required["resource"]) as { url?: string; description?: string };
-        return { url, described: description.length, extensions: Object.keys(Object(required["extensions"])) };
-      };
-      expect(await fieldsOf("/paid/short?q=1")).to.deep.equal({
-        ...{ url: `${ORIGIN}/paid/short?q=1`, described: 10, extensions: ["bazaar", "privacy"] },
-      });
-      expect(await fieldsOf("/paid/listed?q=1")).to.deep.equal({
-        ...{ url: `${ORIGIN}/paid/listed?q=1`, described: 500, extensions: ["bazaar"] },
-      });
-      const long = `/paid/short?q=${"a".repeat(400)}`;
-      expect(await fieldsOf(long)).to.deep.equal({
-        url: `${ORIGIN}/paid/short`,
-        described: 10,
-        extensions: ["bazaar"],
-      });
-      const longer = `/paid/short?q=${"a".repeat(1000)}`;
-      expect(await fieldsOf(longer)).to.deep.equal({ url: `${ORIGIN}/paid/short`, described: 0, extensions: [] });
-    } finally {
-      await server.close();
-    }
+    const server = closedAfterTest(await ADAPTERS.get("Hono")!(paywall, () => ({ status: 200, text: "sold" })));
+    const fieldsOf = async (target: string) => {
+      const { required = {} } = await challengeOf(server.url, target);
+      const { url, description = "" } = Object(required["resource"]) as { url?: string; description?: string };
+      return { url, described: description.length, extensions: Object.keys(Object(required["extensions"])) };
+    };
+    expect(await fieldsOf("/paid/short?q=1")).to.deep.equal({
+      ...{ url: `${ORIGIN}/paid/short?q=1`, described: 10, extensions: ["bazaar", "privacy"] },
+    });
+    expect(await fieldsOf("/paid/listed?q=1")).to.deep.equal({
+      ...{ url: `${ORIGIN}/paid/listed?q=1`, described: 500, extensions: ["bazaar"] },
+    });
+    const long = `/paid/short?q=${"a".repeat(400)}`;
+    expect(await fieldsOf(long)).to.deep.equal({
+      url: `${ORIGIN}/paid/short`,
+      described: 10,
+      extensions: ["bazaar"],
+    });
+    const longer = `/paid/short?q=${"a".repeat(1000)}`;
+    expect(await fieldsOf(longer)).to.deep.equal({ url: `${ORIGIN}/paid/short`, described: 0, extensions: [] });
   });
 
   it("are checked when routes are configured", () => {

@@ -1,6 +1,7 @@
 // Handlers, facilitators and networks that fail during a payment: nothing is served unpaid, and nothing is paid twice.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryUses, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
@@ -159,19 +160,17 @@ describe("a paid request while parts fail", function () {
       override claim = () => Promise.reject(new Error("the store is unavailable"));
     }
     const recipient = await signRecipient(world, Account.createRandom(), address);
-    const blind = await openResourceServer(world, recipient, service.url, {
-      uses: new Broken(),
-      onError: (error) => errors.push(error),
-    });
-    try {
-      const there = `${blind.origin}/report`;
-      const accepted = await challenge(there);
-      const answer = await show(there, headerOf(accepted, bundleFor(world, root, accepted)));
-      expect([answer.status, answer.answer["errorReason"]]).to.deep.equal([402, "sotto_check_failed"]);
-      expect([blind.served(), errors.length]).to.deep.equal([0, 1]);
-    } finally {
-      await blind.close();
-    }
+    const blind = closedAfterTest(
+      await openResourceServer(world, recipient, service.url, {
+        uses: new Broken(),
+        onError: (error) => errors.push(error),
+      }),
+    );
+    const there = `${blind.origin}/report`;
+    const accepted = await challenge(there);
+    const answer = await show(there, headerOf(accepted, bundleFor(world, root, accepted)));
+    expect([answer.status, answer.answer["errorReason"]]).to.deep.equal([402, "sotto_check_failed"]);
+    expect([blind.served(), errors.length]).to.deep.equal([0, 1]);
   });
 
   it("rejects payments from before the start of a server without a store", async () => {

@@ -1,3 +1,4 @@
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
@@ -132,18 +133,14 @@ describe("the pinned wallet of a number", () => {
   it("is shared by all registries, so that a second one cannot replace it", async () => {
     registry.serve({ issuedAt: BEGIN + 300 });
     await resolve();
-    const second = await LyingRegistry.open();
-    try {
-      second.serve({ signer: other });
-      expect((await rejection(resolve({ confirmChange: () => true }, second))).code).to.equal("PHONE_ROLLBACK");
-      second.serve({ signer: other, issuedAt: BEGIN + 300 });
-      expect((await rejection(resolve({}, second))).code).to.equal("PHONE_CHANGED");
-      // An older link of the same wallet at another registry is accepted, because the recipient does not change.
-      second.serve({ signer: registry.owner });
-      expect((await resolve({}, second)).registry).to.equal(second.url);
-      expect((await phonePin(wallet.store, PHONE))?.issuedAt, "the newest stays").to.equal(BEGIN + 300);
-    } finally {
-      await second.close();
-    }
+    const second = closedAfterTest(await LyingRegistry.open());
+    second.serve({ signer: other });
+    expect((await rejection(resolve({ confirmChange: () => true }, second))).code).to.equal("PHONE_ROLLBACK");
+    second.serve({ signer: other, issuedAt: BEGIN + 300 });
+    expect((await rejection(resolve({}, second))).code).to.equal("PHONE_CHANGED");
+    // An older link of the same wallet at another registry is accepted, because the recipient does not change.
+    second.serve({ signer: registry.owner });
+    expect((await resolve({}, second)).registry).to.equal(second.url);
+    expect((await phonePin(wallet.store, PHONE))?.issuedAt, "the newest stays").to.equal(BEGIN + 300);
   });
 });

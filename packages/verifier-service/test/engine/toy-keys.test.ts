@@ -1,6 +1,7 @@
 // Keys whose secrets the test knows, for statements that cannot occur under the real keys.
 
 import { decodeProof, parseVerificationKey } from "@sotto/prover";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { createVerifyEngine } from "../../src/engine/index.ts";
@@ -55,26 +56,22 @@ describe("edge cases", function () {
   const IC = [7n, -7n, 3n];
   const keys = { vanishing: toyKey(IC), bare: toyKey([19n]) };
   it("verify if the sum of the signals is the point at infinity, alone and in a batch", async () => {
-    const engine = await createVerifyEngine({ verificationKeys: keys, workers: 1 });
-    try {
-      // IC[0] + 1·IC[1] + 0·IC[2] is the point at infinity, which mcl's precomputed Miller loop then receives.
-      const proof = forge(IC, [1n, 0n], 23n);
-      const key = parseVerificationKey(keys.vanishing);
-      assert.isTrue(oracle(key, { points: decodeProof(proof), signals: [1n, 0n] }));
-      assert.isTrue(await engine.verify("vanishing", proof, ["1", "0"], "first"));
-      assert.isFalse(await engine.verify("vanishing", proof, ["1", "1"], "first"));
-      const others = [forge(IC, [2n, 5n], 29n), forge([19n], [], 31n)];
-      const results = await Promise.all([
-        engine.verify("vanishing", proof, ["1", "0"], "second"),
-        engine.verify("vanishing", proof, ["1", "0"], "second"),
-        engine.verify("vanishing", others[0]!, ["2", "5"], "second"),
-        engine.verify("bare", others[1]!, [], "second"),
-        engine.verify("vanishing", others[0]!, ["2", "6"], "second"),
-        engine.verify("bare", proof, [], "second"),
-      ]);
-      assert.deepEqual(results, [true, true, true, true, false, false]);
-    } finally {
-      await engine.close();
-    }
+    const engine = closedAfterTest(await createVerifyEngine({ verificationKeys: keys, workers: 1 }));
+    // IC[0] + 1·IC[1] + 0·IC[2] is the point at infinity, which mcl's precomputed Miller loop then receives.
+    const proof = forge(IC, [1n, 0n], 23n);
+    const key = parseVerificationKey(keys.vanishing);
+    assert.isTrue(oracle(key, { points: decodeProof(proof), signals: [1n, 0n] }));
+    assert.isTrue(await engine.verify("vanishing", proof, ["1", "0"], "first"));
+    assert.isFalse(await engine.verify("vanishing", proof, ["1", "1"], "first"));
+    const others = [forge(IC, [2n, 5n], 29n), forge([19n], [], 31n)];
+    const results = await Promise.all([
+      engine.verify("vanishing", proof, ["1", "0"], "second"),
+      engine.verify("vanishing", proof, ["1", "0"], "second"),
+      engine.verify("vanishing", others[0]!, ["2", "5"], "second"),
+      engine.verify("bare", others[1]!, [], "second"),
+      engine.verify("vanishing", others[0]!, ["2", "6"], "second"),
+      engine.verify("bare", proof, [], "second"),
+    ]);
+    assert.deepEqual(results, [true, true, true, true, false, false]);
   });
 });
