@@ -1,13 +1,13 @@
 /**
  * `pnpm bench NAME... [--record]`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. With
- * --record, each bench replaces its figures in docs/figures.json and docs/performance.md.
+ * --record, each bench replaces its figures in docs/figures.json, docs/performance.md and the README.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, runCommand } from "@sotto/command/command";
 import { generate } from "@sotto/keys/generate/generated-file";
 import { type Figure, recordRun } from "../generate/figures.ts";
-import { generatePerformance } from "../generate/performance.ts";
+import { FIGURE_PAGES } from "../generate/performance.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */
 export type Print = (name: string, value: number, unit: string) => void;
@@ -63,5 +63,5 @@ await runCommand(async () => {
     await (await load(name)).run(keep);
     if (isRecorded) recordRun(name, figures);
   }
-  if (isRecorded) await generate([generatePerformance], false);
+  if (isRecorded) await generate(FIGURE_PAGES, false);
 });

@@ -3,7 +3,7 @@
 
 import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
-import { generatePerformance } from "./performance.ts";
+import { FIGURE_PAGES } from "./performance.ts";
 import { generatePurchase } from "./purchase.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";
@@ -15,6 +15,6 @@ await runGenerators(
   generateOpenApi,
   generateSettings,
   generateX402Vectors,
-  generatePerformance,
+  ...FIGURE_PAGES,
   generatePurchase,
 );

@@ -1,4 +1,4 @@
-// Writes the recorded figures (docs/figures.json) into docs/performance.md: between `<!--NAME-->` and `<!---->` the figure,
+// Writes the recorded figures (docs/figures.json) into docs/performance.md and the README: between `<!--NAME-->` and `<!---->` the figure,
 // and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,14 +24,17 @@ export function withFigures(text: string, runs: Readonly<Record<string, Run>>): 
     const [run, figure] = [runs[name], figures.get(name)];
     if (isRun !== undefined && run !== undefined) return `<!--run of ${name}-->${run.date}, ${run.machine}<!---->`;
     if (isRun !== undefined || figure === undefined)
-      throw new Error(`docs/performance.md names ${name}, which was not recorded (npm run bench NAME -- --record)`);
+      throw new Error(`a page names the figure ${name}, which was not recorded (npm run bench NAME -- --record)`);
     return `<!--${name}-->${formatFigure(figure)}<!---->`;
   });
 }
 
-export async function generatePerformance(): Promise<GeneratedFile> {
-  const path = join(root, "docs", "performance.md");
+const writing = (page: string) => async (): Promise<GeneratedFile> => {
+  const path = join(root, page);
   return { path, content: withFigures(readFileSync(path, "utf8"), readFigures()) };
-}
+};
 
-if (import.meta.main) await runGenerators(generatePerformance);
+/** Write the figures of each page that shows some. */
+export const FIGURE_PAGES = [writing("docs/performance.md"), writing("README.md")];
+
+if (import.meta.main) await runGenerators(...FIGURE_PAGES);
