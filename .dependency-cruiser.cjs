@@ -2,9 +2,10 @@
 const allowed = {
   protocol: [],
   chain: ["protocol"],
-  prover: ["protocol"],
+  groth16: [],
+  prover: ["protocol", "groth16"],
   prepaid: ["protocol"],
-  client: ["protocol", "chain", "prover", "prepaid"],
+  client: ["protocol", "chain", "groth16", "prover", "prepaid"],
   "resource-server": ["protocol", "chain", "prover", "database", "prepaid"],
   database: ["protocol"],
   server: ["protocol"],
@@ -17,7 +18,7 @@ const allowed = {
   cli: ["protocol", "chain", "prover", "client", "prepaid"],
   mcp: ["protocol", "client", "cli", "resource-server"],
   "create-sotto": ["protocol"],
-  "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry", "prepaid"],
+  "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server", "phone-registry", "prepaid"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({

@@ -77,7 +77,14 @@ ${table(seeded)}
 
 /** The passed tests of the suites about contracts, circuits and protocol, from their last run. */
 function testResults(): string | undefined {
-  const suites = ["test/contracts", "test/fuzz", "circuits", "packages/protocol", "packages/prover"];
+  const suites = [
+    "test/contracts",
+    "test/fuzz",
+    "circuits",
+    "packages/protocol",
+    "packages/groth16",
+    "packages/prover",
+  ];
   const reports = suites.flatMap((folder) => list(`${folder}/.test/test*.jsonl`));
   if (reports.length === 0) return undefined;
   const lines = reports.map((path) => {

@@ -14,6 +14,7 @@ import {
 } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
+import { GROTH16_ERRORS } from "@sotto/groth16";
 import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
@@ -34,6 +35,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ProtocolError", folder: "protocol", errors: PROTOCOL_ERRORS },
   { name: "X402Error", folder: "protocol", errors: X402_ERRORS },
   { name: "ChainError", folder: "chain", errors: CHAIN_ERRORS },
+  { name: "Groth16Error", folder: "groth16", errors: GROTH16_ERRORS },
   { name: "ProverError", folder: "prover", errors: PROVER_ERRORS },
   { name: "WalletError", folder: "client", errors: WALLET_ERRORS },
   { name: "FetchError", folder: "client", errors: FETCH_ERRORS },

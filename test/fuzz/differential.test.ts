@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { decodeSignals } from "@sotto/groth16";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import {
   appendChallenge,
@@ -15,7 +16,7 @@ import {
   withdrawalContext,
   withdrawalPublicSignals,
 } from "@sotto/protocol";
-import { createVerifier, decodeSignals } from "@sotto/prover";
+import { createVerifier } from "@sotto/prover";
 import { expect } from "chai";
 import type { Interface } from "ethers";
 import { readRecording } from "../../scripts/fuzz/recording.ts";

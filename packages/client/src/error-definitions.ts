@@ -1,4 +1,5 @@
 import { CHAIN_ERRORS } from "@sotto/chain";
+import { GROTH16_ERRORS } from "@sotto/groth16";
 import { type ErrorTable, PROTOCOL_ERRORS, SHARED_ERRORS } from "@sotto/protocol";
 import { PROVER_ERRORS } from "@sotto/prover";
 
@@ -560,6 +561,7 @@ export const SERVICE_CLIENT_ERRORS = {
 /** Every error that the client can throw, including those of the packages it depends on. */
 export const CLIENT_ERRORS = {
   ...PROTOCOL_ERRORS,
+  ...GROTH16_ERRORS,
   ...PROVER_ERRORS,
   ...CHAIN_ERRORS,
   ...WALLET_ERRORS,

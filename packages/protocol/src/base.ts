@@ -1,9 +1,8 @@
 /**
  * Entry `@sotto/protocol/base`: what the prover needs of the protocol. It imports no curves and hashes, which take longer to
- * load than everything else together, so that a worker thread starts fast.
+ * load than everything else together, so that a process proves soon after its start.
  */
 export { isArrayBuffer } from "./bytes.ts";
-export { BASE_FIELD_MODULUS, FIELD_MODULUS } from "./field.ts";
 export { LOCAL_CHAIN_IDS } from "./local-chains.ts";
 export { createErrorClass, type ErrorDetails, type ErrorTable, SottoError } from "./sotto-error.ts";
 export { baseUrl } from "./wire/base-url.ts";

@@ -44,6 +44,9 @@ export interface Remedy {
 /** Definitions by code. */
 export type ErrorTable = Readonly<Record<string, ErrorDefinition>>;
 
+/** The mark of errors that a package throws which imports nothing of sotto. */
+const SOTTO_ERROR = /* @__PURE__ */ Symbol.for("sotto.error");
+
 /** Base class of all errors of sotto: `code` is stable, `message` states what was wrong and what was expected. */
 export class SottoError extends Error {
   override readonly name: string = "SottoError";
@@ -53,6 +56,14 @@ export class SottoError extends Error {
   readonly details: ErrorDetails;
   /** The message in parts, of which some may be texts of another party. */
   readonly parts: readonly MessagePart[];
+
+  /** Whether `value` is an error of sotto. `instanceof SottoError` is also true for a `Groth16Error` of @sotto/groth16. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore-start lint/complexity/noThisInStatic: subclasses inherit this method.
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    return this === SottoError && value instanceof Error && SOTTO_ERROR in value;
+    // biome-ignore-end lint/complexity/noThisInStatic: subclasses inherit this method.
+  }
 
   constructor(
     code: string,

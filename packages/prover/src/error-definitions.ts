@@ -1,3 +1,4 @@
+import { GROTH16_ERRORS } from "@sotto/groth16";
 import type { ErrorTable } from "@sotto/protocol/base";
 
 /** The errors of this package. */
@@ -49,21 +50,6 @@ export const PROVER_ERRORS = {
     cause: "The name has a typo, or belongs to another version.",
     exit: "usage",
   },
-  VERIFICATION_KEY_INVALID: {
-    means: "A verification key cannot be used.",
-    cause: "The file was edited or cut off, or belongs to another proof system.",
-    exit: "usage",
-  },
-  PROVING_KEY_INVALID: {
-    means: "A proving key cannot be used.",
-    cause: "The file was cut off, or is not a Groth16 key over BN254.",
-    exit: "usage",
-  },
-  WITNESS_GENERATOR_INVALID: {
-    means: "The witness generator is not a circom 2 generator over BN254's scalar field.",
-    cause: "The file was cut off, or another compiler wrote it.",
-    exit: "usage",
-  },
   CHAIN_ID_INVALID: {
     means: "The chain id is not a positive integer.",
     cause: "A setting is missing or was read as text.",
@@ -74,85 +60,5 @@ export const PROVER_ERRORS = {
     cause: "A pool on a public chain was deployed with keys that anyone can forge proofs for.",
     exit: "usage",
   },
-  INPUT_INVALID: {
-    means:
-      "An input of the circuit is missing, unknown, of the wrong size or not a canonical field element. No message " +
-      "repeats a value.",
-    cause: "The inputs were made for another circuit, or by code that does not reduce its values.",
-  },
-  WITNESS_REFUSED: {
-    means: "The inputs do not satisfy the circuit, so they cannot be proved.",
-    cause: "The inputs contradict each other: a wrong key, path or sum.",
-  },
-  PROOF_SELF_CHECK_FAILED: {
-    means: "The new proof does not verify: the files belong to different circuits, or the machine made an error.",
-    cause: "Files of two builds are mixed, or the memory or processor is faulty.",
-  },
-  SIGNAL_NOT_FREE: {
-    means: "Proofs cannot be prepared for this signal: it is not a public signal that occurs only in its own square.",
-    cause: "The name has a typo, or a changed circuit uses the signal elsewhere.",
-    exit: "usage",
-  },
-  PREPARE_UNSUPPORTED: {
-    means: "The proof engine cannot prepare proofs; it makes complete ones. Details: `engine`.",
-    cause: "The machine or browser lacks relaxed SIMD, so snarkjs proves.",
-    remedy: "Make complete proofs.",
-  },
-  PREPARED_PROOF_GONE: {
-    means: "A prepared proof was already finished, discarded, or wiped after its idle time.",
-    cause: "It was finished twice, or 15 minutes passed before its use.",
-    remedy: "Make a complete proof.",
-  },
-  ENGINE_FAILED: {
-    means: "The proof engine or one of its threads failed.",
-    cause: "The process ran out of memory, or a thread was ended from outside.",
-    http: 503,
-  },
-  PROOF_MALFORMED: {
-    means: "A proof is not eight canonical decimal strings.",
-    cause: "The client encodes numbers differently, or the body was changed on the way.",
-    exit: "invalid",
-    http: 400,
-  },
-  PROOF_COORDINATE_RANGE: {
-    means: "A coordinate of a proof is not below the field modulus q, so it is an alias of another proof.",
-    cause: "Someone changed the encoding of a valid proof, or the client does not reduce coordinates.",
-    exit: "invalid",
-    http: 400,
-  },
-  PROOF_AT_INFINITY: {
-    means: "A point of a proof is the point at infinity.",
-    cause: "Someone sends a forged proof, or the client's proof was left empty.",
-    exit: "invalid",
-    http: 400,
-  },
-  PROOF_NOT_ON_CURVE: {
-    means: "A point of a proof is not on its curve.",
-    cause: "The proof was damaged on the way, or is forged.",
-    exit: "invalid",
-    http: 400,
-  },
-  PROOF_NOT_IN_SUBGROUP: {
-    means: "Point B of a proof is on the twist, but outside the subgroup of order r.",
-    cause: "The proof is forged, or comes from a faulty prover.",
-    exit: "invalid",
-    http: 400,
-  },
-  SIGNALS_MALFORMED: {
-    means: "The number of public signals is wrong, or one of them is not a canonical decimal string.",
-    cause: "The client has another version or encodes numbers differently.",
-    exit: "invalid",
-    http: 400,
-  },
-  SIGNAL_RANGE: {
-    means: "A public signal is not below the scalar field's order r, so it is an alias of another one.",
-    cause: "Someone changed the encoding of a valid payment, or the client does not reduce its values.",
-    exit: "invalid",
-    http: 400,
-  },
-  ABORTED: {
-    means: "The caller aborted the operation.",
-    cause: "The program's `AbortSignal` fired, or a command was interrupted.",
-    exit: "interrupted",
-  },
+  ABORTED: GROTH16_ERRORS.ABORTED,
 } satisfies ErrorTable;

@@ -1,9 +1,6 @@
+import { createCircuitVerifier, type ProvingEngine, parseVerificationKey, type VerificationKey } from "@sotto/groth16";
 import type { Artifacts } from "./artifacts/load.ts";
-import type { ProvingEngine } from "./engine/engine.ts";
-import { pairingHolds } from "./engine/pairing-check.ts";
 import { proverError } from "./errors.ts";
-import { decodeProof, decodeSignals, type ProofPoints } from "./proof/decode.ts";
-import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 
 /** Verification keys by circuit: objects in snarkjs's format, as read from JSON. */
 export type VerificationKeys = { readonly [circuit: string]: unknown };
@@ -38,30 +35,12 @@ export interface Verifier {
  * @throws SottoError VERIFICATION_KEY_INVALID
  */
 export function createVerifier(from: VerifierOptions): Verifier {
-  const engine: Pick<ProvingEngine, "verify"> = from.engine ?? { verify: pairingHolds };
   const keyOf = keySource(from);
+  const verifierOf = async (circuit: string) => createCircuitVerifier(await keyOf(circuit), from.engine);
   return {
-    async verify(circuit, proof, signals) {
-      const key = await keyOf(circuit);
-      const numbers = decodeSignals(signals, key.nPublic);
-      const points = decodeProof(proof);
-      return engine.verify(key, points, numbers);
-    },
-    async warm(circuit) {
-      const key = await keyOf(circuit);
-      await engine.verify(key, ...exampleProof(key));
-    },
+    verify: async (circuit, proof, signals) => (await verifierOf(circuit)).verify(proof, signals),
+    warm: async (circuit) => (await verifierOf(circuit)).warm(),
   };
-}
-
-/** An invalid proof whose points are in the right groups, and its signals. Verifying it takes as long as verifying any other. */
-export function exampleProof(key: VerificationKey): [ProofPoints, bigint[]] {
-  const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
-  return [{ a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n)];
-}
-
-function pair([first, second]: readonly [string, string, ...string[]]): readonly [bigint, bigint] {
-  return [BigInt(first), BigInt(second)];
 }
 
 function keySource({ artifacts, vkeys }: VerifierOptions): (circuit: string) => Promise<VerificationKey> {

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { buildToy, copyToy, TOY_INPUT, toyLock } from "@sotto/test-kit/toy";
+import { twistPoint } from "@sotto/test-kit/twist-points";
 import { assert } from "chai";
 import { provingKeyOf } from "../src/artifacts/load.ts";
 import {
@@ -15,8 +17,6 @@ import {
   loadArtifacts,
   lockOf,
 } from "../src/index.ts";
-import { twistPoint } from "./support/points.ts";
-import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
 
 describe("artifacts", function () {
   slow(this, "a circuit is compiled, and proofs made");
@@ -30,7 +30,7 @@ describe("artifacts", function () {
   };
 
   before(async () => {
-    build = await buildToy();
+    build = await buildToy(import.meta.dirname);
     lock = toyLock(build);
   });
 

@@ -1,16 +1,9 @@
 import { join } from "node:path";
+import { fastEngine, snarkjsEngine } from "@sotto/groth16";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
-import {
-  type Artifacts,
-  createProver,
-  createVerifier,
-  fastEngine,
-  loadArtifacts,
-  snarkjsEngine,
-  type Verifier,
-} from "../src/index.ts";
+import { type Artifacts, createProver, createVerifier, loadArtifacts, type Verifier } from "../src/index.ts";
 import { type Statement, statements } from "./support/statements.ts";
 
 const BUILD = join(import.meta.dirname, "..", "..", "..", "circuits", "build");

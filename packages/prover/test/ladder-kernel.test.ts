@@ -1,10 +1,8 @@
+import { fromLimbs, Kernel, LIMBS, MONTGOMERY_BITS, PAIR_BYTES, toLimbs } from "@sotto/groth16/kernel";
 import { LADDER_CURVE, FIELD_MODULUS as p } from "@sotto/protocol";
+import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
-import { PAIR_BYTES } from "../src/fast/constants.ts";
-import { Kernel } from "../src/fast/kernel.ts";
-import { BIT_BYTES, compileLadderKernel, LADDER_PAIRS } from "../src/fast/ladder-kernel.ts";
-import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../src/fast/limbs.ts";
-import { randomBelow } from "./support/random.ts";
+import { BIT_BYTES, compileLadderKernel, LADDER_PAIRS } from "../src/scan/ladder-kernel.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 20_000 : 1_000;
 const STEPS = 6;

@@ -14,11 +14,11 @@ import {
   SUBGROUP_ORDER,
   scanNotes,
 } from "@sotto/protocol";
+import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
 import { createScanKernel } from "../src/scan/kernels.ts";
 import { XMultiplier } from "../src/scan/multiply-xs.ts";
 import { memoriesOf } from "./support/memories.ts";
-import { randomBelow } from "./support/random.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 40 : 2;
 /** More than two chunks, and an odd number, so that one lane of the last pair is unused. */

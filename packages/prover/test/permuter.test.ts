@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { DOMAIN, FIELD_MODULUS, hashNode, NoteTree, poseidonEx } from "@sotto/protocol";
+import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
 import { createTreeKernel } from "../src/scan/kernels.ts";
 import { Permuter } from "../src/scan/permuter.ts";
 import { memoriesOf } from "./support/memories.ts";
-import { randomBelow } from "./support/random.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 40 : 1;
 const WIDTHS = [2, 3, 4, 5, 6, 7, 8];

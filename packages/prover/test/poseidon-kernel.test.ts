@@ -1,10 +1,8 @@
+import { fromLimbs, Kernel, LIMBS, MONTGOMERY_BITS, PAIR_BYTES, RADIX_BITS, toLimbs } from "@sotto/groth16/kernel";
 import { FIELD_MODULUS as p, poseidonRecurrence } from "@sotto/protocol";
+import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
-import { PAIR_BYTES } from "../src/fast/constants.ts";
-import { Kernel } from "../src/fast/kernel.ts";
-import { fromLimbs, LIMBS, MONTGOMERY_BITS, RADIX_BITS, toLimbs } from "../src/fast/limbs.ts";
-import { compilePoseidonKernel } from "../src/fast/poseidon-kernel.ts";
-import { randomBelow } from "./support/random.ts";
+import { compilePoseidonKernel } from "../src/scan/poseidon-kernel.ts";
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 20_000 : 300;
 /** The maximum width, which has the longest sums. */

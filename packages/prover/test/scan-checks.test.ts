@@ -1,9 +1,9 @@
 import { multiplyXs, poseidonEx, SUBGROUP_ORDER, TREE_ARITY } from "@sotto/protocol";
+import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
 import { createScanKernel, createTreeKernel } from "../src/scan/kernels.ts";
 import { XMultiplier } from "../src/scan/multiply-xs.ts";
 import { Permuter } from "../src/scan/permuter.ts";
-import { randomBelow } from "./support/random.ts";
 
 const COUNT = 20;
 const KEY = 0x5077n;

@@ -1,5 +1,6 @@
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { DATABASE_ERRORS } from "@sotto/database";
+import { GROTH16_ERRORS } from "@sotto/groth16";
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { type ErrorTable, PROTOCOL_ERRORS, SHARED_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
@@ -196,7 +197,7 @@ export const ENGINE_ERRORS = {
     cause: "More proofs arrive than this machine's cores can verify.",
     http: 503,
   },
-  ENGINE_FAILED: PROVER_ERRORS.ENGINE_FAILED,
+  ENGINE_FAILED: GROTH16_ERRORS.ENGINE_FAILED,
   ENGINE_CLOSED: {
     means: "The verify engine is shutting down. Try again.",
     cause: "The operator restarts or updates the service.",
@@ -234,6 +235,7 @@ export const ROUTE_ERRORS = {
   ...SERVER_ERRORS,
   ...PROTOCOL_ERRORS,
   ...X402_ERRORS,
+  ...GROTH16_ERRORS,
   ...PROVER_ERRORS,
   ...CHAIN_ERRORS,
   ...DATABASE_ERRORS,

@@ -1,7 +1,7 @@
 /** The part of `pnpm bench prepared` that runs in a page; bundled by the bench. */
 import { connectProver } from "@sotto/client/browser";
 import { IndexedDbStore } from "@sotto/client/indexeddb";
-import type { CircuitInput } from "@sotto/prover";
+import type { CircuitInput } from "@sotto/groth16";
 import { openBenchPayer } from "./prepared-payer.ts";
 
 /** What the bench calls in the page. */

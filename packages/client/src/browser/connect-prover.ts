@@ -1,6 +1,6 @@
+import { Groth16Error, type Proof } from "@sotto/groth16";
 import { SottoError } from "@sotto/protocol";
-import type { ArtifactProgress, Proof } from "@sotto/prover";
-import { ProverError } from "@sotto/prover";
+import type { ArtifactProgress } from "@sotto/prover";
 import type { WalletProver } from "../wallet/core.ts";
 import type { Failure, Port, ProverSource, Reply, Request } from "./messages.ts";
 
@@ -29,7 +29,7 @@ export interface ConnectOptions {
 }
 
 const errorOf = ({ code, message, details }: Failure) => new SottoError(code, message, details);
-const failed = (message: string) => new ProverError("ENGINE_FAILED", message);
+const failed = (message: string) => new Groth16Error("ENGINE_FAILED", message);
 
 /**
  * Connects a page to a worker that runs `serveProver`, and returns a prover for its wallet. The page stays responsive

@@ -1,6 +1,8 @@
 // The messages between page and worker. They must be cloneable: a bigint is, a class instance is not.
+
+import type { CircuitInput, Proof } from "@sotto/groth16";
 import type { ErrorDetails } from "@sotto/protocol";
-import type { ArtifactProgress, CircuitInput, Proof } from "@sotto/prover";
+import type { ArtifactProgress } from "@sotto/prover";
 
 /** Where a prover's files come from. */
 export interface ProverSource {

@@ -1,5 +1,6 @@
+import { Groth16Error, type PreparedProof } from "@sotto/groth16";
 import { SottoError } from "@sotto/protocol";
-import { type PreparedProof, type Prover, ProverError } from "@sotto/prover";
+import { type Prover, ProverError } from "@sotto/prover";
 import { createLocalProver } from "./local-prover.ts";
 import type { Failure, Port, Reply, Request } from "./messages.ts";
 
@@ -45,7 +46,7 @@ export function serveProver(port: Port, given?: ServedProver): void {
     if (kind === "prepare") {
       const { circuit, input, free, idleMs } = request;
       if (prover.prepare === undefined)
-        throw new ProverError("PREPARE_UNSUPPORTED", "The worker's prover cannot prepare proofs.");
+        throw new Groth16Error("PREPARE_UNSUPPORTED", "The worker's prover cannot prepare proofs.");
       const made = await prover.prepare(circuit, input, free, { signal, idleMs });
       prepared.set(id, made);
       return { id, preparedSignals: made.publicSignals };
@@ -53,7 +54,7 @@ export function serveProver(port: Port, given?: ServedProver): void {
     const known = prepared.get(request.prepared);
     prepared.delete(request.prepared);
     if (known === undefined)
-      throw new ProverError("PREPARED_PROOF_GONE", "The worker does not have this prepared proof.");
+      throw new Groth16Error("PREPARED_PROOF_GONE", "The worker does not have this prepared proof.");
     return { id, proof: await known.finish(request.value) };
   };
   const answer = async (request: Request): Promise<Reply | undefined> => {
@@ -80,7 +81,7 @@ export function serveProver(port: Port, given?: ServedProver): void {
     running.set(id, abort);
     try {
       const prover = await created;
-      if (prover === undefined) throw new ProverError("ENGINE_FAILED", "The prover was not opened.");
+      if (prover === undefined) throw new Groth16Error("ENGINE_FAILED", "The prover was not opened.");
       return await work(request, prover, abort.signal);
     } catch (error) {
       return { id, failure: failureOf(error) };

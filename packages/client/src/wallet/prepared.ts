@@ -3,8 +3,9 @@
  * ("Prepared payments") says why that is sound. Anyone who has a prepared payment can pay its recipient, so it exists
  * in the prover's memory only, is used once, and is discarded as soon as it is outdated.
  */
+
+import type { PreparedProof } from "@sotto/groth16";
 import type { PreparedPayment } from "@sotto/protocol";
-import type { PreparedProof } from "@sotto/prover";
 import type { FoundNote } from "../scan/notes.ts";
 import type { PoolSync } from "../scan/sync.ts";
 import type { Journal } from "./journal.ts";

@@ -1,5 +1,5 @@
+import { type CircuitInput, Groth16Error, type PrepareOptions } from "@sotto/groth16";
 import { CIRCUITS, type CircuitName } from "@sotto/protocol";
-import { type CircuitInput, type PrepareOptions, ProverError } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
 
 /**
@@ -30,7 +30,7 @@ export class OracleProver implements WalletProver {
     return {
       publicSignals: signalsFor(0n),
       finish: async (value: bigint) => {
-        if (state !== "prepared") throw new ProverError("PREPARED_PROOF_GONE", "This prepared proof is gone.");
+        if (state !== "prepared") throw new Groth16Error("PREPARED_PROOF_GONE", "This prepared proof is gone.");
         state = "finished";
         await this.beforeFinish();
         this.finished += 1;

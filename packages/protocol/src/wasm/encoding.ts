@@ -1,4 +1,4 @@
-// The binary format of WebAssembly modules, as far as the kernels of protocol and prover need it.
+// The binary format of WebAssembly modules, as far as the field engine needs it.
 
 /** Encodes an unsigned integer as LEB128. */
 export function unsigned(value: number): number[] {
@@ -31,17 +31,15 @@ export const text = (name: string): number[] => [
 const section = (id: number, content: readonly number[]): number[] => [id, ...unsigned(content.length), ...content];
 
 /**
- * The contents of a module's sections by section id, as the specification numbers them. Missing sections are omitted.
+ * The contents of a module's sections by section id, as the specification numbers them.
  */
 export interface ModuleSections {
   /** Section 1: the encoded type of functions. */
   readonly types: readonly (readonly number[])[];
-  /** Section 2: encoded imports. */
-  readonly imports?: readonly (readonly number[])[] | undefined;
   /** Section 3: for each function, the index of its type in `types`. */
   readonly functions: readonly number[];
   /** Section 5: the encoded limits of memories. */
-  readonly memories?: readonly (readonly number[])[] | undefined;
+  readonly memories: readonly (readonly number[])[];
   /** Section 7: encoded exports. */
   readonly exports: readonly (readonly number[])[];
   /** Section 10: the encoded code of each function, in the order of `functions`, each with its size. */
@@ -49,15 +47,14 @@ export interface ModuleSections {
 }
 
 /** Encodes a module of WebAssembly 1.0. */
-export function encodeModule({ types, imports, functions, memories, exports, bodies }: ModuleSections) {
+export function encodeModule({ types, functions, memories, exports, bodies }: ModuleSections) {
   const count = unsigned(bodies.length);
   const size = bodies.reduce((sum, body) => sum + body.length, count.length);
   const start = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, vector(types)),
-    ...(imports ? section(2, vector(imports)) : []),
     ...section(3, vector(functions.map(unsigned))),
-    ...(memories ? section(5, vector(memories)) : []),
+    ...section(5, vector(memories)),
     ...section(7, vector(exports)),
     ...[10, ...unsigned(size), ...count],
   ];

@@ -1,7 +1,7 @@
 /** Loads artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
+import { parseVerificationKey, type VerificationKey } from "@sotto/groth16";
 import { isArrayBuffer } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
-import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
 import type { ArtifactCache } from "./cache.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
 import { diskCache } from "./disk-cache.ts";

@@ -1,9 +1,15 @@
+import {
+  fromLimbs,
+  hasFusedMultiplyAdd,
+  Kernel,
+  LIMBS,
+  MONTGOMERY_BITS,
+  PAIR_BYTES,
+  type Program,
+  toLimbs,
+} from "@sotto/groth16/kernel";
 import { FIELD_MODULUS, LADDER_CURVE, multiplyXs } from "@sotto/protocol";
-import { PAIR_BYTES } from "../fast/constants.ts";
-import { Kernel, type Program } from "../fast/kernel.ts";
-import { BIT_BYTES, compileLadderKernel, LADDER_PAIRS } from "../fast/ladder-kernel.ts";
-import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../fast/limbs.ts";
-import { hasFusedMultiplyAdd } from "../fast/support.ts";
+import { BIT_BYTES, compileLadderKernel, LADDER_PAIRS } from "./ladder-kernel.ts";
 
 /** Maximum points in the memory at a time; they share two inversions. */
 const CHUNK = 256;

@@ -1,6 +1,5 @@
-import { Kernel, type Program } from "../fast/kernel.ts";
-import { compilePoseidonKernel, WORDS_BYTES } from "../fast/poseidon-kernel.ts";
-import { hasFusedMultiplyAdd } from "../fast/support.ts";
+import { hasFusedMultiplyAdd, Kernel, type Program } from "@sotto/groth16/kernel";
+import { compilePoseidonKernel, WORDS_BYTES } from "./poseidon-kernel.ts";
 
 /** Maximum pairs of states in the memory at a time. */
 const PAIRS = 64;

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/prover";
+import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/groth16";
 import { EngineError } from "./errors.ts";
 import { PROOF_RESULT } from "./proof-statement.ts";
 import { WorkerPool } from "./worker-pool.ts";

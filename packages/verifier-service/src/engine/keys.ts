@@ -1,5 +1,5 @@
 /** Prepares verification keys: precomputes everything that depends on the key alone. */
-import type { VerificationKey } from "@sotto/prover";
+import type { VerificationKey } from "@sotto/groth16";
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 import { FixedPoints } from "./fixed-points.ts";
 

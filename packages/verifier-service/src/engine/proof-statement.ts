@@ -1,4 +1,4 @@
-import type { ProofPoints } from "@sotto/prover";
+import type { ProofPoints } from "@sotto/groth16";
 
 /** One proof to verify, decoded: coordinates below q, points on their curves and not at infinity, signals below r. */
 export interface Statement {

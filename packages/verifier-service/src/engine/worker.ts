@@ -1,6 +1,6 @@
 /** Code of the worker thread: prepares the keys once, then verifies each batch that it receives. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { VerificationKey } from "@sotto/prover";
+import type { VerificationKey } from "@sotto/groth16";
 import { Batch } from "./batch.ts";
 import { Curve } from "./curve.ts";
 import { prepareKeys } from "./keys.ts";

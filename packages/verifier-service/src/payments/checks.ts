@@ -1,5 +1,7 @@
 // The checks of a decoded bundle, in the order in which `reservePayment` runs them. Each returns the refusal, or undefined if it
 // passes.
+
+import { decodeProofOnCurves } from "@sotto/groth16";
 import {
   canonicalPayment,
   checkCiphertext,
@@ -9,7 +11,6 @@ import {
   type PaymentStatement,
   type ReceivedPayment,
 } from "@sotto/protocol";
-import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
 import { minSettleTimeMs } from "../operations/deadline.ts";
@@ -47,7 +48,7 @@ const refuse = (reason: Reason, message: string): Refusal => ({ reason, message 
 /**
  * Undecodable proofs are a bad request, not a failed check, so this runs before all checks. `checkProofs` checks the subgroup
  * of the points, because that takes much longer.
- * @throws ProverError PROOF_*
+ * @throws Groth16Error PROOF_*
  */
 export function assertProofsDecode({ wire }: ReceivedPayment): void {
   decodeProofOnCurves(wire.proof);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { decodeProofOnCurves } from "@sotto/groth16";
 import {
   parseAddress,
   parseAmount,
@@ -8,7 +9,6 @@ import {
   withdrawalPublicSignals,
   withdrawalSignals,
 } from "@sotto/protocol";
-import { decodeProofOnCurves } from "@sotto/prover";
 import { deploymentOf } from "../config/deployment.ts";
 import { ServiceError } from "../errors.ts";
 import { assertDeadline, parseSeconds } from "../operations/deadline.ts";

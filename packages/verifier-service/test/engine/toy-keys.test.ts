@@ -1,6 +1,6 @@
 // Keys whose secrets the test knows, for statements that cannot occur under the real keys.
 
-import { decodeProof, parseVerificationKey } from "@sotto/prover";
+import { decodeProof, parseVerificationKey } from "@sotto/groth16";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";

@@ -1,7 +1,7 @@
 // Valid proofs, invalid proofs, and an independent verifier.
 import { readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
-import { decodeProof, encodeProof, type ProofPoints, parseVerificationKey, type VerificationKey } from "@sotto/prover";
+import { decodeProof, encodeProof, type ProofPoints, parseVerificationKey, type VerificationKey } from "@sotto/groth16";
 import type { Statement } from "../../../src/engine/proof-statement.ts";
 
 export interface Claim {

@@ -1,0 +1,102 @@
+/** snarkjs's .zkey container: sections of a Groth16 proving key. Source: snarkjs 0.7, src/zkey_utils.js. */
+import { groth16Error } from "../errors.ts";
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
+import { COEFFICIENT_BYTES, SCALAR_BYTES } from "./layout.ts";
+
+/** Size of Montgomery's R in these files, bits. */
+export const FILE_MONTGOMERY_BITS = 256n;
+
+/** All points are affine, with coordinates in Montgomery form (R = 2^256), little-endian; all zeros mean infinity. */
+export interface Zkey {
+  readonly variables: number;
+  readonly publicSignals: number;
+  readonly domainSize: number;
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  readonly delta1: Uint8Array;
+  readonly delta2: Uint8Array;
+  /** Entries of the matrices A (0) and B (1): matrix, row, variable, value·2^512 mod r. `loadMatrices` checks them. */
+  readonly coefficients: Uint8Array;
+  readonly a: Uint8Array;
+  readonly b1: Uint8Array;
+  readonly b2: Uint8Array;
+  /** Only for the private variables. */
+  readonly c: Uint8Array;
+  readonly h: Uint8Array;
+}
+
+/**
+ * Parses a proving key. It checks that delta, which blinds the proofs, is not infinity: with such a key, each proof would
+ * reveal sums over its witness. It does not check the points otherwise, because the caller has checked the file's hash.
+ *
+ * @throws Groth16Error PROVING_KEY_INVALID
+ */
+export function parseZkey(file: Uint8Array): Zkey {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const sections = parseSections(file, view);
+  const take = (id: number, offset: number, length: number): Uint8Array => {
+    const bytes = sections.get(id);
+    if (bytes === undefined || offset + length > bytes.byteLength)
+      throw invalidKey(`section ${id} is missing or short`);
+    return bytes.subarray(offset, offset + length);
+  };
+  const number = (id: number, offset: number): number => {
+    const bytes = take(id, offset, 4);
+    return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+  };
+  if (number(1, 0) !== 1) throw invalidKey("it is not a Groth16 key");
+  if (number(2, 0) !== SCALAR_BYTES || toNumber(take(2, 4, SCALAR_BYTES)) !== BASE_FIELD_ORDER)
+    throw invalidKey("it is not over BN254");
+  if (number(2, 36) !== SCALAR_BYTES || toNumber(take(2, 40, SCALAR_BYTES)) !== SCALAR_FIELD_ORDER)
+    throw invalidKey("it is not over BN254");
+  const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
+  const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
+  if (!isPower || publicSignals >= variables) throw invalidKey("its header is inconsistent");
+  // Skips the 128 bytes of gamma2, which only verification needs.
+  const [delta1, delta2] = [take(2, 468, 64), take(2, 532, 128)];
+  if ([delta1, delta2].some((point) => point.every((byte) => byte === 0)))
+    throw invalidKey("its delta is infinity, so proofs would not be blinded");
+  return {
+    variables,
+    publicSignals,
+    domainSize,
+    alpha1: take(2, 84, 64),
+    beta1: take(2, 148, 64),
+    beta2: take(2, 212, 128),
+    delta1,
+    delta2,
+    coefficients: take(4, 4, number(4, 0) * COEFFICIENT_BYTES),
+    a: take(5, 0, 64 * variables),
+    b1: take(6, 0, 64 * variables),
+    b2: take(7, 0, 128 * variables),
+    c: take(8, 0, 64 * (variables - publicSignals - 1)),
+    h: take(9, 0, 64 * domainSize),
+  };
+}
+
+function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
+  const sections = new Map<number, Uint8Array>();
+  if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1) {
+    throw invalidKey("it is not a version 1 zkey file");
+  }
+  let offset = 12;
+  for (let left = view.getUint32(8, true); left > 0; left--) {
+    if (offset + 12 > file.byteLength) throw invalidKey("it is cut off");
+    const [id, length] = [view.getUint32(offset, true), Number(view.getBigUint64(offset + 4, true))];
+    offset += 12;
+    if (offset + length > file.byteLength) throw invalidKey("it is cut off");
+    sections.set(id, file.subarray(offset, offset + length));
+    offset += length;
+  }
+  return sections;
+}
+
+function toNumber(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+}
+
+/** A Groth16Error with the code PROVING_KEY_INVALID. */
+export function invalidKey(reason: string): Error {
+  return groth16Error("PROVING_KEY_INVALID", `The proving key is not usable: ${reason}.`, { reason });
+}
