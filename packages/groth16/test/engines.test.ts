@@ -283,7 +283,7 @@ ${toyFilesCode(build)}
     const kernels = [key.curve, key.quotient!.kernel];
     const codes = [await curveCode(), await scalarCode()];
     // Preparing the key leaves parts of it after the mark, which are not secret.
-    const prepared = kernels.map((kernel) => new Uint8Array(kernel.memory.buffer).slice());
+    const prepared = kernels.map((kernel) => new Uint8Array(kernel.buffer).slice());
     const marks = kernels.map((kernel) => kernel.mark());
     /** Whether a kernel's memory has bytes that are neither zero nor as before the sums. */
     const areUsed = (): boolean[] =>
@@ -292,7 +292,7 @@ ${toyFilesCode(build)}
         // Functions keep numbers among the constants, too.
         const isConstant = Buffer.from(constants).equals(kernel.bytes(0, constants.byteLength));
         const [mark, before] = [marks[index]!, prepared[index]!];
-        const rest = new Uint8Array(kernel.memory.buffer, mark);
+        const rest = new Uint8Array(kernel.buffer, mark);
         return !isConstant || rest.some((byte, offset) => byte !== 0 && byte !== before[mark + offset]);
       });
     for (const _ of sumParts(key, witness, ["a", "b2", "h"])) break;
@@ -310,10 +310,10 @@ ${toyFilesCode(build)}
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));
     const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
     const key = await prepareKey(parseZkey(zkey), ["a", "b1", "c"], await compilePrograms());
-    const { byteLength } = key.curve.memory.buffer;
+    const { byteLength } = key.curve.buffer;
     const [first = {}] = [...sumParts(key, witness, ["a", "b1", "c"])];
     assert.hasAllKeys(first, ["a", "b1", "c"]);
-    assert.equal(key.curve.memory.buffer.byteLength, byteLength);
+    assert.equal(key.curve.buffer.byteLength, byteLength);
   });
 
   it("prove on one thread where workers are forbidden or cannot start", () => {

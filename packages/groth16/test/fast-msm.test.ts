@@ -218,10 +218,10 @@ describe("fast engine: multi-scalar multiplication", function () {
       const task = { points, ...allOf(kernel, 1), digits: toDigits(kernel, toBytes([r - 1n])) };
       const mark = kernel.mark();
       const terms = multiply(kernel, degree, task);
-      const { byteLength } = kernel.memory.buffer;
+      const { byteLength } = kernel.buffer;
       assert.equal(kernel.mark(), mark);
       assert.deepEqual(multiply(kernel, degree, task), terms);
-      assert.equal(kernel.memory.buffer.byteLength, byteLength);
+      assert.equal(kernel.buffer.byteLength, byteLength);
     });
   }
 });

@@ -41,7 +41,7 @@ const newKernel = async (): Promise<Kernel> => Kernel.instantiate(compileCode(as
 function multiply(kernel: Kernel, key: Zkey, witness: readonly bigint[]): [bigint, bigint][] {
   const matrices = loadMatrices(kernel, key);
   const raw = kernel.allocate(witness.length * SCALAR_BYTES);
-  const view = new DataView(kernel.memory.buffer);
+  const view = new DataView(kernel.buffer);
   for (const [index, value] of witness.entries()) writeScalar(view, raw + index * SCALAR_BYTES, value);
   const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
   kernel.call("import", raw, matrices.witness, witness.length, factor);

@@ -12,8 +12,8 @@ export type KernelFunction = (...args: number[]) => number | undefined;
 export interface Program {
   /** Order of the field. */
   readonly modulus: bigint;
-  /** Its functions; it imports its memory. */
-  readonly module: WebAssembly.Module;
+  /** A `WebAssembly.Module` that imports its memory. Node's types have no such name without those of browsers. */
+  readonly module: object;
   /** Written to address 0. */
   readonly constants: Uint8Array;
 }
@@ -35,8 +35,7 @@ export function compileCode({ modulus, bytes, constants }: KernelCode): Program 
 export class Kernel {
   /** Order of the field. */
   readonly modulus: bigint;
-  /** Constants, then what was allocated. */
-  readonly memory: WebAssembly.Memory;
+  readonly #memory: WebAssembly.Memory;
   readonly #functions: Readonly<Record<string, KernelFunction>>;
   readonly #inverse: bigint;
   readonly #constants: Uint8Array;
@@ -46,7 +45,7 @@ export class Kernel {
 
   private constructor(modulus: bigint, memory: WebAssembly.Memory, functions: unknown, constants: Uint8Array) {
     this.modulus = modulus;
-    this.memory = memory;
+    this.#memory = memory;
     this.#functions = functions as Readonly<Record<string, KernelFunction>>;
     this.#constants = constants;
     this.#free = constants.byteLength;
@@ -59,8 +58,13 @@ export class Kernel {
   static async instantiate({ modulus, module, constants }: Program): Promise<Kernel> {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE_BYTES) });
     new Uint8Array(memory.buffer).set(constants);
-    const instance = await WebAssembly.instantiate(module, { env: { memory } });
+    const instance = await WebAssembly.instantiate(module as WebAssembly.Module, { env: { memory } });
     return new Kernel(modulus, memory, instance.exports, constants);
+  }
+
+  /** Constants, then what was allocated. Another buffer after memory is allocated. */
+  get buffer(): ArrayBuffer {
+    return this.#memory.buffer;
   }
 
   /** Calls a function of the program. @returns its result, or 0 if it has none */
@@ -81,8 +85,8 @@ export class Kernel {
     if (end > MAX_ADDRESS) throw new RangeError("a kernel needs more than 2 GiB of memory");
     this.#free = end;
     this.#top = Math.max(this.#top, end);
-    const missing = this.#free - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    const missing = this.#free - this.#memory.buffer.byteLength;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
     return address;
   }
 
@@ -115,7 +119,7 @@ export class Kernel {
    * constants: witnesses are secret. Not the rest of the memory, of which a page costs the most when it is first touched.
    */
   wipe(mark: number): void {
-    const memory = new Uint8Array(this.memory.buffer);
+    const memory = new Uint8Array(this.#memory.buffer);
     memory.fill(0, mark, this.#top);
     memory.set(this.#constants);
     this.#free = mark;
@@ -123,17 +127,17 @@ export class Kernel {
 
   /** A view of doubles, until memory is allocated. */
   doubles(address: number, count: number): Float64Array {
-    return new Float64Array(this.memory.buffer, address, count);
+    return new Float64Array(this.#memory.buffer, address, count);
   }
 
   /** A view of 32-bit words, until memory is allocated. */
   words(address: number, count: number): Int32Array {
-    return new Int32Array(this.memory.buffer, address, count);
+    return new Int32Array(this.#memory.buffer, address, count);
   }
 
   /** A view of bytes, until memory is allocated. */
   bytes(address: number, count: number): Uint8Array {
-    return new Uint8Array(this.memory.buffer, address, count);
+    return new Uint8Array(this.#memory.buffer, address, count);
   }
 
   /** The number that an element in Montgomery form represents. */

@@ -142,7 +142,7 @@ function weightedSums(
   }
   kernel.words(start, records.length).set(records);
   adder.sum({ start, end, entries: (entries - addresses) / ENTRY_BYTES });
-  const memory = kernel.words(0, kernel.memory.buffer.byteLength / 4);
+  const memory = kernel.words(0, kernel.buffer.byteLength / 4);
   return levels.flatMap(({ position }, index) => {
     if (records[2 * index + 1] === 0) return [];
     return [{ position, address: memory[(records[2 * index] as number) / ENTRY_BYTES] as number }];

@@ -62,7 +62,7 @@ export class XMultiplier {
     this.#bits = kernel.allocate((MAX_BITS + 1) * BIT_BYTES);
     this.#scratch = pairs(6);
     // After the last allocation: growing the memory would detach the view.
-    this.#bytes = new Uint8Array(kernel.memory.buffer);
+    this.#bytes = new Uint8Array(kernel.buffer);
   }
 
   /** Compiles the kernel, once for all instances. @returns undefined if this machine cannot run it */

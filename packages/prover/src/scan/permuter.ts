@@ -28,7 +28,7 @@ export class Permuter {
     this.#input = kernel.allocate(bytes);
     this.#output = kernel.allocate(bytes);
     // After the last allocation: growing the memory would detach the views.
-    const { buffer } = kernel.memory;
+    const { buffer } = kernel;
     this.#bytes = new Uint8Array(buffer);
     this.#inputWords = new BigUint64Array(buffer, this.#input, bytes / 8);
     this.#outputWords = new BigUint64Array(buffer, this.#output, bytes / 8);
