@@ -4,11 +4,11 @@ const allowed = {
   chain: ["protocol"],
   groth16: [],
   prover: ["protocol", "groth16"],
-  prepaid: ["protocol"],
+  prepaid: ["protocol", "database", "server", "phone-registry", "verifier-service"],
   client: ["protocol", "chain", "groth16", "prover", "prepaid"],
   "resource-server": ["protocol", "chain", "prover", "database", "prepaid"],
   database: ["protocol"],
-  server: ["protocol"],
+  server: ["protocol", "database"],
   command: ["protocol"],
   certify: [],
   keys: ["protocol", "command", "certify"],
@@ -18,7 +18,8 @@ const allowed = {
   cli: ["protocol", "chain", "prover", "client", "prepaid"],
   mcp: ["protocol", "client", "cli", "resource-server"],
   "create-sotto": ["protocol"],
-  "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server", "phone-registry", "prepaid"],
+  "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server"],
+  service: ["protocol", "server", "verifier-service", "phone-registry", "prepaid"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({

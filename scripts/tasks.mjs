@@ -39,11 +39,8 @@ export const tasks = {
   "check:deployment": [build, command("node scripts/deploy/check-main.ts")],
   hardhat: [command("hardhat")],
   "deploy:local": [quietly(build), command("node scripts/chain/deploy.ts")],
-  service: [quietly(build), command("node packages/verifier-service/dist/main.js")],
-  "token-key": [
-    quietly(turbo("build --filter=@sotto/verifier-service")),
-    command("node packages/verifier-service/dist/token-key.js"),
-  ],
+  service: [quietly(build), command("node packages/service/dist/main.js")],
+  "token-key": [quietly(turbo("build --filter=@sotto/service")), command("node packages/service/dist/token-key.js")],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node packages/keys/src/circuits/compile.ts"), command("node packages/keys/src/setup/dev.ts")],

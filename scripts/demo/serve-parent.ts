@@ -1,4 +1,5 @@
 // The service as a child process. It reports over the IPC channel, logs to standard error and ends with its parent.
+import { EXTENSIONS } from "@sotto/service";
 import { createLog, readConfig, type ServiceParts, startService } from "@sotto/verifier-service";
 import type { ChildMessage, StartedService } from "./processes.ts";
 
@@ -17,7 +18,7 @@ export async function serveParent(parts: ServiceParts = {}): Promise<void> {
   process.on("SIGINT", () => {});
 
   try {
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, EXTENSIONS);
     const log = createLog(config.logLevel, { write: (line: string) => void process.stderr.write(line) });
     const service = await startService(config, log, parts);
     process.once("SIGTERM", () => void service.close().finally(() => process.exit(0)));

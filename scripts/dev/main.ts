@@ -122,7 +122,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   );
 
   const parts: Restartable[] = [
-    { child: service, name: "service", program: undefined, packages: dependenciesOf("verifier-service") },
+    { child: service, name: "service", program: undefined, packages: dependenciesOf("service") },
     {
       child: servers,
       name: "resource servers",

@@ -26,7 +26,7 @@ export interface ServiceOptions {
 /** @returns the program; it is ready with its base URL */
 export const serviceProgram = (options: ServiceOptions): ChildProgram<string> => ({
   name: "service",
-  program: join(root, "packages", "verifier-service", "dist", "main.js"),
+  program: join(root, "packages", "service", "dist", "main.js"),
   environment: { ...cleanEnvironment(), ...settings(options) },
   logFile: options.state.path("logs/service.log"),
   ready: ({ line }) => /sotto service at (\S+):/.exec(line ?? "")?.[1],

@@ -19,12 +19,14 @@ import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
+import { MIRROR_ERRORS } from "@sotto/prepaid/service";
 import { type ErrorDefinition, type ErrorTable, type ExitName, PROTOCOL_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
 import { PROVER_ERRORS } from "@sotto/prover";
 import { PAYWALL_ERRORS } from "@sotto/resource-server";
 import { SERVER_ERRORS } from "@sotto/server";
-import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
+import { EXTENSIONS } from "@sotto/service";
+import { ENGINE_ERRORS, RELAYER_ERRORS, routeErrors, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
 import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { CREATE_ERRORS } from "create-sotto";
@@ -55,6 +57,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "RegistryError", folder: "phone-registry", errors: REGISTRY_ERRORS },
   { name: "PhoneError", folder: "phone-registry", errors: PHONE_ERRORS },
   { name: "ServiceError", folder: "verifier-service", errors: SERVICE_ERRORS },
+  { name: "MirrorError", folder: "prepaid", errors: MIRROR_ERRORS },
   { name: "EngineError", folder: "verifier-service", errors: ENGINE_ERRORS },
   { name: "RelayerError", folder: "verifier-service", errors: RELAYER_ERRORS },
   { name: "StoreError", folder: "verifier-service", errors: STORE_ERRORS },
@@ -205,7 +208,7 @@ const withTable = (document: string, table: readonly string[]): GeneratedFile =>
 
 /** The table in docs/api.md: every code that a route responds with, by status. */
 export async function generateStatuses(): Promise<GeneratedFile> {
-  const errors: ErrorTable = ROUTE_ERRORS;
+  const errors = routeErrors(EXTENSIONS);
   const rows = Object.entries(errors).flatMap(([code, { http, means }]) =>
     http === undefined ? [] : [{ http, code, means }],
   );

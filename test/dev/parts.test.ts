@@ -180,8 +180,8 @@ describe("the parts of npm run dev", () => {
     expect(classify(["circuits/payment.circom"], programs)).to.deep.equal({ ...none, needsFresh: true });
     expect(classify(["scripts/dev/traffic.ts"], programs)).to.deep.equal({ ...none, programs: ["traffic"] });
     expect(classify(["scripts/dev/main.ts"], programs)).to.deep.equal({ ...none, needsRestart: true });
-    expect([...dependenciesOf("verifier-service")]).to.include.members(["protocol", "chain", "phone-registry"]);
-    expect([...dependenciesOf("verifier-service")]).not.to.include("client");
+    expect([...dependenciesOf("service")]).to.include.members(["protocol", "verifier-service", "phone-registry"]);
+    expect([...dependenciesOf("service")]).not.to.include("web");
   });
 
   it("detects changed files, also in new folders, and ignores build output", async () => {

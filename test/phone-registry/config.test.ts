@@ -2,9 +2,9 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { newKey, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
+import { newKey, phoneExtension, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
 import { slow } from "@sotto/test-kit/slow";
-import { readConfig } from "@sotto/verifier-service";
+import { type Environment, readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { account, linkVerified, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
@@ -146,12 +146,12 @@ describe("phone registry configuration", function () {
 
   it("applies within a service that mounts the registry, and is rejected by a service that does not", () => {
     const service = { ...RIGHT, SOTTO_RELAYER_KEY: `0x${"11".repeat(32)}` };
-    const config = readConfig({ ...service, SOTTO_PHONE_REGISTRY: "on" });
-    expect(config.phone).to.include({ chainId: 8453n, service: "https://pay.example/zk" });
-    expect(Object.keys(config).filter((name) => /^phone./.test(name))).to.deep.equal([]);
-    expect(() => readConfig(service)).to.throw("SOTTO_PHONE_MASTER_KEYS");
+    const read = (environment: Environment) => readConfig(environment, [phoneExtension]);
+    const [phone] = read({ ...service, SOTTO_PHONE_REGISTRY: "on" }).extensions;
+    expect(phone?.settings).to.include({ phoneRegistry: "on", phoneSender: "webhook" });
+    expect(() => read(service)).to.throw("SOTTO_PHONE_MASTER_KEYS");
     const off = { SOTTO_CHAIN_ID: "8453", SOTTO_POOL: POOL, SOTTO_RELAYER_KEY: service.SOTTO_RELAYER_KEY };
-    expect(readConfig(off).phone).to.equal(undefined);
-    expect(() => readConfig({ ...off, SOTTO_PHONE_REGISTRY: "on" })).to.throw("SOTTO_PHONE_INDEX_KEYS");
+    expect(read(off).extensions[0]?.settings).to.include({ phoneRegistry: "off" });
+    expect(() => read({ ...off, SOTTO_PHONE_REGISTRY: "on" })).to.throw("SOTTO_PHONE_INDEX_KEYS");
   });
 });

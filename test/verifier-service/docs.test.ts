@@ -9,7 +9,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { newKeys, newMerchant } from "../../packages/verifier-service/test/prepaid/support/schedules.ts";
+import { newKeys, newMerchant } from "../../packages/prepaid/test/service/support/schedules.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { phoneSettings, sentCodes, signPhone } from "../world/phone.ts";
 import { openService, openWorld, type TestService } from "../world/service.ts";

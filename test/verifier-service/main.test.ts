@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { parseDeployment } from "@sotto/protocol";
+import { EXTENSIONS } from "@sotto/service";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
@@ -12,7 +13,7 @@ import { expect } from "chai";
 import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const program = join(root, "packages", "verifier-service", "dist", "main.js");
+const program = join(root, "packages", "service", "dist", "main.js");
 
 interface Ended {
   readonly code: number | null;
@@ -54,7 +55,7 @@ describe("the service as a program", function () {
   };
 
   it("has token keys that the documented command creates", async () => {
-    const path = "packages/verifier-service/dist/token-key.js";
+    const path = "packages/service/dist/token-key.js";
     expect(readFileSync(join(root, "docs", "operations.md"), "utf8")).to.contain("npm run -s token-key");
     expect(readFileSync(join(root, "scripts", "tasks.mjs"), "utf8")).to.match(
       new RegExp(`"token-key": \\[[^\\]]*"node ${path}"`),
@@ -132,7 +133,7 @@ describe("the service as a program", function () {
   });
 
   it("builds its container from a base image by digest, with the checkout's version of pnpm", () => {
-    const dockerfile = readFileSync(join(root, "packages/verifier-service/Dockerfile"), "utf8");
+    const dockerfile = readFileSync(join(root, "packages/service/Dockerfile"), "utf8");
     const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
     // The digest has no default, because only the container registry knows it.
     expect(images).to.have.length(2);
@@ -151,8 +152,8 @@ describe("the service as a program", function () {
   });
 
   it("has containers that set only existing settings", () => {
-    const known = new Set([...settingsTable().matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
-    for (const path of ["packages/verifier-service/Dockerfile", "compose.yaml"]) {
+    const known = new Set([...settingsTable(EXTENSIONS).matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
+    for (const path of ["packages/service/Dockerfile", "compose.yaml"]) {
       const text = readFileSync(join(root, path), "utf8").replaceAll(/^\s*#.*$/gm, "");
       const named = [...text.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/_FILE$/, ""));
       expect(named, path).to.not.deep.equal([]);

@@ -6,7 +6,7 @@ import type { Address } from "@sotto/protocol";
 import { call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { newMerchant, ORIGIN } from "../../packages/verifier-service/test/prepaid/support/schedules.ts";
+import { newMerchant, ORIGIN } from "../../packages/prepaid/test/service/support/schedules.ts";
 import { ANSWER, account, contractWallet, futureWallet, type Signer, troublesome } from "../world/contract-wallets.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { EXTENSIONS } from "@sotto/service";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
@@ -87,7 +88,7 @@ export async function openService(
   const world = await openWorld();
   const folder = mkdtempSync(join(tmpdir(), "sotto-service-"));
   const logged: string[] = [];
-  const config = readConfig({ ...environment(world, folder), ...settings });
+  const config = readConfig({ ...environment(world, folder), ...settings }, EXTENSIONS);
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
   const service = await startService(config, log, { clock, prover: forgingProver });
   const close = async () => {

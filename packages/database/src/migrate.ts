@@ -3,7 +3,7 @@ import type { Connection } from "./connection.ts";
 import { DatabaseError } from "./errors.ts";
 
 /**
- * Migrations by name, applied in the order of their names. A released migration never changes; later ones correct it.
+ * Migrations by name. Those that a database lacks are applied in the order of their names. A released migration never changes; later ones correct it.
  * They run in one transaction, so a failed migration changes nothing.
  */
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -23,6 +23,8 @@ export function migrate<Schema>(connection: Connection<Schema>, name: string, mi
       provider: { getMigrations: async () => ({ ...migrations }) },
       migrationTableName: `${name}_migration`,
       migrationLockTableName: `${name}_migration_lock`,
+      // A program may get an extension with migrations of an earlier name.
+      allowUnorderedMigrations: true,
     }).migrateToLatest();
     if (error === undefined) return;
     if (error instanceof Error && error.message.startsWith("corrupted migrations"))

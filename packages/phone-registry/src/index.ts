@@ -5,9 +5,9 @@ export { PHONE_SETTINGS, type PhoneSettings, REGISTRY_SETTINGS } from "./config/
 export type { RegistryKey, RegistryKeys } from "./crypto/keys.ts";
 export { PHONE_ERRORS, PHONE_ROUTE_ERRORS, REGISTRY_ERRORS } from "./error-definitions.ts";
 export { PhoneError, type PhoneErrorCode, RegistryError, type RegistryErrorCode } from "./errors.ts";
+export { phoneExtension, withPhoneDefaults } from "./extension.ts";
 export { type CountryCode, type PhoneNumber, parseNumber } from "./http/numbers.ts";
 export { PHONE_TAG } from "./http/openapi.ts";
-export { phoneRoutes } from "./http/routes.ts";
 export { openPhone, type Phone, type PhoneOptions } from "./plugin.ts";
 export type { Rate } from "./quotas/rate.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";
@@ -48,7 +48,7 @@ export type {
 } from "./registry/types.ts";
 export { FileSender, LogSender } from "./senders/development.ts";
 export { signWebhook, WebhookSender } from "./senders/webhook.ts";
-export { addressOf, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
+export { type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
 export { chainCall, openSignatureChain } from "./signatures/chain.ts";
 export { type ContractCheckOptions, ContractChecks } from "./signatures/contract-checks.ts";
 export { LOOKUP_HEADERS } from "./signatures/lookups.ts";

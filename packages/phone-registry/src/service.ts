@@ -1,11 +1,11 @@
 // Runs the registry as its own server.
 import {
   type App,
+  addressOf,
   CheckResult,
   Closing,
   createApp,
   createReadiness,
-  freePort,
   type HealthOptions,
   healthRoutes,
   httpMetrics,
@@ -114,18 +114,4 @@ async function open(
   closing.add(() => app.close());
   const origin = await listen(app, { host, port });
   return { url: `${origin}${basePath}`, service, registry, close: () => closing.run() };
-}
-
-/**
- * Returns the address that wallets sign, before the registry opens: the configured one, or on a local chain the one that it will
- * listen on.
- */
-export async function addressOf(
-  { host, port, basePath }: { readonly host: string; readonly port: number; readonly basePath: string },
-  service: string | undefined,
-): Promise<{ readonly port: number; readonly service: string }> {
-  if (service !== undefined) return { port, service };
-  const chosen = port === 0 ? await freePort(host) : port;
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
-  return { port: chosen, service: `http://${name}:${chosen}${basePath}` };
 }

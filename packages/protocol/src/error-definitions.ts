@@ -46,6 +46,11 @@ export const SHARED_ERRORS = {
     means: "The prover proved a different statement than it was asked to prove.",
     cause: "The artifacts belong to another version of the circuits, or a prover outside this process is faulty.",
   },
+  QUOTA_EXCEEDED: {
+    means: "A quota is exhausted. The message names it; `retry-after` says when to retry.",
+    cause: "A program pays in a loop, or many users share one address.",
+    http: 429,
+  },
   RECIPIENT_NOT_SIGNED: {
     means: "The recipient's wallet did not sign the shielded address that is to be paid.",
     cause: "The payment terms name a shielded address that the wallet replaced, or a server on the way changed them.",
@@ -72,6 +77,11 @@ export const SHARED_ERRORS = {
     means: "An option or argument is unknown, missing or has the wrong type.",
     cause: "The command line has a typo, or was written for another version.",
     exit: "usage",
+  },
+  WRONG_DEPLOYMENT: {
+    means: "The request is for another chain or pool.",
+    cause: "The client uses the manifest of another deployment.",
+    http: 422,
   },
   WRONG_CHAIN: {
     means: "The node is on a different chain than expected.",

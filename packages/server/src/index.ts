@@ -16,6 +16,14 @@ export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.t
 export { type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
 export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
+export type {
+  ExtensionTables,
+  OpenExtension,
+  ServiceCore,
+  ServiceExtension,
+  ServicePlace,
+} from "./extension/extension.ts";
+export type { Exceeded, Quota, ServiceQuotas } from "./extension/quotas.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export {
   BODY_CODES,
@@ -37,7 +45,7 @@ export {
   type ReadinessOptions,
 } from "./http/health.ts";
 export { parseStrictJson } from "./http/json.ts";
-export { freePort, listen } from "./http/listen.ts";
+export { addressOf, freePort, listen } from "./http/listen.ts";
 export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./http/metrics.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";

@@ -1,7 +1,6 @@
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { DATABASE_ERRORS } from "@sotto/database";
 import { GROTH16_ERRORS } from "@sotto/groth16";
-import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { type ErrorTable, PROTOCOL_ERRORS, SHARED_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
 import { PROVER_ERRORS } from "@sotto/prover";
@@ -18,11 +17,7 @@ export const SERVICE_ERRORS = {
     cause: "The client resumes a download of a file that was replaced by a shorter one.",
     http: 416,
   },
-  QUOTA_EXCEEDED: {
-    means: "A quota is exhausted. The message names it; `retry-after` says when to retry.",
-    cause: "A program pays in a loop, or many users share one address.",
-    http: 429,
-  },
+  QUOTA_EXCEEDED: SHARED_ERRORS.QUOTA_EXCEEDED,
   INVALID_TOKEN: {
     means: "The token is not this service's, or its key is no longer published.",
     cause: "The token comes from another service, was changed, or is older than the last rotation of keys.",
@@ -55,11 +50,7 @@ export const SERVICE_ERRORS = {
     cause: "The payment was settled before, or another device with the same words spent the note.",
     http: 409,
   },
-  WRONG_DEPLOYMENT: {
-    means: "The deposit or prepaid schedule is for another chain or pool.",
-    cause: "The client uses the manifest of another deployment.",
-    http: 422,
-  },
+  WRONG_DEPLOYMENT: SHARED_ERRORS.WRONG_DEPLOYMENT,
   INVALID_PROOF: {
     means: "The proof is not valid.",
     cause: "The circuits' versions differ, the proof is for other signals, or it is forged.",
@@ -101,28 +92,6 @@ export const SERVICE_ERRORS = {
     http: 422,
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
-  PREPAID_SCHEDULE_INVALID: {
-    means: "A field of a prepaid schedule or of its signature is missing or malformed. The message names it.",
-    cause: "The schedule was edited by hand, or was made by another program.",
-    http: 400,
-  },
-  PREPAID_SIGNATURE_INVALID: {
-    means: "The prepaid schedule is not signed by its wallet.",
-    cause: "Another account signed, or the schedule was changed after it was signed.",
-    http: 401,
-  },
-  PREPAID_SCHEDULE_CONFLICT: {
-    means: "The service keeps another prepaid key of this wallet and origin for a value and epoch. Nothing was kept.",
-    cause: "The merchant made new keys instead of an addition, or shows payers different keys.",
-    http: 409,
-    remedy: "push the schedule that was signed first; a key is never replaced",
-  },
-  PREPAID_SCHEDULES_FULL: {
-    means: "The service keeps the maximum number of prepaid schedules for this wallet and origin.",
-    cause: "The merchant signed 24 schedules, each with a new key.",
-    http: 422,
-    remedy: "push to another service",
-  },
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,
   STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
   SERVICE_CLOCK_WRONG: {
@@ -180,6 +149,14 @@ export const SERVICE_ERRORS = {
     means: "An artifact cannot be read, or is not the file that the lock names.",
     cause: "The circuits were not built, or the folder mixes files of two builds.",
   },
+  EXTENSION_INVALID: {
+    means: "An extension of the service is incomplete, or collides with another one. The message names both.",
+    cause: "Two extensions have the same name, setting, table or error, or one is listed twice.",
+  },
+  EXTENSION_FAILED: {
+    means: "An extension did not start. The message names it and the reason.",
+    cause: "The extension has a route or a metric that exists already, or cannot open what it needs.",
+  },
   PROVER_ENDED: {
     means: "The process that proves for the relayer has ended.",
     cause: "The process ran out of memory, or the service is shutting down.",
@@ -230,7 +207,7 @@ export const STORE_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** Every error that a route of the service can respond with. Errors without a status are faults of the service: 500. */
+/** Every error that a route of the service can respond with; extensions add theirs. Errors without a status are faults of the service: 500. */
 export const ROUTE_ERRORS = {
   ...SERVER_ERRORS,
   ...PROTOCOL_ERRORS,
@@ -243,5 +220,4 @@ export const ROUTE_ERRORS = {
   ...ENGINE_ERRORS,
   ...RELAYER_ERRORS,
   ...SERVICE_ERRORS,
-  ...PHONE_ROUTE_ERRORS,
 } satisfies ErrorTable;

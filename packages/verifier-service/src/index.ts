@@ -1,9 +1,14 @@
+export type { ServiceExtension } from "@sotto/server";
 export { createLog, type LogSink, type ServiceLog } from "@sotto/server";
-export { type Config, type Environment, readConfig } from "./config/config.ts";
-export { settingsTable } from "./config/settings.ts";
+export { type Config, type ConfiguredExtension, type Environment, readConfig } from "./config/config.ts";
+export { deploymentSettings } from "./config/deployment.ts";
+export { withDevelopmentDefaults } from "./config/development.ts";
+export { routeErrors } from "./config/extensions.ts";
+export { SETTINGS, settingsTable } from "./config/settings.ts";
 export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
 export { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "./error-definitions.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors.ts";
+export { type ServedExtensions, serveExtensions } from "./extensions/serve.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { REASONS, type Reason } from "./payments/checks.ts";
 export {

@@ -14,9 +14,11 @@ import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { assertKeysAllowed, type Config } from "./config/config.ts";
+import { migrationsOf } from "./config/extensions.ts";
 import { setUpDiscovery } from "./discovery/discovery.ts";
 import { discoveryRoutes } from "./discovery/routes.ts";
 import { createVerifyEngine } from "./engine/index.ts";
+import { openExtensions } from "./extensions/open.ts";
 import { createApp, translateError } from "./http/app.ts";
 import { deploymentRoute } from "./http/deployment-route.ts";
 import { healthAndKeyRoutes } from "./http/health-routes.ts";
@@ -27,11 +29,8 @@ import { Holds } from "./operations/hold.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
 import { readRetiredKeys, retiredKeys } from "./payments/retired-keys.ts";
-import { setUpPhone } from "./phone-setup.ts";
 import { assertPool } from "./pool/facts.ts";
 import { poolState } from "./pool/state.ts";
-import { openPrepaidMirror } from "./prepaid/mirror.ts";
-import { prepaidRoutes } from "./prepaid/routes.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
 import type { RelayerProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
@@ -68,8 +67,8 @@ const SWEEP_MS = 60_000;
 /**
  * Starts the service.
  * @throws SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_DAMAGED, CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING,
- * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; before it throws, it closes everything
- * that it has opened
+ * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, EXTENSION_INVALID, EXTENSION_FAILED, PORT_UNAVAILABLE; before
+ * it throws, it closes everything that it has opened
  */
 export async function startService(config: Config, log: ServiceLog, parts: ServiceParts = {}): Promise<RunningService> {
   const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
@@ -95,14 +94,27 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const facts = await assertPool(chain, settings.pool, catalog.verificationKeys);
   const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
   const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
-  const store = await openStore({ url: config.store, clock, onError: (error) => log.warn({ err: error }, "database") });
+  const store = await openStore({
+    url: config.store,
+    extensions: migrationsOf(config.extensions),
+    clock,
+    onError: (error) => log.warn({ err: error }, "database"),
+  });
   closing.add(() => store.close());
   const verificationKeys = { ...catalog.verificationKeys, ...otherKeys };
   const proofs = await createVerifyEngine({ verificationKeys, workers: config.workers });
   closing.add(() => proofs.close());
   const metrics = createMetrics();
-  const { phone, port } = await setUpPhone(config, metrics, log, clock);
-  closing.add(() => phone?.close());
+  const clientId = clientIds(config.relayerKey);
+  const clientOf = ({ ip }: { readonly ip: string }) => clientId(ip);
+  const extensions = await openExtensions(config, {
+    store,
+    metrics: metrics.registry,
+    log,
+    clock,
+    clientOf,
+    closeLater: (action) => closing.add(action),
+  });
   const ownProver = parts.prover === undefined ? openProverProcess(config.artifacts, catalog.set) : undefined;
   const signer = new Wallet(config.relayerKey);
   const relayer = setUpRelayer({
@@ -124,11 +136,8 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
 
   const { basePath, publicUrl } = config;
   const admission = new Admission({ config, chain, store, relayer: relayer.address, market, clock });
-  const clientId = clientIds(config.relayerKey);
   const discovery = setUpDiscovery({ config, facts, store, clock, log });
   closing.add(() => discovery?.close());
-  const mirror = openPrepaidMirror({ config, store, metrics, clock, log });
-  const clientOf = ({ ip }: { ip: string }) => clientId(ip);
   const services = {
     config,
     proofs,
@@ -147,9 +156,10 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     discovery,
     clientOf,
   };
-  const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
+  const needs = serviceNeeds({ chain, store, catalog, admission, extensions: extensions.needs });
   const operations = {
     keys,
+    extensions: config.extensions.map(({ extension }) => extension),
     readiness: createReadiness({ needs, closing: () => closing.begun, translate: translateError, clock }),
   };
   const app = await createApp({
@@ -165,8 +175,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
         if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
-        prepaidRoutes(scope, { mirror, clientOf });
-        phone?.routes(scope);
+        extensions.routes(scope);
       };
       if (basePath === "") interfaceRoutes(root);
       else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
@@ -175,9 +184,10 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   // Requests that wait for payments are answered when the relayer stops. By then their connections are marked to close.
   app.addHook("preClose", () => relayer.stop());
   closing.add(() => Promise.all([app.close(), ownProver?.close()]));
-  const origin = await listen(app, { host: config.host, port });
+  const origin = await listen(app, { host: config.host, port: extensions.port });
   relayer.start();
   discovery?.start();
+  extensions.start();
   return {
     url: `${origin}${basePath}`,
     origin,

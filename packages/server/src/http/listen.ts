@@ -50,3 +50,18 @@ function portError(cause: unknown, host: string, port: number): unknown {
   if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) return cause;
   return new ServerError("PORT_UNAVAILABLE", `cannot listen on ${host}:${port} (${code})`, { port }, { cause });
 }
+
+/**
+ * Finds the base URL of a server before it listens: the configured one, or the one that it will listen on.
+ * @param service the configured base URL
+ * @returns the base URL, and the port to listen on
+ */
+export async function addressOf(
+  { host, port, basePath }: { readonly host: string; readonly port: number; readonly basePath: string },
+  service: string | undefined,
+): Promise<{ readonly port: number; readonly service: string }> {
+  if (service !== undefined) return { port, service };
+  const chosen = port === 0 ? await freePort(host) : port;
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return { port: chosen, service: `http://${name}:${chosen}${basePath}` };
+}

@@ -1,10 +1,19 @@
-import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
 import { assertAllowedOnChain } from "@sotto/prover";
-import { allowsDevelopment, assertNoProblems, type Environment, readSettings, reportMissing } from "@sotto/server";
+import {
+  allowsDevelopment,
+  assertNoProblems,
+  type Environment,
+  readSettings,
+  reportMissing,
+  type ServiceExtension,
+  type ServicePlace,
+  type SettingTable,
+} from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
 import { isPublicAccount } from "./development.ts";
-import { SETTINGS, type Settings } from "./settings.ts";
+import { assertExtensions } from "./extensions.ts";
+import { allSettings, SETTINGS, type Settings } from "./settings.ts";
 
 export type { Environment } from "@sotto/server";
 
@@ -20,17 +29,25 @@ type Optional =
   | "workers"
   | "feeTag"
   | "settleWaitMs";
-type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
+type WithFallback = Exclude<keyof Settings, Optional>;
+
+/** An extension and the values of its settings. */
+export interface ConfiguredExtension {
+  /** The extension. */
+  readonly extension: ServiceExtension;
+  /** Parsed and checked. */
+  readonly settings: Readonly<Record<string, never>>;
+}
 
 /** All settings, parsed and checked. Times are in ms unless the name says otherwise. */
 export type Config = Required<WithFallback> &
-  Omit<Settings, `phone${string}`> & {
+  Settings & {
     /** Whether settings and keys for development are allowed: on a local chain, unless NODE_ENV is production. */
     readonly local: boolean;
     /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;
-    /** Undefined: the phone registry is off. */
-    readonly phone: PhoneConfig | undefined;
+    /** What extends the service. */
+    readonly extensions: readonly ConfiguredExtension[];
   };
 
 /**
@@ -46,12 +63,15 @@ const DISCOVERY_DELAY_HOURS = 24;
 
 /**
  * Reads the settings from the environment.
- * @throws ServerError INVALID_CONFIG; the message names every wrong variable. ServiceError CONFIRMATIONS_TOO_SLOW
+ * @throws ServerError INVALID_CONFIG; the message names every wrong variable. ServiceError CONFIRMATIONS_TOO_SLOW,
+ *   EXTENSION_INVALID
  */
-export function readConfig(environment: Environment): Config {
-  const read = readSettings(SETTINGS, environment);
-  const { values: settings, problems } = read;
-  reportMissing(SETTINGS, read, ["chainId", "pool", "relayerKey"]);
+export function readConfig(environment: Environment, extensions: readonly ServiceExtension[] = []): Config {
+  assertExtensions(extensions);
+  const read = readSettings(allSettings(extensions), environment);
+  const { values, problems } = read;
+  const settings = pick(values, SETTINGS) as Settings;
+  reportMissing(SETTINGS, { values: settings, problems }, ["chainId", "pool", "relayerKey"]);
   if (settings.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
@@ -59,26 +79,22 @@ export function readConfig(environment: Environment): Config {
   if (!local && settings.relayerKey !== undefined && isPublicAccount(settings.relayerKey))
     problems.push("SOTTO_RELAYER_KEY is a public account of Hardhat and Anvil: anyone can take its ETH");
   assertNoProblems(problems);
-  const phone = readPhoneConfig(settings, local, environment);
-  return { ...complete(settings, local), phone };
+  const config = complete(settings, local);
+  const configured = extensions.map((extension) => ({
+    extension,
+    settings: pick(values, extension.settings ?? {}) as ConfiguredExtension["settings"],
+  }));
+  const place = { ...config, pool: config.pool as ServicePlace["pool"] };
+  for (const { extension, settings: own } of configured)
+    assertNoProblems(extension.problems?.(own, place, environment) ?? []);
+  return { ...config, extensions: configured };
 }
 
-/** @throws ServerError INVALID_CONFIG */
-function readPhoneConfig(settings: Settings, local: boolean, environment: Environment): PhoneConfig | undefined {
-  if (settings.phoneRegistry === "off") {
-    const without = Object.keys(environment).filter(
-      (name) => name.startsWith("SOTTO_PHONE_") && name !== "SOTTO_PHONE_REGISTRY",
-    );
-    assertNoProblems(without.map((name) => `${name} has no effect unless SOTTO_PHONE_REGISTRY is on`));
-    return undefined;
-  }
-  const { chainId, pool, publicUrl } = settings;
-  const place = { chainId: chainId!, pool: pool!, publicUrl, local };
-  assertNoProblems(phoneProblems(settings, place));
-  return phoneConfig(settings, place);
-}
+/** The values of these settings. */
+const pick = (values: Readonly<Record<string, unknown>>, table: SettingTable): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(table).map((name) => [name, values[name]]));
 
-function complete(settings: Settings, local: boolean): Omit<Config, "phone"> {
+function complete(settings: Settings, local: boolean): Omit<Config, "extensions"> {
   const defaults = local ? LOCAL_RELAYER_CONFIG : DEFAULT_RELAYER_CONFIG;
   const confirmations = settings.confirmations ?? defaults.confirmations;
   const blockTimeMs = settings.blockTimeMs ?? defaults.blockSeconds * 1000;
@@ -95,9 +111,8 @@ function complete(settings: Settings, local: boolean): Omit<Config, "phone"> {
     discoveryDelayHours = local ? 0 : DISCOVERY_DELAY_HOURS,
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
-  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
   return {
-    ...(own as Config),
+    ...(settings as Config),
     confirmations,
     blockTimeMs,
     relayWaitMs,

@@ -1,4 +1,4 @@
-import { allowsDevelopment, type Environment, LOCAL_DEPLOYMENT } from "@sotto/server";
+import { allowsDevelopment, type Environment } from "@sotto/server";
 import { computeAddress, HDNodeWallet } from "ethers";
 
 /** The words and the path of the accounts of Hardhat and Anvil, which have ETH on local chains only. */
@@ -28,9 +28,5 @@ export function withDevelopmentDefaults(environment: Environment): Environment {
   const hasKey = merged["SOTTO_RELAYER_KEY"] !== undefined || merged["SOTTO_RELAYER_KEY_FILE"] !== undefined;
   const local = allowsDevelopment(environment, merged["SOTTO_CHAIN_ID"]);
   if (local && !hasKey) merged["SOTTO_RELAYER_KEY"] = LOCAL_RELAYER_KEY;
-  // The sender "file" writes codes to .sotto/phone-codes.jsonl.
-  if (local && merged["SOTTO_DEPLOYMENT"] === LOCAL_DEPLOYMENT) merged["SOTTO_PHONE_REGISTRY"] ??= "on";
-  const phone = local && merged["SOTTO_PHONE_REGISTRY"] === "on" && merged["SOTTO_PHONE_WEBHOOK_URL"] === undefined;
-  if (phone) merged["SOTTO_PHONE_SENDER"] ??= "file";
   return merged;
 }

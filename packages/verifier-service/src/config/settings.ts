@@ -1,8 +1,9 @@
-import { PHONE_SETTINGS } from "@sotto/phone-registry";
 import {
   CHAIN_SETTINGS,
   parse,
   SERVER_SETTINGS,
+  type ServiceExtension,
+  type SettingTable,
   type SettingValues,
   setting,
   settingsTable as tableOf,
@@ -201,30 +202,13 @@ export const SETTINGS = {
   ),
   discoveryHostLimit: setting("SOTTO_DISCOVERY_HOST_LIMIT", integer(1, 1_000), "20", "maximum listings of one host"),
   discoveryLimit: setting("SOTTO_DISCOVERY_LIMIT", integer(1, 100_000), "5000", "maximum listings of all hosts"),
-
-  prepaidClientQuota: setting(
-    "SOTTO_PREPAID_CLIENT_QUOTA",
-    integer(0),
-    "24",
-    "pushes of prepaid schedules per network and day; invalid ones count too",
-  ),
-  prepaidQuota: setting(
-    "SOTTO_PREPAID_QUOTA",
-    integer(0),
-    "200",
-    "new prepaid schedules per day, of all clients; each has at most 128 KiB and is kept forever; 0 keeps no new ones",
-  ),
-
-  phoneRegistry: setting(
-    "SOTTO_PHONE_REGISTRY",
-    oneOf("on", "off"),
-    "off",
-    "on: the phone registry is served below the base path; the settings below configure it",
-  ),
-  ...PHONE_SETTINGS,
 } as const;
 
 export type Settings = SettingValues<typeof SETTINGS>;
 
+/** The settings of the service and of its extensions. */
+export const allSettings = (extensions: readonly ServiceExtension[]): SettingTable =>
+  Object.assign({}, SETTINGS, ...extensions.map(({ settings }) => settings ?? {}));
+
 /** The settings as a Markdown table, for docs/operations.md. */
-export const settingsTable = (): string => tableOf(SETTINGS);
+export const settingsTable = (extensions: readonly ServiceExtension[] = []): string => tableOf(allSettings(extensions));

@@ -1,7 +1,6 @@
-import { LOOKUP_HEADERS } from "@sotto/phone-registry";
 import { type App, type AppOptions, createApp as createServerApp } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import { ROUTE_ERRORS } from "../error-definitions.ts";
+import { routeErrors } from "../config/extensions.ts";
 import { ServiceError } from "../errors.ts";
 import { isUnavailable } from "../store/index.ts";
 import { openApiOptions } from "./openapi.ts";
@@ -16,11 +15,13 @@ export const translateError = (error: unknown): ServiceError | undefined =>
 
 /** Creates the HTTP server with everything that all routes share. */
 export function createApp(options: ServiceAppOptions): Promise<App> {
+  const { config } = options;
+  const extensions = config.extensions.map(({ extension }) => extension);
   return createServerApp({
     ...options,
-    errors: ROUTE_ERRORS,
+    errors: routeErrors(extensions),
     translate: translateError,
-    openapi: openApiOptions(options.config),
-    cors: { allow: [...LOOKUP_HEADERS, "prefer"], expose: ["preference-applied"] },
+    openapi: openApiOptions(config, extensions),
+    cors: { allow: [...extensions.flatMap(({ headers }) => headers ?? []), "prefer"], expose: ["preference-applied"] },
   });
 }

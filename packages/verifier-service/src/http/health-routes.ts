@@ -1,21 +1,16 @@
-import { type App, CheckResult, type HealthOptions, healthRoutes } from "@sotto/server";
+import { type App, CheckResult, type HealthOptions, healthRoutes, type ServiceExtension } from "@sotto/server";
 import { Type } from "typebox";
+import { CHECKS } from "../checks.ts";
 import type { KeyRing } from "../token/key-ring.ts";
 
-const HEALTH = {
-  summary: "Whether payments can be verified and settled now, and whether the phone registry works",
-  checks: {
-    chain: CheckResult,
-    store: CheckResult,
-    artifacts: CheckResult,
-    head: CheckResult,
-    fees: CheckResult,
-    relayer: CheckResult,
-    budget: CheckResult,
-    leader: CheckResult,
-    phone: Type.Optional(CheckResult),
-  },
-};
+/** Describes readiness: the service's checks, and those of extensions, which may be off. */
+function health(extensions: readonly ServiceExtension[]) {
+  const described = extensions.filter(({ readiness }) => readiness !== undefined);
+  const checks = Object.fromEntries(described.map(({ name }) => [name, Type.Optional(CheckResult)]));
+  const told = ["Whether payments can be verified and settled now", ...described.map(({ readiness }) => readiness)];
+  return { summary: told.join(", and "), checks: { ...CHECKS, ...checks } };
+}
+
 const KeySet = Type.Object({
   keys: Type.Array(
     Type.Object({
@@ -32,10 +27,11 @@ const KeySet = Type.Object({
 export interface HealthAndKeyOptions {
   readonly keys: KeyRing;
   readonly readiness: HealthOptions["readiness"];
+  readonly extensions: readonly ServiceExtension[];
 }
 
 /** The token keys, health and readiness, both at the root and below the base path. */
-export function healthAndKeyRoutes(app: App, { keys, readiness }: HealthAndKeyOptions): void {
+export function healthAndKeyRoutes(app: App, { keys, readiness, extensions }: HealthAndKeyOptions): void {
   app.get(
     "/.well-known/jwks.json",
     { schema: { tags: ["keys"], summary: "Public keys of the payment tokens", response: { 200: KeySet } } },
@@ -44,5 +40,5 @@ export function healthAndKeyRoutes(app: App, { keys, readiness }: HealthAndKeyOp
       return (await keys.publicKeys()) as never;
     },
   );
-  healthRoutes(app, { ...HEALTH, readiness });
+  healthRoutes(app, { ...health(extensions), readiness });
 }

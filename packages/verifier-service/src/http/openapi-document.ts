@@ -1,10 +1,8 @@
-import { phoneRoutes } from "@sotto/phone-registry";
-import { type App, createLog } from "@sotto/server";
+import { type App, createLog, type ServiceExtension } from "@sotto/server";
 import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
 import { discoveryRoutes } from "../discovery/routes.ts";
-import { prepaidRoutes } from "../prepaid/routes.ts";
 import { createApp } from "./app.ts";
 import { healthAndKeyRoutes } from "./health-routes.ts";
 import { paymentRoutes } from "./payment-routes.ts";
@@ -16,11 +14,9 @@ const ANY = {
 };
 
 /** The OpenAPI document for the default base path, generated from the routes' schemas. It opens no database and connects to no node. */
-export async function openApiDocument(): Promise<object> {
-  const config = readConfig(ANY);
+export async function openApiDocument(extensions: readonly ServiceExtension[] = []): Promise<object> {
+  const config = readConfig(ANY, extensions);
   const nothing = {} as never;
-  const domain = { chainId: BigInt(config.chainId), pool: config.pool, service: "" };
-  const phone = { registry: nothing, checkLookup: undefined, domain, unverified: "show" } as const;
   const catalog: Catalog = {
     set: "",
     id: "",
@@ -35,12 +31,11 @@ export async function openApiDocument(): Promise<object> {
     routes(root) {
       root.register(
         async (scope) => {
-          healthAndKeyRoutes(scope as App, nothing);
+          healthAndKeyRoutes(scope as App, { keys: nothing, readiness: nothing, extensions });
           artifactRoutes(scope as App, catalog);
           paymentRoutes(scope as App, nothing);
           discoveryRoutes(scope as App, nothing, config.chainId);
-          prepaidRoutes(scope as App, nothing);
-          phoneRoutes(scope as App, { ...phone, defaultCountry: undefined, countries: undefined });
+          for (const { documented } of extensions) documented?.(scope as App);
         },
         { prefix: config.basePath },
       );

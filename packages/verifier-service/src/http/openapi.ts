@@ -1,11 +1,15 @@
 import type { SwaggerOptions } from "@fastify/swagger";
-import { PHONE_TAG } from "@sotto/phone-registry";
+import type { ServiceExtension } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 
 /** Version of the interface: see docs/versioning.md. */
 export const API_VERSION = "1.0.0";
 
-export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerOptions {
+export function openApiOptions(
+  { basePath }: Pick<Config, "basePath">,
+  extensions: readonly ServiceExtension[],
+): SwaggerOptions {
+  const added = extensions.flatMap(({ tag }) => tag ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     openapi: {
       openapi: "3.1.0",
@@ -20,8 +24,7 @@ export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerO
       tags: [
         { name: "payments", description: "verify, settle" },
         { name: "relay", description: "deposits and withdrawals without gas" },
-        PHONE_TAG,
-        { name: "prepaid", description: "mirror of the keys of prepaid tokens" },
+        ...added,
         { name: "deployment", description: "the pool that it settles in" },
         { name: "artifacts", description: "circuits and keys" },
         { name: "keys", description: "public keys of the payment tokens" },

@@ -1,13 +1,13 @@
-import { networkLimits } from "@sotto/server";
+import { networkLimits, type Quota } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import type { Quota, Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 import type { Quotas } from "./budget.ts";
 
 const DAY_MS = 86_400_000;
 
 /** One quota for each network of a client; larger networks have larger quotas. */
-function networkQuotas(kind: string, client: string, limit: number): Quota[] {
+export function networkQuotas(kind: string, client: string, limit: number): Quota[] {
   return networkLimits(client, limit).map((each) => ({
     key: `${kind}:${each.network}`,
     limit: each.limit,
@@ -60,30 +60,19 @@ export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, d
   return [...networkQuotas("sponsor", client, limit), ...own];
 }
 
-/** The quota of a network's pushes of prepaid schedules. */
-export const prepaidClientQuotas = (
-  { prepaidClientQuota }: Pick<Config, "prepaidClientQuota">,
-  client: string,
-): readonly Quota[] => networkQuotas("prepaid-client", client, prepaidClientQuota);
-
-/** The quota of all new prepaid schedules. */
-export const prepaidQuota = ({ prepaidQuota: limit }: Pick<Config, "prepaidQuota">): Quota => ({
-  key: "prepaid:all",
-  limit,
-  window: DAY_MS,
-});
-
 const COUNTED: Readonly<Record<string, string>> = {
   client: "checked proofs a day for one network",
   recipient: "payments a day to one recipient",
   sponsor: "sponsored deposits and withdrawals a day for one network",
   depositor: "sponsored deposits a day of one account",
-  "prepaid-client": "pushed prepaid schedules a day for one network",
-  prepaid: "new prepaid schedules a day",
 };
 
-/** @param resetAt start of the next day, ms */
-export function quotaExceeded({ key, limit }: Quota, resetAt: number): ServiceError {
-  const what = COUNTED[key.slice(0, key.indexOf(":"))];
+const countedBy = (key: string): string | undefined => COUNTED[key.slice(0, key.indexOf(":"))];
+
+/**
+ * @param resetAt start of the next day, ms
+ * @param what is counted, for the message; default: by the kind of the quota
+ */
+export function quotaExceeded({ key, limit }: Quota, resetAt: number, what = countedBy(key)): ServiceError {
   return new ServiceError("QUOTA_EXCEEDED", `quota exceeded: ${limit} ${what}`, { limit, resetAt });
 }

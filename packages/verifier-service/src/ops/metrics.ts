@@ -7,8 +7,6 @@ export interface ServiceMetrics extends HttpMetrics, RelayerMetrics {
   /** @param reason `valid`, or the reason why not */
   verified(reason: string): void;
   settled(status: string): void;
-  /** @param result accepted, known, or the error's code */
-  prepaidPushed(result: string): void;
   /** @param requests number of requests that wait for a settlement */
   held(requests: number): void;
 }
@@ -30,12 +28,6 @@ export function createMetrics(): ServiceMetrics {
     labelNames: ["status"],
     registers,
   });
-  const pushed = new Counter({
-    name: "sotto_prepaid_pushes_total",
-    help: "pushed schedules of prepaid keys by result: accepted, known, or the error's code",
-    labelNames: ["result"],
-    registers,
-  });
   const held = new Gauge({ name: "sotto_settle_held", help: "requests that wait for a settlement", registers });
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
@@ -44,7 +36,6 @@ export function createMetrics(): ServiceMetrics {
     ...httpMetrics(registry),
     verified: (result) => verified.inc({ result }),
     settled: (status) => settled.inc({ status }),
-    prepaidPushed: (result) => pushed.inc({ result }),
     held: (requests) => held.set(requests),
     count(name, by = 1, labels = {}) {
       let counter = counters.get(name);

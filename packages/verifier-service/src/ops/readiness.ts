@@ -10,16 +10,17 @@ export interface ServiceParts {
   readonly catalog: Catalog;
   /** Checks whether a payment could be settled. */
   readonly admission: Pick<Admission, "needs">;
-  readonly phone?: { ping(): Promise<void> } | undefined;
+  /** The checks of extensions. */
+  readonly extensions: Readonly<Record<string, Need>>;
 }
 
-/** The readiness checks: everything that a payment needs, and the phone registry if it is on. */
-export function serviceNeeds({ chain, store, catalog, admission, phone }: ServiceParts) {
-  const needs: Record<string, Need> = {
+/** The readiness checks: everything that a payment needs, and the extensions. */
+export function serviceNeeds({ chain, store, catalog, admission, extensions }: ServiceParts): Record<string, Need> {
+  return {
     chain: async () => void (await chain.head()),
     store: async () => void (await store.ping()),
     artifacts: async () => ((await artifactsPresent(catalog)) ? undefined : { ok: false, code: "ARTIFACT_DAMAGED" }),
     ...admission.needs(),
+    ...extensions,
   };
-  return phone === undefined ? needs : { ...needs, phone: async () => void (await phone.ping()) };
 }

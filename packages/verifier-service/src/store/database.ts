@@ -1,4 +1,4 @@
-import { openDatabase, type Database as SharedDatabase } from "@sotto/database";
+import { type Migrations, openDatabase, type Database as SharedDatabase } from "@sotto/database";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 
@@ -9,10 +9,12 @@ export interface DatabaseOptions {
   url: string;
   /** Connections to PostgreSQL; default 10. */
   poolSize?: number | undefined;
+  /** Migrations of extensions. */
+  extensions?: Migrations | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
   onError?: ((error: Error) => void) | undefined;
 }
 
 /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW */
-export const open = (options: DatabaseOptions): Promise<Database> =>
-  openDatabase<Schema>({ ...options, name: "service", migrations: MIGRATIONS });
+export const open = ({ extensions, ...options }: DatabaseOptions): Promise<Database> =>
+  openDatabase<Schema>({ ...options, name: "service", migrations: { ...MIGRATIONS, ...extensions } });

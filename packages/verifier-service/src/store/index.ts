@@ -6,7 +6,6 @@ import { listingRepository } from "./listings.ts";
 import { operationWrites } from "./operation-writes.ts";
 import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
-import { prepaidRepository } from "./prepaid.ts";
 import { quotaRepository } from "./quotas.ts";
 import { reservationRepository } from "./reservations.ts";
 import { retireTexts } from "./retire.ts";
@@ -29,7 +28,7 @@ export type {
   Operation,
 } from "./operations.ts";
 export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction } from "./outbox.ts";
-export type { Exceeded, Quota, QuotaResult } from "./quotas.ts";
+export type { QuotaResult } from "./quotas.ts";
 export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
 export type { Commitments } from "./rounds.ts";
 export type { OperationKind, OperationState, Row, TransactionKind, TransactionState } from "./schema.ts";
@@ -51,12 +50,13 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
   const { db } = database;
   return {
     kind: database.kind,
+    /** The database itself, for extensions. */
+    database,
     reservations: reservationRepository(database, clock),
     operations: operationRepository(database, clock),
     quotas: quotaRepository(database, clock),
     leases: leaseRepository(database),
     listings: listingRepository(database),
-    prepaid: prepaidRepository(database, clock),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
     /** Ms since the leading relayer last completed a round, by the database's clock; undefined before the first round. */

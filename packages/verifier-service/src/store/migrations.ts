@@ -189,38 +189,6 @@ const listings: Migration = {
   },
 };
 
-/** Adds signed schedules of prepaid keys. The database itself enforces one key for each value and epoch. */
-const prepaid: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    const owner = ["deployment", "wallet", "origin"] as const;
-    await db.schema
-      .createTable("prepaid_schedules")
-      .addColumn("digest", "text", (c) => c.primaryKey())
-      .addColumn("deployment", "text", (c) => c.notNull())
-      .addColumn("wallet", "text", (c) => c.notNull())
-      .addColumn("origin", "text", (c) => c.notNull())
-      .addColumn("content", "text", (c) => c.notNull())
-      .addColumn("received_at", "bigint", (c) => c.notNull())
-      .execute();
-    await db.schema
-      .createIndex("prepaid_schedules_owner")
-      .on("prepaid_schedules")
-      .columns([...owner])
-      .execute();
-    await db.schema
-      .createTable("prepaid_keys")
-      .addColumn("deployment", "text", (c) => c.notNull())
-      .addColumn("wallet", "text", (c) => c.notNull())
-      .addColumn("origin", "text", (c) => c.notNull())
-      .addColumn("epoch", "text", (c) => c.notNull())
-      .addColumn("value", "text", (c) => c.notNull())
-      .addColumn("key_id", "text", (c) => c.notNull())
-      .addPrimaryKeyConstraint("prepaid_keys_place", [...owner, "epoch", "value"])
-      .addUniqueConstraint("prepaid_keys_id", [...owner, "key_id"])
-      .execute();
-  },
-};
-
 /** Adds an index of roots, and the block of an operation's last simulation that reverted. */
 const roots: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -229,12 +197,14 @@ const roots: Migration = {
   },
 };
 
-/** In the order of their names. A released migration never changes; later ones correct it. */
+/**
+ * In the order of their names. A released migration never changes; later ones correct it. 0005 belongs to an extension that was
+ * once a part of the service.
+ */
 export const MIGRATIONS: Migrations = {
   "0001-initial": initial,
   "0002-turns": turns,
   "0003-rounds": rounds,
   "0004-listings": listings,
-  "0005-prepaid": prepaid,
   "0006-roots": roots,
 };

@@ -1,7 +1,8 @@
+import type { Exceeded, Quota } from "@sotto/server";
 import type { Database } from "./database.ts";
 import { assertRecord } from "./errors.ts";
 import { openOperations } from "./open-operations.ts";
-import { type Exceeded, type Quota, quotaKeys, takeUses } from "./quotas.ts";
+import { quotaKeys, takeUses } from "./quotas.ts";
 import { claimOf, nullifierKey, stateOf, takenReason } from "./reservations.ts";
 import { type Db, type NewRow, type OperationKind, type OperationState, PARTS, type Row } from "./schema.ts";
 

@@ -1,5 +1,6 @@
+import type { Exceeded, Quota } from "@sotto/server";
 import { chargeGas } from "./gas.ts";
-import { chargeUses, type Exceeded, type Quota, takeUses } from "./quotas.ts";
+import { chargeUses, takeUses } from "./quotas.ts";
 import { type Db, PARTS, type Row, type TransactionKind, type TransactionState } from "./schema.ts";
 
 /** A signed version of a transaction; amounts in wei. */

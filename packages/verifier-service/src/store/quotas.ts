@@ -1,28 +1,13 @@
+import type { Exceeded, Quota } from "@sotto/server";
 import type { Database } from "./database.ts";
 import { assertRecord } from "./errors.ts";
 import type { Db } from "./schema.ts";
-
-export interface Quota {
-  /** For example `client:..`. */
-  key: string;
-  /** Maximum uses in one window. */
-  limit: number;
-  /** Length of a window, ms. */
-  window: number;
-}
 
 export interface QuotaResult {
   allowed: boolean;
   /** Remaining uses in this window. */
   remaining: number;
   /** When the next window begins, ms. */
-  resetAt: number;
-}
-
-/** A use would exceed the quota until `resetAt` (ms). */
-export interface Exceeded {
-  kind: "exceeded";
-  quota: Quota;
   resetAt: number;
 }
 
@@ -85,6 +70,12 @@ export function quotaRepository(database: Database, clock: () => number) {
     /** Counts one use of every quota, or of none if one is exhausted. @returns the exhausted quota */
     takeAll: (quotas: readonly Quota[]): Promise<Exceeded | undefined> =>
       database.transaction(quotaKeys(quotas), (db) => takeUses(db, quotas, clock())),
+
+    /** The locks of a transaction that calls `takeWithin`. */
+    locks: quotaKeys,
+
+    /** Counts like `takeAll` within a transaction that holds the locks. */
+    takeWithin: (db: Db, quotas: readonly Quota[]): Promise<Exceeded | undefined> => takeUses(db, quotas, clock()),
 
     /** Deletes windows that began before this time. */
     async sweep(before: number): Promise<void> {

@@ -181,30 +181,6 @@ export interface ListingTable {
   expires_at: number;
 }
 
-/** A signed schedule of prepaid keys. */
-export interface PrepaidScheduleTable {
-  /** EIP-712 digest of the schedule. */
-  digest: string;
-  /** The chain and the pool. */
-  deployment: string;
-  wallet: string;
-  origin: string;
-  /** The schedule and its signature, JSON. */
-  content: string;
-  received_at: number;
-}
-
-/** The first key that was pushed for each value and epoch. */
-export interface PrepaidKeyTable {
-  deployment: string;
-  wallet: string;
-  origin: string;
-  epoch: string;
-  /** Base units, decimal. */
-  value: string;
-  key_id: string;
-}
-
 export interface Schema {
   reservations: ReservationTable;
   claims: ClaimTable;
@@ -220,9 +196,25 @@ export interface Schema {
   gas_days: GasDayTable;
   rounds: RoundTable;
   listings: ListingTable;
-  prepaid_schedules: PrepaidScheduleTable;
-  prepaid_keys: PrepaidKeyTable;
 }
+
+/** The service's own tables. */
+export const TABLES = [
+  "reservations",
+  "claims",
+  "operations",
+  "transactions",
+  "attempts",
+  "leases",
+  "blocks",
+  "leaves",
+  "appends",
+  "spends",
+  "quotas",
+  "gas_days",
+  "rounds",
+  "listings",
+] as const satisfies readonly (keyof Schema)[];
 
 /** A connection or a transaction. */
 export type Db = Kysely<Schema>;

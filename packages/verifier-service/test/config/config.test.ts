@@ -180,12 +180,6 @@ describe("development defaults", () => {
 
   it("configure a relayer account of a local chain", () => {
     expect(readConfig(withDevelopmentDefaults(LOCAL))).to.include({ chainId: 31337, pool: POOL, local: true });
-    expect(withDevelopmentDefaults(LOCAL)["SOTTO_PHONE_REGISTRY"]).to.equal(undefined);
-  });
-
-  it("serve phone numbers on the pool of deploy:local", () => {
-    const { phone } = readConfig(withDevelopmentDefaults({ ...LOCAL, SOTTO_DEPLOYMENT: LOCAL_DEPLOYMENT }));
-    expect(phone?.sender).to.include({ kind: "file" });
   });
 
   it("do not override the environment", () => {

@@ -1,8 +1,9 @@
 // The account's balance covers its deposits; accounts are served in turn; each send counts for the quotas.
 
+import type { Quota } from "@sotto/server";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import type { NewDeposit, Quota, Store } from "../../src/store/index.ts";
+import type { NewDeposit, Store } from "../../src/store/index.ts";
 import { NOW, newDeposit, storesPerTest } from "./test-stores.ts";
 
 const DAY_MS = 86_400_000;

@@ -8,8 +8,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;
 /** Tables that grow with each payment, and those that only grow. */
-const GROWING =
-  /^SCAN (operations|transactions|attempts|claims|reservations|leaves|appends|spends|prepaid_schedules|prepaid_keys)$/;
+const GROWING = /^SCAN (operations|transactions|attempts|claims|reservations|leaves|appends|spends)$/;
 
 describe("the store's queries", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-plans-"));
@@ -102,10 +101,6 @@ describe("the store's queries", () => {
     await store.ledger.spend("7");
     await store.commitments();
     await store.sinceLastRound();
-    const owner = { deployment: "31337:0x12", wallet: "0x01", origin: "https://data.example" };
-    const keys = [{ epoch: "2026-11", value: "1000", id: "0x01" }];
-    await store.prepaid.keep({ ...owner, digest: "0x01", content: "{}", keys }, { perOwner: 24, quotas: [] });
-    await store.prepaid.list(owner);
     await store.quotas.take({ key: "client:c", limit: 1, window: 1000 });
     expect(scans()).to.deep.equal([]);
   });

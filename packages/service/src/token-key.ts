@@ -1,7 +1,6 @@
 // node dist/token-key.js [FOLDER]: creates a token key in the folder that SOTTO_TOKEN_KEYS names, and prints its path.
 import { endWith, ServerError } from "@sotto/server";
-import { SETTINGS } from "./config/settings.ts";
-import { addKey } from "./token/add-key.ts";
+import { addKey, SETTINGS } from "@sotto/verifier-service";
 
 const { variable, fallback } = SETTINGS.tokenKeys;
 

@@ -1,7 +1,14 @@
-import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, PREPAID_SPKI_BYTES } from "@sotto/prepaid";
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
 import { Type } from "typebox";
-import { Address } from "../operations/schemas.ts";
+import { PREPAID_SPKI_BYTES } from "../core/key.ts";
+import { MAX_PREPAID_EPOCHS } from "../core/schedule.ts";
+import { MAX_PREPAID_VALUES } from "../core/values.ts";
+
+const Address = Type.String({
+  minLength: 42,
+  maxLength: 42,
+  description: "wallet address, 0x and 40 hex digits",
+});
 
 const MAX_ORIGIN_LENGTH = 300;
 const Origin = Type.String({ maxLength: MAX_ORIGIN_LENGTH, description: "origin at which the tokens are spent" });

@@ -1,8 +1,10 @@
-import { MAX_SIGNED_SCHEDULE_BYTES } from "@sotto/prepaid";
-import { parseAddress } from "@sotto/protocol";
-import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
+import { DATABASE_ERRORS } from "@sotto/database";
+import { PHONE_ERRORS } from "@sotto/phone-registry";
+import { type ErrorTable, PROTOCOL_ERRORS, parseAddress, SHARED_ERRORS } from "@sotto/protocol";
+import { type App, BODY_CODES, errorResponses, ROUTE_CODES, SERVER_ERRORS } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
-import { ROUTE_ERRORS } from "../error-definitions.ts";
+import { MAX_SIGNED_SCHEDULE_BYTES } from "../core/signed-schedule.ts";
+import { MIRROR_ERRORS } from "../error-definitions.ts";
 import type { PrepaidMirror } from "./mirror.ts";
 import { PushBody, PushResponse, SchedulesQuery, SchedulesResponse } from "./schemas.ts";
 
@@ -13,6 +15,18 @@ export interface PrepaidRoutes {
 }
 
 const tags = ["prepaid"];
+const ERRORS = {
+  ...SERVER_ERRORS,
+  ...MIRROR_ERRORS,
+  QUOTA_EXCEEDED: SHARED_ERRORS.QUOTA_EXCEEDED,
+  CONTRACT_CHECKS_LIMITED: PHONE_ERRORS.CONTRACT_CHECKS_LIMITED,
+  STORE_UNAVAILABLE: DATABASE_ERRORS.STORE_UNAVAILABLE,
+  INVALID_ADDRESS: PROTOCOL_ERRORS.INVALID_ADDRESS,
+  INVALID_STRING: PROTOCOL_ERRORS.INVALID_STRING,
+} satisfies ErrorTable;
+
+/** The errors of the routes. */
+export const PREPAID_ROUTE_ERRORS: ErrorTable = ERRORS;
 
 export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): void {
   app.post(
@@ -27,7 +41,7 @@ export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): vo
           200: PushResponse,
           201: PushResponse,
           ...errorResponses(
-            ROUTE_ERRORS,
+            ERRORS,
             ...BODY_CODES,
             "PREPAID_SCHEDULE_INVALID",
             "PREPAID_SIGNATURE_INVALID",
@@ -58,7 +72,7 @@ export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): vo
         response: {
           200: SchedulesResponse,
           ...errorResponses(
-            ROUTE_ERRORS,
+            ERRORS,
             "INVALID_REQUEST",
             "INVALID_ADDRESS",
             "INVALID_STRING",

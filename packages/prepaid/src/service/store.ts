@@ -1,5 +1,6 @@
-import type { Database } from "./database.ts";
-import { type Exceeded, type Quota, quotaKeys, takeUses } from "./quotas.ts";
+import type { Database } from "@sotto/database";
+import type { Exceeded, Quota, ServiceQuotas } from "@sotto/server";
+import type { PrepaidTables } from "./tables.ts";
 
 /** Identifies whose schedules they are. */
 export interface ScheduleOwner {
@@ -43,7 +44,11 @@ export interface KeptSchedule {
 }
 
 /** Signed schedules of prepaid keys. Rows are only added, never changed or deleted. */
-export function prepaidRepository({ db, transaction }: Database, clock: () => number) {
+export function schedulesOf(
+  { db, transaction }: Pick<Database<PrepaidTables>, "db" | "transaction">,
+  { locks, takeWithin }: ServiceQuotas,
+  clock: () => number,
+) {
   return {
     /**
      * Keeps a schedule if it has a new key, and all of it or nothing. An owner has one key for each value and epoch,
@@ -52,8 +57,7 @@ export function prepaidRepository({ db, transaction }: Database, clock: () => nu
     keep(schedule: NewSchedule, { perOwner, quotas }: ScheduleLimits): Promise<KeepResult> {
       const { deployment, wallet, origin, digest, content, keys } = schedule;
       const owner = { deployment, wallet, origin };
-      const locks = [`prepaid:${deployment}:${wallet}:${origin}`, ...quotaKeys(quotas)];
-      return transaction(locks, async (within) => {
+      return transaction([`prepaid:${deployment}:${wallet}:${origin}`, ...locks(quotas)], async (within) => {
         const rows = await within
           .selectFrom("prepaid_keys")
           .select(["epoch", "value", "key_id"])
@@ -74,7 +78,7 @@ export function prepaidRepository({ db, transaction }: Database, clock: () => nu
           .where((row) => row.and(owner))
           .executeTakeFirstOrThrow();
         if (Number(count) >= perOwner) return { kind: "full" };
-        const exceeded = await takeUses(within, quotas, now);
+        const exceeded = await takeWithin(within, quotas);
         if (exceeded !== undefined) return exceeded;
         await within
           .insertInto("prepaid_schedules")
@@ -97,3 +101,5 @@ export function prepaidRepository({ db, transaction }: Database, clock: () => nu
         .execute(),
   };
 }
+
+export type Schedules = ReturnType<typeof schedulesOf>;

@@ -1,32 +1,41 @@
 import { ContractChecks } from "@sotto/phone-registry";
-import { MAX_SIGNED_SCHEDULE_BYTES, type WireSignedSchedule } from "@sotto/prepaid";
-import { type App, createLog } from "@sotto/server";
+import type { App } from "@sotto/server";
 import { DAY_MS } from "@sotto/test-kit/clock";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { INTERNALS } from "@sotto/test-kit/fuzz-http";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { fieldMutation, mutate, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
+import { readConfig, type ServedExtensions, serveExtensions } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { readConfig } from "../../src/config/config.ts";
-import { createApp } from "../../src/http/app.ts";
-import { createMetrics } from "../../src/ops/metrics.ts";
-import { PrepaidMirror } from "../../src/prepaid/mirror.ts";
-import { prepaidRoutes } from "../../src/prepaid/routes.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { MAX_SIGNED_SCHEDULE_BYTES, type WireSignedSchedule } from "../../src/index.ts";
+import { prepaidExtension } from "../../src/service/extension.ts";
+import { PrepaidMirror } from "../../src/service/mirror.ts";
+import { prepaidRoutes } from "../../src/service/routes.ts";
+import { schedulesOf } from "../../src/service/store.ts";
+import type { PrepaidTables } from "../../src/service/tables.ts";
 import { type Merchant, newKey, newKeys, newMerchant, ORIGIN } from "./support/schedules.ts";
 
-const CONFIG = readConfig({
-  SOTTO_CHAIN_ID: "31337",
-  SOTTO_POOL: `0x${"5a".repeat(20)}`,
-  SOTTO_RELAYER_KEY: `0x${"01".repeat(32)}`,
-  SOTTO_RATE_LIMIT: "100000",
-  // The tests create schedules in the same thread.
-  SOTTO_LATEST_LOOP_MS: "0",
-});
-const NOW = Date.UTC(2026, 10, 22, 12);
+const PLACE = { chainId: 31337, pool: `0x${"5a".repeat(20)}` };
 const REFUSED = `0x${"00".repeat(32)}`;
 
+/** The extension with a node that knows no contract wallet: a wrong signature of an account causes a call too. */
+const EXTENSION: typeof prepaidExtension = {
+  ...prepaidExtension,
+  open({ settings, place, database, quotas, clock, clientOf }) {
+    const mirror = new PrepaidMirror({
+      place,
+      limits: { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! },
+      schedules: schedulesOf(database<PrepaidTables>(), quotas, clock),
+      quotas,
+      contracts: new ContractChecks({ call: async () => REFUSED, perHour: 100_000, clock }),
+      pushed: () => undefined,
+    });
+    return { routes: (app) => prepaidRoutes(app, { mirror, clientOf }) };
+  },
+};
+
+const NOW = Date.UTC(2026, 10, 22, 12);
 interface Answer {
   readonly status: number;
   readonly body: Record<string, unknown>;
@@ -36,39 +45,35 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   let now: number;
   let url: string;
   let merchant: Merchant;
-  const apps: App[] = [];
-  const stores: Store[] = [];
+  const served: ServedExtensions[] = [];
   let app: App;
 
   /** A replica: its own connections to the database, and its own app. */
-  async function replica(change: Partial<typeof CONFIG> = {}): Promise<App> {
-    const config = { ...CONFIG, prepaidClientQuota: 1_000, prepaidQuota: 1_000, ...change };
-    const clock = () => now;
-    const store = await openStore({ url, clock });
-    stores.push(store);
-    const metrics = createMetrics();
-    // No account's signature causes a call: these tests have no contract wallet.
-    const contracts = new ContractChecks({ call: async () => REFUSED, perHour: 100_000, clock });
-    const mirror = new PrepaidMirror({ config, store, contracts, metrics });
-    const opened = await createApp({
-      config,
-      log: createLog("silent"),
-      metrics,
-      routes: (root) => prepaidRoutes(root, { mirror, clientOf: ({ ip }) => ip }),
-    });
-    apps.push(opened);
-    return opened;
+  async function replica(change: Record<string, string> = {}): Promise<App> {
+    const settings = {
+      SOTTO_CHAIN_ID: String(PLACE.chainId),
+      SOTTO_POOL: PLACE.pool,
+      SOTTO_RELAYER_KEY: `0x${"01".repeat(32)}`,
+      SOTTO_STORE: url,
+      SOTTO_RATE_LIMIT: "100000",
+      // The tests create schedules in the same thread.
+      SOTTO_LATEST_LOOP_MS: "0",
+      SOTTO_PREPAID_CLIENT_QUOTA: "1000",
+      SOTTO_PREPAID_QUOTA: "1000",
+    };
+    const opened = await serveExtensions(readConfig({ ...settings, ...change }, [EXTENSION]), () => now);
+    served.push(opened);
+    return opened.app;
   }
 
   async function close(): Promise<void> {
-    for (const each of apps.splice(0)) await each.close();
-    for (const each of stores.splice(0)) await each.close();
+    for (const each of served.splice(0)) await each.close();
   }
 
   beforeEach(async () => {
     now = NOW;
     url = await newUrl();
-    merchant = newMerchant(CONFIG);
+    merchant = newMerchant(PLACE);
     app = await replica();
   });
   afterEach(close);
@@ -95,7 +100,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     now += 5_000;
     expect(await push(signed)).to.deep.equal({ status: 200, body: { accepted: 0, known: 6 } });
     expect(await kept()).to.deep.equal([{ ...signed, receivedAt: NOW / 1000 }]);
-    expect(await kept(newMerchant(CONFIG))).to.deep.equal([]);
+    expect(await kept(newMerchant(PLACE))).to.deep.equal([]);
     expect(await kept(merchant, "https://other.example")).to.deep.equal([]);
   });
 
@@ -155,7 +160,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   it("keeps the keys of other wallets and origins apart", async () => {
     const schedule = merchant.schedule();
     await push(await merchant.sign(schedule));
-    const other = newMerchant(CONFIG);
+    const other = newMerchant(PLACE);
     for (const signed of [
       await merchant.sign({ ...schedule, origin: "https://other.example", keys: newKeys(1, 1) }),
       await merchant.sign({ ...schedule, origin: "http://data.example", keys: newKeys(1, 1) }),
@@ -168,7 +173,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   it("keeps exactly one of several conflicting schedules that reach two replicas at once", async () => {
     const replicas = [app, await replica()];
     for (let round = 0; round < 3; round += 1) {
-      const each = newMerchant(CONFIG);
+      const each = newMerchant(PLACE);
       const signed = await Promise.all([0, 1, 2, 3, 4, 5].map(() => each.sign(each.schedule({ keys: newKeys(3, 1) }))));
       const answers = await Promise.all(signed.map((body, index) => push(body, replicas[index % 2])));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409, 409, 409, 409]);
@@ -195,16 +200,16 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect(await kept()).to.deep.equal([{ ...signed, receivedAt: NOW / 1000 }]);
     const second = await merchant.sign({ ...schedule, keys: newKeys(1, 1) });
     expect(codeOf(await push(second))).to.deep.equal([409, "PREPAID_SCHEDULE_CONFLICT"]);
-    for (const store of stores) await store.sweep();
+    for (const { sweep } of served) await sweep();
     now += 4000 * DAY_MS;
-    for (const store of stores) await store.sweep();
+    for (const { sweep } of served) await sweep();
     expect(await kept()).to.have.length(1);
   });
 
   it("keeps the schedules of another pool apart", async () => {
     await push(await merchant.sign(merchant.schedule()));
     const pool = `0x${"5b".repeat(20)}` as const;
-    const other = await replica({ pool });
+    const other = await replica({ SOTTO_POOL: pool });
     expect(await kept(merchant, ORIGIN, other)).to.deep.equal([]);
     expect((await push(await merchant.sign(merchant.schedule({ pool })), other)).status).to.equal(201);
     expect(await kept()).to.have.length(1);
@@ -223,10 +228,10 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
 
   it("limits the new schedules per day, over all clients and replicas; known ones do not count", async () => {
-    const limited = [await replica({ prepaidQuota: 2 }), await replica({ prepaidQuota: 2 })];
+    const limited = [await replica({ SOTTO_PREPAID_QUOTA: "2" }), await replica({ SOTTO_PREPAID_QUOTA: "2" })];
     const signed = await Promise.all(
       [0, 1, 2].map(() => {
-        const each = newMerchant(CONFIG);
+        const each = newMerchant(PLACE);
         return each.sign(each.schedule());
       }),
     );
@@ -244,7 +249,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
 
   it("limits the pushes per network and day, including invalid ones", async () => {
-    const limited = await replica({ prepaidClientQuota: 4 });
+    const limited = await replica({ SOTTO_PREPAID_CLIENT_QUOTA: "4" });
     const signed = await merchant.sign(merchant.schedule());
     const forged = { ...signed, signature: `0x${"11".repeat(65)}` };
     expect((await push(signed, limited)).status).to.equal(201);
@@ -261,7 +266,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     const schedule = merchant.schedule({ values: [100n, 1000n], keys: newKeys(2, 2) });
     const signed = await merchant.sign(schedule);
     const wire = signed.schedule;
-    const { wallet } = newMerchant(CONFIG);
+    const { wallet } = newMerchant(PLACE);
     const changes = [
       { wallet },
       { origin: "https://other.example" },

@@ -1,5 +1,7 @@
 // Signed schedules. Their keys are random odd numbers, because a mirror never uses them: it only keeps them.
 import { randomBytes } from "node:crypto";
+import type { Address } from "@sotto/protocol";
+import { Wallet } from "ethers";
 import {
   encodeSignedSchedule,
   type PrepaidKey,
@@ -7,9 +9,7 @@ import {
   prepaidKey,
   scheduleTypedData,
   type WireSignedSchedule,
-} from "@sotto/prepaid";
-import type { Address } from "@sotto/protocol";
-import { Wallet } from "ethers";
+} from "../../../src/index.ts";
 
 export const ORIGIN = "https://data.example";
 

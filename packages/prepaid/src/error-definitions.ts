@@ -1,0 +1,29 @@
+import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
+
+/** The errors of a mirror of prepaid keys. */
+export const MIRROR_ERRORS = {
+  PREPAID_SCHEDULE_INVALID: {
+    means: "A field of a prepaid schedule or of its signature is missing or malformed. The message names it.",
+    cause: "The schedule was edited by hand, or was made by another program.",
+    http: 400,
+  },
+  PREPAID_SIGNATURE_INVALID: {
+    means: "The prepaid schedule is not signed by its wallet.",
+    cause: "Another account signed, or the schedule was changed after it was signed.",
+    http: 401,
+  },
+  PREPAID_SCHEDULE_CONFLICT: {
+    means: "The service keeps another prepaid key of this wallet and origin for a value and epoch. Nothing was kept.",
+    cause: "The merchant made new keys instead of an addition, or shows payers different keys.",
+    http: 409,
+    remedy: "push the schedule that was signed first; a key is never replaced",
+  },
+  PREPAID_SCHEDULES_FULL: {
+    means: "The service keeps the maximum number of prepaid schedules for this wallet and origin.",
+    cause: "The merchant signed 24 schedules, each with a new key.",
+    http: 422,
+    remedy: "push to another service",
+  },
+  WRONG_DEPLOYMENT: SHARED_ERRORS.WRONG_DEPLOYMENT,
+  CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,
+} satisfies ErrorTable;

@@ -1,0 +1,52 @@
+import { ContractChecks, chainCall, openSignatureChain } from "@sotto/phone-registry";
+import { parse, type ServiceExtension, setting } from "@sotto/server";
+import { Counter } from "prom-client";
+import { PrepaidMirror } from "./mirror.ts";
+import { PREPAID_ROUTE_ERRORS, prepaidRoutes } from "./routes.ts";
+import { schedulesOf } from "./store.ts";
+import { type PrepaidTables, TABLES } from "./tables.ts";
+
+const SETTINGS = {
+  prepaidClientQuota: setting(
+    "SOTTO_PREPAID_CLIENT_QUOTA",
+    parse.integer(0),
+    "24",
+    "pushes of prepaid schedules per network and day; invalid ones count too",
+  ),
+  prepaidQuota: setting(
+    "SOTTO_PREPAID_QUOTA",
+    parse.integer(0),
+    "200",
+    "new prepaid schedules per day, of all clients; each has at most 128 KiB and is kept forever; 0 keeps no new ones",
+  ),
+} as const;
+
+/** A mirror of the keys of prepaid tokens, as an extension of a service. */
+export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
+  name: "prepaid",
+  settings: SETTINGS,
+  tables: TABLES,
+  errors: PREPAID_ROUTE_ERRORS,
+  tag: { name: "prepaid", description: "mirror of the keys of prepaid tokens" },
+  documented: (app) => prepaidRoutes(app, {} as never),
+  open({ settings, place, nodes, database, quotas, metrics, log, clock, clientOf }) {
+    const limits = { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! };
+    const pushes = new Counter({
+      name: "sotto_prepaid_pushes_total",
+      help: "pushed schedules of prepaid keys by result: accepted, known, or the error's code",
+      labelNames: ["result"],
+      registers: [metrics],
+    });
+    // Nodes of its own: see `openSignatureChain`.
+    const call = chainCall(openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock }));
+    const mirror = new PrepaidMirror({
+      place,
+      limits,
+      schedules: schedulesOf(database<PrepaidTables>(), quotas, clock),
+      quotas,
+      contracts: new ContractChecks({ call, perHour: limits.client, clock }),
+      pushed: (result) => pushes.inc({ result }),
+    });
+    return { routes: (app) => prepaidRoutes(app, { mirror, clientOf }) };
+  },
+};

@@ -1,0 +1,94 @@
+// What adds routes, tables, settings and background work to a service, which knows none of its extensions.
+import type { Database, Migrations } from "@sotto/database";
+import type { Address, ErrorTable } from "@sotto/protocol";
+import type { FastifyRequest } from "fastify";
+import type { Registry } from "prom-client";
+import type { Environment } from "../config/read.ts";
+import type { SettingTable, SettingValues } from "../config/setting.ts";
+import type { Need } from "../http/health.ts";
+import type { App } from "../http/types.ts";
+import type { ServiceLog } from "../ops/log.ts";
+import type { ServiceQuotas } from "./quotas.ts";
+
+/** The pool that a service settles in, and what is known of the service before it starts. */
+export interface ServicePlace {
+  /** EIP-155 id. */
+  readonly chainId: number;
+  /** Address of the pool, lower case. */
+  readonly pool: Address;
+  /** Public base URL; undefined if not configured. */
+  readonly publicUrl: string | undefined;
+  /** Whether settings and keys for development are allowed: on a local chain, unless NODE_ENV is production. */
+  readonly local: boolean;
+}
+
+/** Tables of an extension in the service's database. */
+export interface ExtensionTables {
+  /** The tables that the migrations create. No other extension may have one of these names. */
+  readonly names: readonly string[];
+  /** Their names are unique among all extensions and the service, such as "prices-0001". */
+  readonly migrations: Migrations;
+}
+
+/** Extends a service. The service refuses to start if two extensions have the same name, setting, table or route. */
+export interface ServiceExtension<S extends SettingTable = SettingTable> {
+  /** a-z and -, at most 32 characters. Its readiness check and errors at start carry this name. */
+  readonly name: string;
+  /** Environment variables. */
+  readonly settings?: S;
+  /**
+   * Checks the settings against each other.
+   * @returns problems, sentences that begin with a variable's name
+   */
+  problems?(values: SettingValues<S>, place: ServicePlace, environment: Environment): readonly string[];
+  /** Default: no tables. */
+  readonly tables?: ExtensionTables;
+  /** The errors of its routes. A code that the service has too must have the same definition. */
+  readonly errors?: ErrorTable;
+  /** Tag of its routes in the OpenAPI document. */
+  readonly tag?: { readonly name: string; readonly description: string };
+  /** Request headers that scripts of web pages may send to its routes. */
+  readonly headers?: readonly string[];
+  /** What its readiness check tells, such as "whether the price feed works". Default: it has none. */
+  readonly readiness?: string;
+  /** Registers its routes for the OpenAPI document. Nothing is open, and no request will come. */
+  documented?(app: App): void;
+  /** Opens it, after the database and before the server listens. An error stops the service. */
+  open(core: ServiceCore<S>): Promise<OpenExtension> | OpenExtension;
+}
+
+/** An open extension. */
+export interface OpenExtension {
+  /** Registers its routes below the service's base path. */
+  routes?(app: App): void;
+  /** Whether it works now; needs `readiness`. */
+  readonly ready?: Need;
+  /** Begins work in the background; called once the server listens. */
+  start?(): void;
+  /** Ends its work; called after the last request. */
+  close?(): Promise<void> | void;
+}
+
+/** What a service offers to its extensions. */
+export interface ServiceCore<S extends SettingTable = SettingTable> {
+  /** The extension's settings. */
+  readonly settings: SettingValues<S>;
+  /** The pool and the chain. */
+  readonly place: ServicePlace;
+  /** JSON-RPC nodes of the chain, in order of preference, and the timeout of a request. */
+  readonly nodes: { readonly urls: readonly string[]; readonly timeoutMs: number };
+  /** The service's database, with the caller's types of the extension's tables. */
+  database<Schema>(): Omit<Database<Schema>, "close">;
+  /** Limits per client and day, in the service's database. */
+  readonly quotas: ServiceQuotas;
+  /** Prometheus metrics of the service. Names begin with `sotto_`; a name that is taken is refused at start. */
+  readonly metrics: Registry;
+  /** The service's log. */
+  readonly log: ServiceLog;
+  /** Now, ms. */
+  readonly clock: () => number;
+  /** The id under which quotas count the client of a request. */
+  readonly clientOf: (request: Pick<FastifyRequest, "ip">) => string;
+  /** The base URL that clients use: the public one, or the address that the server will listen on. */
+  readonly address: () => Promise<string>;
+}

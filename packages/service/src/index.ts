@@ -1,0 +1,1 @@
+export { EXTENSIONS } from "./extensions.ts";

@@ -1,0 +1,126 @@
+import { quoted, SottoError } from "@sotto/protocol";
+import {
+  type App,
+  addressOf,
+  type Need,
+  type OpenExtension,
+  redact,
+  type ServiceCore,
+  type ServiceExtension,
+  type ServiceLog,
+} from "@sotto/server";
+import type { Registry } from "prom-client";
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors.ts";
+import { networkQuotas, quotaExceeded } from "../operations/quotas.ts";
+import type { Store } from "../store/index.ts";
+
+export interface ExtensionParts {
+  readonly store: Pick<Store, "database" | "quotas">;
+  readonly metrics: Registry;
+  readonly log: ServiceLog;
+  readonly clock: () => number;
+  readonly clientOf: ServiceCore["clientOf"];
+  /** Adds an action that ends what was opened. */
+  closeLater(action: () => Promise<void> | void): void;
+}
+
+/** The open extensions, as one. */
+export interface Extensions {
+  /** The port to listen on: an extension may have needed the service's address. */
+  readonly port: number;
+  readonly needs: Readonly<Record<string, Need>>;
+  routes(app: App): void;
+  start(): void;
+}
+
+/**
+ * Opens all extensions, in their order.
+ * @throws ServiceError EXTENSION_INVALID, EXTENSION_FAILED; the extensions' own errors
+ */
+export async function openExtensions(config: Config, parts: ExtensionParts): Promise<Extensions> {
+  const { store, closeLater, ...rest } = parts;
+  const address = new Address(config);
+  const open: { readonly name: string; readonly running: OpenExtension }[] = [];
+  for (const { extension, settings } of config.extensions) {
+    const { name } = extension;
+    const core: ServiceCore = {
+      ...rest,
+      settings,
+      place: config,
+      nodes: { urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs },
+      database: () => store.database as never,
+      quotas: {
+        ofNetworks: networkQuotas,
+        takeAll: store.quotas.takeAll,
+        locks: store.quotas.locks,
+        takeWithin: store.quotas.takeWithin as never,
+        refusal: ({ quota, resetAt }, what) => quotaExceeded(quota, resetAt, what),
+      },
+      address: async () => (await address.get()).service,
+    };
+    const running = await attempt(name, async () => extension.open(core));
+    closeLater(() => running.close?.());
+    assertReady(extension, running);
+    open.push({ name, running });
+  }
+  return {
+    port: await address.port(),
+    needs: Object.fromEntries(open.flatMap(({ name, running: { ready } }) => (ready ? [[name, ready]] : []))),
+    routes(app) {
+      for (const { name, running } of open)
+        app.register(async (scope) => attempt(name, async () => running.routes?.(scope as App)));
+    },
+    start() {
+      for (const { name, running } of open) failing(name, () => running.start?.());
+    },
+  };
+}
+
+/** The service's address, chosen when it is first needed. */
+class Address {
+  readonly #config: Config;
+  #chosen: ReturnType<typeof addressOf> | undefined;
+
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  get(): ReturnType<typeof addressOf> {
+    this.#chosen ??= addressOf(this.#config, this.#config.publicUrl);
+    return this.#chosen;
+  }
+
+  async port(): Promise<number> {
+    return (await this.#chosen)?.port ?? this.#config.port;
+  }
+}
+
+/** A check without a description would be missing in the response of the readiness endpoint. */
+function assertReady({ name, readiness }: ServiceExtension, { ready }: OpenExtension): void {
+  if (ready !== undefined && readiness === undefined)
+    throw new ServiceError("EXTENSION_INVALID", `the extension ${name} has a readiness check and does not describe it`);
+}
+
+/** @throws ServiceError EXTENSION_FAILED, unless the extension's error has a code */
+async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw failure(name, cause);
+  }
+}
+
+function failing(name: string, action: () => void): void {
+  try {
+    action();
+  } catch (cause) {
+    throw failure(name, cause);
+  }
+}
+
+function failure(name: string, cause: unknown): unknown {
+  if (cause instanceof SottoError) return cause;
+  const why = cause instanceof Error ? redact(quoted(cause.message)) : "it threw no error";
+  return new ServiceError("EXTENSION_FAILED", `the extension ${name} did not start: ${why}`, {}, { cause });
+}
