@@ -1,8 +1,8 @@
 export { paymentCallOf } from "./calldata.ts";
+export { createRelayer, type RelayerOptions } from "./create.ts";
 export { RelayerError, type RelayerErrorCode } from "./errors.ts";
 export { FeeMarket } from "./fee-market.ts";
-export type { Relayer } from "./loop.ts";
-export { createRelayer, type RelayerOptions } from "./relayer.ts";
+export type { Relayer } from "./relayer.ts";
 export {
   DEFAULT_RELAYER_CONFIG,
   LOCAL_RELAYER_CONFIG,

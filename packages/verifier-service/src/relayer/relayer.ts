@@ -1,66 +1,217 @@
-import type { Chain } from "@sotto/chain";
-import { parseAddress } from "@sotto/protocol";
-import { assertAllowedOnChain } from "@sotto/prover";
-import type { Store } from "../store/index.ts";
-import { Appender } from "./appender.ts";
-import type { RelayerContext } from "./context.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { RelayerError } from "./errors.ts";
-import { FeeMarket } from "./fee-market.ts";
-import { Follower } from "./follower.ts";
-import { type Relayer, RelayerLoop } from "./loop.ts";
-import { checkConfig } from "./options.ts";
-import { OutcomeResolver } from "./outcome-resolver.ts";
-import { Sender } from "./sender.ts";
-import { Tracker } from "./tracker.ts";
-import type { PoolDeployment, RelayerConfig, RelayerProver, RelayerSigner } from "./types.ts";
+import type { Head } from "@sotto/chain";
+import { isUnavailable, type Lease, type Operation, type QueuePosition, StoreError } from "../store/index.ts";
+import type { Appender } from "./appender.ts";
+import type { RelayerContext, Round } from "./context.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { codeOf } from "./errors.ts";
+import type { Follower } from "./follower.ts";
+import { holderName, isGone } from "./holder.ts";
+import type { OutcomeResolver } from "./outcome-resolver.ts";
+import { OutcomeWaiters } from "./outcome-waiters.ts";
+import type { Tracker } from "./tracker.ts";
+import type { Outcome, RelayerStatus } from "./types.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
-/** The dependencies of a relayer. */
-export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
-  /** Holds the outbox. Replicas share it. */
-  store: Store;
-  /** Reads the chain and broadcasts transactions. */
-  chain: Chain;
-  /** Signs transactions; its account pays the gas. */
-  signer: RelayerSigner;
-  /** Pool, token and deployment block that the relayer serves. */
-  pool: PoolDeployment;
-  /** Intervals in ms, and limits of gas, fees and batches. */
-  config: RelayerConfig;
-  /** Proves appends; needed unless `config.append` is false. */
-  prover?: RelayerProver | undefined;
-  /** By default created from the configuration. */
-  market?: FeeMarket | undefined;
-  /** Current time, ms, which then also measures durations. By default `Date.now`, and durations by a monotonic clock. */
-  clock?: (() => number) | undefined;
+/** Sends the queued operations, and appends the new notes. */
+export interface Relayer {
+  /** Starts the rounds. Of several replicas with one database, one leads and sends; the others wait. */
+  start(): void;
+  /** Completes the current round and releases the lease. Broadcast transactions stay in the store. */
+  stop(): Promise<void>;
+  /** Starts a round at once, because an operation was queued. */
+  settle(id: string): void;
+  /**
+   * Waits for an operation's outcome, at most `ms` and not after `signal` aborts. The outcome is `pending` if it is not known
+   * by then, or if the relayer stops.
+   * @throws RelayerError UNKNOWN_OPERATION
+   */
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
+  /** What the relayer is doing, for readiness checks and metrics. */
+  status(): Promise<RelayerStatus>;
 }
 
-/**
- * Creates a relayer. It sends nothing before `start`.
- * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
- */
-export function createRelayer(options: RelayerOptions): Relayer {
-  const { store, chain, signer, config, prover, metrics, log, clock = Date.now } = options;
-  checkConfig(config);
-  if (config.append && prover === undefined)
-    throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer that appends notes needs a prover");
-  if (prover) assertAllowedOnChain(prover.artifacts, options.pool.chainId);
-  const address = parseAddress(signer.address.toLowerCase(), "signer");
-  const { chainId, deploymentBlock } = options.pool;
-  const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
-  const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
-  const { market = new FeeMarket({ ...config, chain, clock }) } = options;
-  const monotonic = options.clock ?? (() => performance.now());
-  const own = { signer, address, pool, config, market };
-  const context: RelayerContext = { store, chain, ...own, metrics, log, clock, monotonic };
-  const sender = new Sender(context);
-  const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
-  const parts = {
-    follower: new Follower({ store, chain, pool, config }),
-    resolver: new OutcomeResolver(context),
-    tracker: new Tracker(context, sender, (succeeded) => appender?.mined(succeeded)),
-    dispatcher: new Dispatcher(context, sender),
-    appender,
-  };
-  return new RelayerLoop(context, parts);
+const LEASE = "relayer";
+/** Payments handled per round; the rest can wait, because deadlines are minutes away. */
+const MAX_PAYMENTS = 5_000;
+/** Queued deposits and withdrawals that a round checks; the next round checks the next ones. */
+const OTHERS_PER_ROUND = 128;
+const BALANCE_EVERY_MS = 30_000;
+/** How often the end of a round is recorded in the store, ms: each write waits for the disk. */
+const RECORD_ROUND_MS = 2_000;
+
+export interface Parts {
+  follower: Follower;
+  resolver: OutcomeResolver;
+  tracker: Tracker;
+  dispatcher: Dispatcher;
+  appender: Appender | undefined;
+}
+
+/** Runs the rounds of one replica. */
+export class RelayerLoop implements Relayer {
+  readonly #context: RelayerContext;
+  readonly #parts: Parts;
+  readonly #holder = holderName();
+  readonly #wakeSignal = new WakeSignal();
+  readonly #waiters: OutcomeWaiters;
+  #running: Promise<void> | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #lease: Lease | undefined;
+  /** The queued deposit or withdrawal that was checked last. */
+  #lookedAt: QueuePosition | undefined;
+  #head: Head | undefined;
+  #balance: bigint | undefined;
+  #balanceAt = 0;
+  #lastRound: number | undefined;
+  #roundRecordedAt = 0;
+  #error: string | undefined;
+
+  constructor(context: RelayerContext, parts: Parts) {
+    this.#context = context;
+    this.#parts = parts;
+    const works = () => this.#lease !== undefined;
+    const { store, monotonic } = context;
+    this.#waiters = new OutcomeWaiters({ store, works, stopping: () => this.#stopping, monotonic });
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = this.#run();
+    // A round may take longer than the lease (the first start reads the whole chain), so a timer renews the lease.
+    this.#heartbeat = setInterval(() => void this.#renew(), this.#context.config.leaseTtl / 3);
+    this.#heartbeat.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#heartbeat);
+    this.#wakeSignal.wake();
+    await this.#running;
+    await this.#parts.appender?.settle();
+    if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
+    this.#lease = undefined;
+    this.#waiters.notify();
+  }
+
+  settle(_id: string): void {
+    this.#wakeSignal.wake();
+  }
+
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
+    return this.#waiters.waitFor(id, ms, signal);
+  }
+
+  async status(): Promise<RelayerStatus> {
+    const { store, config, address } = this.#context;
+    const head = this.#head && { number: this.#head.number, timestamp: this.#head.timestamp };
+    return {
+      leader: this.#lease !== undefined,
+      address,
+      head,
+      balance: this.#balance,
+      gasToday: await store.gasToday(),
+      gasBudgetPerDay: config.gasBudgetPerDay,
+      ...(await store.operations.counts()),
+      lastRound: this.#lastRound,
+      error: this.#error,
+    };
+  }
+
+  async #run(): Promise<void> {
+    const { config } = this.#context;
+    while (!this.#stopping) {
+      const busy = await this.#round().catch((error: unknown) => this.#failed(error));
+      // After a transaction was sent, the chain may change at once. Otherwise the next block is soon enough.
+      if (!this.#stopping)
+        await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { store, config } = this.#context;
+    // A replica that lost the lease notices it at its next write.
+    if (this.#lease) await store.leases.acquire(LEASE, this.#holder, config.leaseTtl).catch(() => undefined);
+  }
+
+  #failed(error: unknown): false {
+    const { log, metrics } = this.#context;
+    if (error instanceof StoreError && error.code === "LEASE_LOST") this.#lease = undefined;
+    this.#error = isUnavailable(error) ? "STORE_UNAVAILABLE" : codeOf(error);
+    metrics.count("relayer_errors_total", 1, { code: this.#error });
+    log.error({ code: this.#error, err: error }, "a round of the relayer failed; the next one tries again");
+    return false;
+  }
+
+  /** @returns whether something was sent */
+  async #round(): Promise<boolean> {
+    const { store, config, metrics } = this.#context;
+    const gone = store.kind === "sqlite" ? isGone : undefined;
+    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl, gone);
+    metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
+    if (this.#lease === undefined) return false;
+    const { follower, resolver, tracker, dispatcher, appender } = this.#parts;
+    const { head, rolledBackTo } = await follower.catchUp(this.#lease);
+    if (rolledBackTo !== undefined) {
+      metrics.count("relayer_reorganisations_total");
+      this.#context.log.warn({ to: rolledBackTo, head: head.number }, "the chain was reorganized");
+      await appender?.reorganized();
+    }
+    this.#head = head;
+    const round = await this.#begin(this.#lease, head);
+    const { operations } = store;
+    // Payments first: there may be any number of deposits and withdrawals.
+    const spent = await resolver.resolve(round, [
+      ...(await operations.queuedPayments(MAX_PAYMENTS)),
+      ...(await operations.broadcast()),
+    ]);
+    this.#waiters.notify();
+    await tracker.track(round, await operations.broadcast());
+    const sent = await dispatcher.dispatchPayments(round, await operations.queuedPayments(MAX_PAYMENTS), spent);
+    await resolver.resolve(round, await this.#nextOthers());
+    this.#waiters.notify();
+    const sentOthers = await dispatcher.dispatchOthers(round);
+    const appending = (await appender?.append(round, () => this.#wakeSignal.wake())) ?? false;
+    await this.#measure();
+    this.#error = undefined;
+    this.#lastRound = this.#context.clock();
+    await this.#recordRound(this.#lease);
+    return sent || sentOthers || appending;
+  }
+
+  /** The next queued deposits and withdrawals, oldest first; after the last ones it starts again. */
+  async #nextOthers(): Promise<Operation[]> {
+    const { operations } = this.#context.store;
+    const others = await operations.queuedOthers(this.#lookedAt, OTHERS_PER_ROUND);
+    this.#lookedAt = others.length < OTHERS_PER_ROUND ? undefined : others.at(-1);
+    return others;
+  }
+
+  /** Records the round, so that other replicas and health checks see that the leading relayer works. */
+  async #recordRound(lease: Lease): Promise<void> {
+    const { store, clock } = this.#context;
+    if (clock() - this.#roundRecordedAt < RECORD_ROUND_MS) return;
+    await store.asRelayer(lease, ({ rounds }) => rounds.ended());
+    this.#roundRecordedAt = clock();
+  }
+
+  async #begin(lease: Lease, head: Head): Promise<Round> {
+    const { config, chain } = this.#context;
+    const confirmedNumber = head.number - config.confirmations + 1;
+    const confirmed = confirmedNumber === head.number ? head : await chain.block(Math.max(0, confirmedNumber));
+    return { lease, head, confirmedNumber, confirmedTimestamp: confirmed?.timestamp ?? 0 };
+  }
+
+  async #measure(): Promise<void> {
+    const { chain, address, metrics, clock, store } = this.#context;
+    metrics.gauge("relayer_head_block", this.#head?.number ?? 0);
+    const { queued, broadcast } = await store.operations.counts();
+    metrics.gauge("relayer_queued", queued);
+    metrics.gauge("relayer_broadcast", broadcast);
+    if (clock() - this.#balanceAt < BALANCE_EVERY_MS) return;
+    this.#balanceAt = clock();
+    this.#balance = await chain.balance(address);
+    metrics.gauge("relayer_balance_wei", Number(this.#balance));
+    metrics.gauge("relayer_gas_today_wei", Number(await store.gasToday()));
+  }
 }

@@ -1,7 +1,7 @@
 import { createLog } from "@sotto/server";
 import { expect } from "chai";
 import type { RelayerContext } from "../../src/relayer/context.ts";
-import { type Parts, RelayerLoop } from "../../src/relayer/loop.ts";
+import { type Parts, RelayerLoop } from "../../src/relayer/relayer.ts";
 import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { NOW, newDeposit } from "../store/test-stores.ts";

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { createLog } from "@sotto/server";
 import { expect } from "chai";
 import type { RelayerContext } from "../../src/relayer/context.ts";
-import { type Parts, RelayerLoop } from "../../src/relayer/loop.ts";
+import { type Parts, RelayerLoop } from "../../src/relayer/relayer.ts";
 import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore } from "../../src/store/index.ts";
 
@@ -37,7 +37,7 @@ describe("the relayer's rounds", () => {
     expect(String(chunk))
       .to.include("a round of the relayer failed")
       .and.include("UNEXPECTED")
-      .and.include("loop.test.ts");
+      .and.include("relayer.test.ts");
     for (const secret of secrets) expect(String(chunk)).to.not.include(secret);
   });
 });

@@ -1,0 +1,66 @@
+import type { Chain } from "@sotto/chain";
+import { parseAddress } from "@sotto/protocol";
+import { assertAllowedOnChain } from "@sotto/prover";
+import type { Store } from "../store/index.ts";
+import { Appender } from "./appender.ts";
+import type { RelayerContext } from "./context.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { RelayerError } from "./errors.ts";
+import { FeeMarket } from "./fee-market.ts";
+import { Follower } from "./follower.ts";
+import { checkConfig } from "./options.ts";
+import { OutcomeResolver } from "./outcome-resolver.ts";
+import { type Relayer, RelayerLoop } from "./relayer.ts";
+import { Sender } from "./sender.ts";
+import { Tracker } from "./tracker.ts";
+import type { PoolDeployment, RelayerConfig, RelayerProver, RelayerSigner } from "./types.ts";
+
+/** The dependencies of a relayer. */
+export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
+  /** Holds the outbox. Replicas share it. */
+  store: Store;
+  /** Reads the chain and broadcasts transactions. */
+  chain: Chain;
+  /** Signs transactions; its account pays the gas. */
+  signer: RelayerSigner;
+  /** Pool, token and deployment block that the relayer serves. */
+  pool: PoolDeployment;
+  /** Intervals in ms, and limits of gas, fees and batches. */
+  config: RelayerConfig;
+  /** Proves appends; needed unless `config.append` is false. */
+  prover?: RelayerProver | undefined;
+  /** By default created from the configuration. */
+  market?: FeeMarket | undefined;
+  /** Current time, ms, which then also measures durations. By default `Date.now`, and durations by a monotonic clock. */
+  clock?: (() => number) | undefined;
+}
+
+/**
+ * Creates a relayer. It sends nothing before `start`.
+ * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
+ */
+export function createRelayer(options: RelayerOptions): Relayer {
+  const { store, chain, signer, config, prover, metrics, log, clock = Date.now } = options;
+  checkConfig(config);
+  if (config.append && prover === undefined)
+    throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer that appends notes needs a prover");
+  if (prover) assertAllowedOnChain(prover.artifacts, options.pool.chainId);
+  const address = parseAddress(signer.address.toLowerCase(), "signer");
+  const { chainId, deploymentBlock } = options.pool;
+  const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
+  const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
+  const { market = new FeeMarket({ ...config, chain, clock }) } = options;
+  const monotonic = options.clock ?? (() => performance.now());
+  const own = { signer, address, pool, config, market };
+  const context: RelayerContext = { store, chain, ...own, metrics, log, clock, monotonic };
+  const sender = new Sender(context);
+  const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
+  const parts = {
+    follower: new Follower({ store, chain, pool, config }),
+    resolver: new OutcomeResolver(context),
+    tracker: new Tracker(context, sender, (succeeded) => appender?.mined(succeeded)),
+    dispatcher: new Dispatcher(context, sender),
+    appender,
+  };
+  return new RelayerLoop(context, parts);
+}
