@@ -23,7 +23,7 @@ interface Waiting {
   readonly cancelDeadline: () => void;
 }
 
-export interface ProverProcess extends RelayerProver {
+export interface ProverProcess extends Pick<Prover, "prove">, Pick<RelayerProver, "artifacts"> {
   /** The pid of the running child; undefined before the first proof and after the child ended. */
   readonly pid: number | undefined;
   close(): Promise<void>;

@@ -26,7 +26,7 @@ export interface AppendProver {
   prove(
     circuit: string,
     input: ReturnType<typeof prepareAppend>["input"],
-    options: { signal?: AbortSignal | undefined },
+    options?: { signal?: AbortSignal | undefined },
   ): Promise<{ proof: string[]; publicSignals: string[] }>;
 }
 
