@@ -78,7 +78,7 @@ async function settleAll({ store, relayer }: Service, chain: TestChain): Promise
     for (let payment = payments.pop(); payment !== undefined; payment = payments.pop()) {
       const start = performance.now();
       const id = await enqueue(store, payment);
-      relayer.settle(id);
+      relayer.wake();
       const { state, reason } = await relayer.waitFor(id, 120_000);
       if (state !== "settled") throw new Error(`a payment of the bench is ${state}: ${reason}`);
       times.push(performance.now() - start);

@@ -2,7 +2,7 @@
 // compares keys, verifiers and artifacts with the lock.
 
 import { type Generator, runGenerators } from "@sotto/keys/generate/generated-file";
-import { checkLock } from "@sotto/keys/setup/lock";
+import { assertLocked } from "@sotto/keys/setup/lock";
 import { generateRecording } from "../fuzz/recording.ts";
 import { generators } from "./generators.ts";
 
@@ -10,7 +10,7 @@ const check = process.argv.includes("--check");
 
 /** Proves again only what has changed, and nothing at all with --check. The proofs need the keys that the lock pins. */
 const recording: Generator = async () => {
-  if (check) checkLock();
+  if (check) assertLocked();
   return generateRecording(check);
 };
 

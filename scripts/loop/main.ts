@@ -3,8 +3,8 @@
 
 import { CommandError, errorLine, runCommand } from "@sotto/command/command";
 import { certifyChanged } from "@sotto/keys/certify/changed";
-import { checkFree } from "@sotto/keys/certify/free";
-import { checkTable, compileOnly } from "@sotto/keys/circuits/compile";
+import { assertFreeSignals } from "@sotto/keys/certify/free";
+import { assertTable, compileOnly } from "@sotto/keys/circuits/compile";
 import { type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
 import { generateCircuits } from "@sotto/keys/generate/circuits";
 import { generate } from "@sotto/keys/generate/generated-file";
@@ -78,8 +78,8 @@ async function compile(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
-  checkTable(compiled);
-  checkFree(circuitNames);
+  assertTable(compiled);
+  assertFreeSignals(circuitNames);
 }
 
 /** Certifies the circuits, makes keys and exports verifiers. @returns the circuits whose keys were made */

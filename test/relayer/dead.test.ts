@@ -189,7 +189,7 @@ describe("a relayer with dead operations", function () {
     relayer.start();
     await eventually(async () => (await pending()).length === 2);
     const id = await enqueue(store, await chain.payment());
-    relayer.settle(id);
+    relayer.wake();
     await eventually(async () => (await pending()).length === 3);
     expect(await store.operations.get(id)).to.include({ state: "broadcast" });
     await chain.mine();

@@ -46,7 +46,7 @@ describe("replicas on one PostgreSQL", function () {
         // Both replicas receive the same bundle concurrently, as from a client that retries after a timeout.
         const ids = await Promise.all(replicas.map(({ store }) => enqueue(store, payment)));
         expect(new Set(ids).size).to.equal(1);
-        for (const { relayer } of replicas) relayer.settle(ids[0]!);
+        for (const { relayer } of replicas) relayer.wake();
         const both = await Promise.all(replicas.map(({ relayer }) => relayer.waitFor(ids[0]!, WAIT)));
         expect(both[0]).to.deep.equal(both[1]);
         return both[0]!;

@@ -48,7 +48,7 @@ describe("relayer", function () {
     const { store, relayer } = await services.start();
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
-    relayer.settle(id);
+    relayer.wake();
     const outcome = await relayer.waitFor(id, WAIT);
     expect(outcome.state).to.equal("settled");
     const receipt = (await chain.provider.getTransactionReceipt(outcome.txHash))!;

@@ -95,7 +95,7 @@ describe("a relayer in trouble", function () {
     const estimates = () => only.asked.get("eth_estimateGas") ?? 0;
     const id = await enqueue(store, await chain.payment());
     now += 1_000;
-    relayer.settle(id);
+    relayer.wake();
     for (const pause of [1_000, 2_000, 4_000]) {
       const before = await eventually(async () => estimates() > 0 && estimates());
       await rounds(service);
@@ -128,7 +128,7 @@ describe("a relayer in trouble", function () {
     for (let i = 0; i < 200; i += 1) await enqueueDeposit(store, await authorizedDeposit(chain, poor, [1_000_000n]));
     node.asked.clear();
     const id = await enqueue(store, await chain.payment());
-    relayer.settle(id);
+    relayer.wake();
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
     expect(node.asked.get("eth_call")).to.be.below(100);
   });

@@ -16,7 +16,7 @@ export interface Affine {
 type Projective = readonly [x: bigint, y: bigint, z: bigint];
 
 const IDENTITY: Projective = [0n, 1n, 1n];
-/** circomlib's Base8. `checkCurve` shows that its order is ORDER. */
+/** circomlib's Base8. `assertCurve` shows that its order is ORDER. */
 export const BASE8: Affine = {
   x: 5299619240641551281634865583518297030282874472190772894086521144482721001553n,
   y: 16950150798460657717958625567821834550301663161624707787222815936182638968203n,
@@ -133,7 +133,7 @@ export const meetsOrder = (low: bigint, high: bigint): boolean => {
 };
 
 /** The facts about the curve that the lemmas use. Throws an Error that names a fact that is false. */
-export function checkCurve(): void {
+export function assertCurve(): void {
   const facts: [string, boolean][] = [
     ["A^2 - 4 is not 0, so the curve is smooth", mod(A * A - 4n) !== 0n],
     ["A^2 - 4 is not a square, so u^2 + A u + 1 has no root", !isSquare(A * A - 4n)],

@@ -61,7 +61,7 @@ export function provenPrimes(certificates: readonly Pratt[]): Set<bigint> {
 }
 
 /** Throws an Error unless the field's characteristic and the subgroup's order are proven to be prime. */
-export function checkPrimes(): void {
+export function assertPrimes(): void {
   const primes = provenPrimes(PRATT);
   for (const n of [P, ORDER]) if (!primes.has(n)) throw new Error(`${n} is not proven to be prime`);
 }

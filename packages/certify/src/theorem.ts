@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { type Bridge, BridgeError, bridge } from "./bridge.ts";
-import { checkCurve } from "./curve.ts";
+import { assertCurve } from "./curve.ts";
 import { Determined } from "./determine.ts";
 import { CertifyError } from "./errors.ts";
 import { Facts } from "./facts.ts";
 import { Normalized } from "./normalize.ts";
-import { checkPrimes } from "./primes.ts";
+import { assertPrimes } from "./primes.ts";
 import { readSystem, type System } from "./r1cs.ts";
 import type { Determination, Fact } from "./steps.ts";
 
@@ -39,8 +39,8 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
  * @throws CertifyError R1CS_DAMAGED
  */
 export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly number[] = []): Proof {
-  checkPrimes();
-  checkCurve();
+  assertPrimes();
+  assertCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
   if (1 + plain.outputs + plain.inputs > plain.wires)
     throw new CertifyError("R1CS_DAMAGED", "the circuit compiled with --O0 lacks an input: compile it again");

@@ -16,7 +16,7 @@ const ACCEPTED = "S".charCodeAt(0);
 const PROBE_MS = 5_000;
 
 /** @throws DatabaseError INVALID_STORE_URL if the URL has a parameter that would have no effect */
-export function checkPostgresUrl(url: string): void {
+export function assertPostgresUrl(url: string): void {
   const invalid = (problem: string) => new DatabaseError("INVALID_STORE_URL", `the store's URL ${problem}`);
   const { searchParams } = new URL(url);
   if (searchParams.has("schema"))

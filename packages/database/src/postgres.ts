@@ -11,7 +11,7 @@ import {
 } from "kysely";
 import type { ClientBase, CustomTypesConfig } from "pg";
 import type { Connection, ConnectOptions } from "./connection.ts";
-import { checkPostgresUrl, resolveTls } from "./postgres-url.ts";
+import { assertPostgresUrl, resolveTls } from "./postgres-url.ts";
 import { logger } from "./query-log.ts";
 
 const INT8 = 20;
@@ -85,7 +85,7 @@ class LimitedDialect extends PostgresDialect {
 /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE */
 export async function connectPostgres<Schema>(options: ConnectOptions): Promise<Connection<Schema>> {
   const { url, poolSize = 10, onError = () => undefined, onQuery } = options;
-  checkPostgresUrl(url);
+  assertPostgresUrl(url);
   const connectionString = await resolveTls(url);
   // Programs with SQLite do not load it.
   const { default: pg } = await import("pg");

@@ -30,7 +30,7 @@ export interface RelayerPort {
   /** Address that pays the gas. */
   readonly address: string;
   /** Starts a round, because an operation was queued. */
-  settle(id: string): void;
+  wake(): void;
   /** Waits until the operation's outcome is known, at most `ms` and not after `signal` aborts. */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<unknown>;
 }

@@ -21,7 +21,7 @@ import {
 } from "./context.ts";
 import { applyBeacon, assertFollows, contribute, makeKeys } from "./phase2.ts";
 import { forEach } from "./progress.ts";
-import { checkPtau } from "./ptau.ts";
+import { readPtau } from "./ptau.ts";
 
 /**
  * Checks phase 1 and makes each circuit's keys from it, without contributions. An interrupted run is resumed: the
@@ -33,7 +33,7 @@ export async function beginCeremony(context: CeremonyContext, set: string, ptau:
   if (interrupted !== undefined && hasBegun(context, interrupted))
     throw new CommandError("CEREMONY_EXISTS", `${context.folder} already contains a ceremony; choose another name`);
   context.report(`checking ${ptau}`);
-  const phase1 = await checkPtau(ptau, set.startsWith("rehearsal/"));
+  const phase1 = await readPtau(ptau, set.startsWith("rehearsal/"));
   const transcript: Transcript = { version: 1, set, phase1, circuits: {}, rounds: [] };
   const folder = roundFolder(context, 0);
   const made = interrupted?.phase1.blake2b === phase1.blake2b ? interrupted.circuits : {};

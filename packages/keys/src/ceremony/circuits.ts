@@ -3,13 +3,13 @@
 import { CommandError } from "@sotto/command/command";
 import { type CircuitName, circuitNames } from "../circuits/paths.ts";
 import type { Transcript } from "../sets/transcript-schema.ts";
-import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
+import { assertLocked, lockedFiles, readLock } from "../setup/lock.ts";
 import { assertVerifiers } from "../verifiers/export.ts";
 
 /** Compares the compiled circuits with circuits/artifacts.lock.json. @throws CommandError ARTIFACT_CHANGED */
 export function assertCompiled(): void {
   const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
-  checkLock(circuitNames, readLock(), compiled);
+  assertLocked(circuitNames, readLock(), compiled);
 }
 
 /**

@@ -7,7 +7,7 @@ import { sha256File } from "../circuits/files.ts";
 import { readTranscript } from "../sets/transcript.ts";
 import type { Transcript } from "../sets/transcript-schema.ts";
 import type { CeremonyCircuit, Report } from "./progress.ts";
-import { checkPtau } from "./ptau.ts";
+import { readPtau } from "./ptau.ts";
 
 export interface CeremonyContext {
   /**
@@ -61,9 +61,9 @@ export function readInitialKey(context: CeremonyContext, { circuits }: Transcrip
   return readFileSync(first);
 }
 
-/** Checks that `ptau` is the phase 1 file of the transcript. @throws CommandError PTAU_UNKNOWN, and as `checkPtau` */
+/** Checks that `ptau` is the phase 1 file of the transcript. @throws CommandError PTAU_UNKNOWN, and as `readPtau` */
 export async function assertPhase1({ phase1, set }: Transcript, ptau: string): Promise<void> {
-  const { blake2b } = await checkPtau(ptau, set.startsWith("rehearsal/"));
+  const { blake2b } = await readPtau(ptau, set.startsWith("rehearsal/"));
   if (blake2b !== phase1.blake2b)
     throw new CommandError(
       "PTAU_UNKNOWN",

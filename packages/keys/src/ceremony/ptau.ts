@@ -34,7 +34,7 @@ async function readPower(path: string): Promise<number> {
  * @param rehearsal accepts any file: a rehearsal's keys are marked as insecure
  * @throws CommandError PTAU_MISSING, PTAU_DAMAGED; PTAU_UNKNOWN if it is not on the list
  */
-export async function checkPtau(path: string, rehearsal: boolean): Promise<Phase1> {
+export async function readPtau(path: string, rehearsal: boolean): Promise<Phase1> {
   let power: number;
   try {
     power = await readPower(path);

@@ -56,7 +56,7 @@ export function wronglyFree({ publicSignals }: CircuitEntry, system: System): st
  * Checks that the signals that circuits.json declares free are free in the built circuits.
  * @throws CommandError FREE_SIGNAL_USED
  */
-export function checkFree(names: readonly CircuitName[]): void {
+export function assertFreeSignals(names: readonly CircuitName[]): void {
   const table = readCircuitTable();
   for (const name of names) {
     const entry = table[name]!;

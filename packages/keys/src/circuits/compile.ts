@@ -9,7 +9,7 @@ import { artifactPaths, type CircuitName, circuitsFolder, parseCircuitNames } fr
 import type { R1csHeader } from "./r1cs-header.ts";
 
 /** Compares a circuit's entry in circuits.json with its r1cs. @throws CommandError CIRCUITS_JSON_STALE */
-export function checkCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
+export function assertCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
   const compare = (what: string, expected: number, actual: number) =>
     expected === actual ? [] : [`${name}: circuits.json has ${expected} ${what}, the compiled circuit ${actual}`];
   const wrong =
@@ -58,10 +58,10 @@ export async function compileOnly(names: readonly CircuitName[]): Promise<Map<Ci
 }
 
 /** Compares circuits.json with the compiled circuits. @throws CommandError CIRCUITS_JSON_STALE */
-export function checkTable(results: ReadonlyMap<CircuitName, Compilation>): void {
+export function assertTable(results: ReadonlyMap<CircuitName, Compilation>): void {
   const table = readCircuitTable();
-  for (const [name, compiled] of results) checkCounts(name, table[name], compiled);
+  for (const [name, compiled] of results) assertCounts(name, table[name], compiled);
 }
 
 if (import.meta.main)
-  await runCommand(async () => checkTable(await compileOnly(parseCircuitNames(process.argv.slice(2)))));
+  await runCommand(async () => assertTable(await compileOnly(parseCircuitNames(process.argv.slice(2)))));

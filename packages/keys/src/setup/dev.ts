@@ -5,13 +5,13 @@
 import { runCommand } from "@sotto/command/command";
 import { parseCircuitNames } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
-import { checkDevelopmentSet, makeDevelopmentSet } from "./development-set.ts";
+import { assertDevelopmentSet, makeDevelopmentSet } from "./development-set.ts";
 import { generateLock } from "./lock-source.ts";
 
 async function main(): Promise<void> {
   const options = process.argv.slice(2);
   const names = parseCircuitNames(options.filter((option) => option !== "--check"));
-  if (options.includes("--check")) return checkDevelopmentSet(names);
+  if (options.includes("--check")) return assertDevelopmentSet(names);
   await makeDevelopmentSet(names);
   console.error(`setup: lock: ${await generate([generateLock], false)}`);
 }

@@ -1,10 +1,10 @@
 // The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
 import { compressFile } from "../circuits/compress.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
-import { checkVerifier, exportVerifier } from "../verifiers/export.ts";
+import { assertVerifier, exportVerifier } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 import { ensureKeys, KeyMaker } from "./development-keys.ts";
-import { checkLock, writeLock } from "./lock.ts";
+import { assertLocked, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
 
 const SET = "development";
@@ -39,7 +39,7 @@ async function compressKeys(names: readonly CircuitName[]): Promise<void> {
 
 async function forVerifiers(
   names: readonly CircuitName[],
-  use: typeof checkVerifier | typeof exportVerifier,
+  use: typeof assertVerifier | typeof exportVerifier,
 ): Promise<void> {
   try {
     for (const name of names) await use(name, SET);
@@ -66,10 +66,10 @@ export async function makeDevelopmentSet(names: readonly CircuitName[], compress
  * Makes the keys if they are missing, and compares verifiers and lock with them.
  * @throws CommandError VERIFIER_STALE, ARTIFACT_CHANGED
  */
-export async function checkDevelopmentSet(names: readonly CircuitName[]): Promise<void> {
+export async function assertDevelopmentSet(names: readonly CircuitName[]): Promise<void> {
   await makeKeys(names);
   await compressKeys(names);
   writeManifest();
-  await forVerifiers(names, checkVerifier);
-  checkLock(names);
+  await forVerifiers(names, assertVerifier);
+  assertLocked(names);
 }

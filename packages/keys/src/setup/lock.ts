@@ -70,7 +70,7 @@ export function writeLock(set: string): void {
  * Compares the files of the circuits `names` with the lock.
  * @throws CommandError ARTIFACT_CHANGED with each that differs
  */
-export function checkLock(
+export function assertLocked(
   names: readonly CircuitName[] = circuitNames,
   lock = readLock(),
   filesOf: typeof lockedFiles = lockedFiles,

@@ -73,7 +73,7 @@ export function assertVerifiers(
 }
 
 /** Compares a verifier with the export of this tree's key. @throws CommandError VERIFIER_STALE */
-export async function checkVerifier(
+export async function assertVerifier(
   circuit: CircuitName,
   set: string,
   path = verifierPath(circuit, set),

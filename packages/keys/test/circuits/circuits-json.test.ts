@@ -5,7 +5,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { publicSignalCount, readCircuitTable, shownSignals, signalCount } from "../../src/circuits/circuits-json.ts";
-import { checkCounts } from "../../src/circuits/compile.ts";
+import { assertCounts } from "../../src/circuits/compile.ts";
 import { artifactPaths, circuitNames } from "../../src/circuits/paths.ts";
 import { readR1csHeader } from "../../src/circuits/r1cs-header.ts";
 
@@ -35,7 +35,7 @@ describe("circuits.json", function () {
   it("matches the compiled circuits", () => {
     const table = readCircuitTable();
     expect(Object.keys(table)).to.have.members([...circuitNames]);
-    for (const name of circuitNames) checkCounts(name, table[name], readR1csHeader(artifactPaths(name).r1cs));
+    for (const name of circuitNames) assertCounts(name, table[name], readR1csHeader(artifactPaths(name).r1cs));
   });
 
   it("is parsed as written", () => {
@@ -80,7 +80,7 @@ describe("circuits.json", function () {
 
   it("is rejected if a count differs from the compiled circuit's, and the error names both", async () => {
     const header = { wires: 9, publicOutputs: 0, publicInputs: 2, privateInputs: 16, constraints: 4 };
-    checkCounts("toy", CIRCUIT, header);
+    assertCounts("toy", CIRCUIT, header);
     for (const [key, value] of [
       ["constraints", 5],
       ["publicInputs", 3],
@@ -88,13 +88,13 @@ describe("circuits.json", function () {
     ] as const) {
       const wrong = { ...header, [key]: value };
       expect(
-        (await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", CIRCUIT, wrong))).message,
+        (await expectRejected("CIRCUITS_JSON_STALE", () => assertCounts("toy", CIRCUIT, wrong))).message,
       ).to.include(`${value}`);
     }
     const wires = { ...CIRCUIT, wires: 8 };
-    expect((await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", wires, header))).message).to.match(
+    expect((await expectRejected("CIRCUITS_JSON_STALE", () => assertCounts("toy", wires, header))).message).to.match(
       /8 wires.*9/,
     );
-    await expectRejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", undefined, header));
+    await expectRejected("CIRCUITS_JSON_STALE", () => assertCounts("toy", undefined, header));
   });
 });

@@ -5,14 +5,14 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { circuitNames } from "../../src/circuits/paths.ts";
-import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../../src/setup/lock.ts";
-import { checkVerifier, exportVerifier, VERIFIER_TEMPLATE, verifierPath } from "../../src/verifiers/export.ts";
+import { type ArtifactHashes, assertLocked, lockedFiles, readLock } from "../../src/setup/lock.ts";
+import { assertVerifier, exportVerifier, VERIFIER_TEMPLATE, verifierPath } from "../../src/verifiers/export.ts";
 import { stopSnarkjs } from "../../src/verifiers/stop-snarkjs.ts";
 
 describe("artifacts lock", function () {
   slow(this, "keys, circuits and ceremonies are made");
   it("pins exactly the built files of every circuit", () => {
-    checkLock();
+    assertLocked();
     expect(Object.keys(readLock().circuits)).to.deep.equal([...circuitNames]);
   });
 
@@ -28,17 +28,17 @@ describe("artifacts lock", function () {
           copyFileSync(original, join(folder, basename(original)));
           return [key, join(folder, basename(original))];
         });
-        checkLock(["payment"], readLock(), () => files);
+        assertLocked(["payment"], readLock(), () => files);
         const changed = files[index]![1];
         appendFileSync(changed, " ");
         const { message } = await expectRejected("ARTIFACT_CHANGED", () =>
-          checkLock(["payment"], readLock(), () => files),
+          assertLocked(["payment"], readLock(), () => files),
         );
         expect(message).to.include(basename(path));
         for (const [, other] of files) if (other !== changed) expect(message).to.not.include(`${basename(other)}:`);
         rmSync(changed);
         const { message: missing } = await expectRejected("ARTIFACT_CHANGED", () =>
-          checkLock(["payment"], readLock(), () => files),
+          assertLocked(["payment"], readLock(), () => files),
         );
         expect(missing).to.include(`${basename(path)}: no file`);
       } finally {
@@ -48,7 +48,7 @@ describe("artifacts lock", function () {
 
   it("rejects a circuit that the lock does not pin", async () => {
     const lock = { ...readLock(), circuits: {} };
-    expect((await expectRejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).message).to.include(
+    expect((await expectRejected("ARTIFACT_CHANGED", () => assertLocked(["payment"], lock))).message).to.include(
       "payment.r1cs",
     );
   });
@@ -67,20 +67,20 @@ describe("exported verifiers", function () {
   slow(this, "keys, circuits and ceremonies are made");
   after(stopSnarkjs);
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
-    it(`${name}: equals the export of the tree's key, byte for byte`, () => checkVerifier(name, readLock().set));
+    it(`${name}: equals the export of the tree's key, byte for byte`, () => assertVerifier(name, readLock().set));
 
   it("are named in the error if they were edited", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
     const copy = join(folder, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);
-    await checkVerifier("payment", "development", copy);
+    await assertVerifier("payment", "development", copy);
     appendFileSync(copy, "// a word more\n");
     const { message: edited } = await expectRejected("VERIFIER_STALE", () =>
-      checkVerifier("payment", "development", copy),
+      assertVerifier("payment", "development", copy),
     );
     expect(edited).to.include("PaymentVerifier.sol");
     const missing = join(folder, "none", "PaymentVerifier.sol");
-    await expectRejected("VERIFIER_STALE", () => checkVerifier("payment", "development", missing));
+    await expectRejected("VERIFIER_STALE", () => assertVerifier("payment", "development", missing));
     rmSync(folder, { recursive: true });
   });
 

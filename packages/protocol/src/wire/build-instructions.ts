@@ -5,7 +5,7 @@ import { recode } from "../errors.ts";
 import { parseHttpUrl } from "../object-fields.ts";
 import { assertObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
-import { checkInstructions } from "./parse-instructions.ts";
+import { parseOwnInstructions } from "./parse-instructions.ts";
 import { priceNumber } from "./price.ts";
 import { MAX_PROOF_HEADER_LENGTH } from "./proof-header.ts";
 
@@ -65,6 +65,6 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
       },
       metadata: { requestId: requestId(now), timestamp: now, resource },
     };
-    return checkInstructions(body, binding);
+    return parseOwnInstructions(body, binding);
   });
 }

@@ -95,7 +95,7 @@ function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID; the message names the field
  */
-export const parseInstructions = (json: unknown): PaymentInstructions => checkInstructions(json, undefined);
+export const parseInstructions = (json: unknown): PaymentInstructions => parseOwnInstructions(json, undefined);
 
 /**
  * `parseInstructions` for a body that was built here.
@@ -103,7 +103,7 @@ export const parseInstructions = (json: unknown): PaymentInstructions => checkIn
  * @param known the binding in the body, if it was checked already: decoding its key takes longer than everything else
  * @throws SottoError INSTRUCTIONS_INVALID
  */
-export function checkInstructions(json: unknown, known: ShieldedAddressBinding | undefined): PaymentInstructions {
+export function parseOwnInstructions(json: unknown, known: ShieldedAddressBinding | undefined): PaymentInstructions {
   const body = fieldsOf(json, "payment instructions", CODE);
   return recode(CODE, "not payment instructions", () => {
     const metadata = inside(body, "metadata");

@@ -104,7 +104,7 @@ export function readListing({ url, method }: ListingKey, answer: HostAnswer, ser
  * @param item JSON as the catalog shows it
  * @throws NotListed
  */
-export function checkListed(item: string): void {
+export function assertListed(item: string): void {
   const bazaar = bazaarOf(objectOf(JSON.parse(item))?.["extensions"]);
   const { info, schema } = bazaar ?? {};
   const method = X402_LISTED_METHODS.find((one) => one === objectOf(objectOf(info)?.["input"])?.["method"]);

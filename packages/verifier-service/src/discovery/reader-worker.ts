@@ -1,14 +1,14 @@
 // Code of the worker thread that reads listings.
 import { parentPort, workerData } from "node:worker_threads";
 import type { ServedDeployment } from "../x402/request.ts";
-import { checkListed, NotListed, readListing } from "./listing.ts";
+import { assertListed, NotListed, readListing } from "./listing.ts";
 import type { ReaderReply, ReaderRequest } from "./reader.ts";
 
 const served = workerData as ServedDeployment;
 
 function answer(request: ReaderRequest): ReaderReply {
   try {
-    if ("item" in request) checkListed(request.item);
+    if ("item" in request) assertListed(request.item);
     else return { listing: readListing(request.due, request.answer, served) };
     return {};
   } catch (error) {

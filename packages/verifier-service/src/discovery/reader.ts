@@ -15,7 +15,7 @@ export interface ReaderReply {
 export interface ListingReader {
   /** As `readListing`. @throws NotListed, also if the listing cannot be read in time */
   read(due: ListingKey, answer: HostAnswer): Promise<Listing>;
-  /** As `checkListed`. @throws NotListed, also if the item cannot be checked in time */
+  /** As `assertListed`. @throws NotListed, also if the item cannot be checked in time */
   check(item: string): Promise<void>;
   /** Ends the worker, even while it reads. What it has not read rejects. */
   close(): Promise<void>;

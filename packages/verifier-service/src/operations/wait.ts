@@ -15,7 +15,7 @@ export async function waitFor(
   { store, relayer }: WaitServices,
 ): Promise<Operation> {
   if (isEnded(operation)) return operation;
-  relayer.settle(operation.id);
+  relayer.wake();
   await relayer.waitFor(operation.id, hold.waitMs(operation.validUntil), gone);
   return (await store.operations.get(operation.id)) ?? operation;
 }

@@ -99,7 +99,7 @@ export class Appender {
   }
 
   /** Discards the plan and waits for the proof in progress, after which no other starts. */
-  async settle(): Promise<void> {
+  async drain(): Promise<void> {
     this.#discard();
     await this.#proving;
   }

@@ -8,7 +8,7 @@ import { Dispatcher } from "./dispatcher.ts";
 import { RelayerError } from "./errors.ts";
 import { FeeMarket } from "./fee-market.ts";
 import { Follower } from "./follower.ts";
-import { checkConfig } from "./options.ts";
+import { assertConfig } from "./options.ts";
 import { OutcomeResolver } from "./outcome-resolver.ts";
 import { type Relayer, RelayerLoop } from "./relayer.ts";
 import { Sender } from "./sender.ts";
@@ -41,7 +41,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
  */
 export function createRelayer(options: RelayerOptions): Relayer {
   const { store, chain, signer, config, prover, metrics, log, clock = Date.now } = options;
-  checkConfig(config);
+  assertConfig(config);
   if (config.append && prover === undefined)
     throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer that appends notes needs a prover");
   if (prover) assertAllowedOnChain(prover.artifacts, options.pool.chainId);

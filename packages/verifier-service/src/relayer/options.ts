@@ -33,7 +33,7 @@ const POSITIVE: readonly BigInts[] = ["maxGas", "maxFeePerGas", "maxPriorityFeeP
 const DERIVED: readonly BigInts[] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
 /** @throws RelayerError INVALID_RELAYER_OPTION */
-export function checkConfig(config: RelayerConfig): void {
+export function assertConfig(config: RelayerConfig): void {
   for (const [name, [least, most]] of Object.entries(RANGES) as [Numbers, readonly [number, number]][]) {
     const value = config[name];
     if (!(typeof value === "number" && value >= least && value <= most))

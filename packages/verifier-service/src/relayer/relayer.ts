@@ -19,7 +19,7 @@ export interface Relayer {
   /** Completes the current round and releases the lease. Broadcast transactions stay in the store. */
   stop(): Promise<void>;
   /** Starts a round at once, because an operation was queued. */
-  settle(id: string): void;
+  wake(): void;
   /**
    * Waits for an operation's outcome, at most `ms` and not after `signal` aborts. The outcome is `pending` if it is not known
    * by then, or if the relayer stops.
@@ -88,13 +88,13 @@ export class RelayerLoop implements Relayer {
     clearInterval(this.#heartbeat);
     this.#wakeSignal.wake();
     await this.#running;
-    await this.#parts.appender?.settle();
+    await this.#parts.appender?.drain();
     if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
     this.#lease = undefined;
     this.#waiters.notify();
   }
 
-  settle(_id: string): void {
+  wake(): void {
     this.#wakeSignal.wake();
   }
 

@@ -44,7 +44,7 @@ async function start(root: string): Promise<{ proved: string[]; failed: unknown[
   };
   const appender = new Appender(context, {} as Sender, prover as never);
   await appender.append({ head: { number: 7, timestamp: 1_790_000_000 } } as Round, () => {});
-  await appender.settle();
+  await appender.drain();
   return { proved, failed };
 }
 

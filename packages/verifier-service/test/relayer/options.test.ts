@@ -1,25 +1,25 @@
 import { expect } from "chai";
 import { holderName, isGone } from "../../src/relayer/holder.ts";
-import { checkConfig } from "../../src/relayer/options.ts";
+import { assertConfig } from "../../src/relayer/options.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { WakeSignal } from "../../src/relayer/wake-signal.ts";
 
 describe("relayer options", () => {
   it("are valid for production and development", () => {
-    checkConfig(DEFAULT_RELAYER_CONFIG);
-    checkConfig(LOCAL_RELAYER_CONFIG);
+    assertConfig(DEFAULT_RELAYER_CONFIG);
+    assertConfig(LOCAL_RELAYER_CONFIG);
   });
 
   it("are rejected by name if out of range", () => {
     const wrong = { confirmations: 0, maxBatch: 65, gasBudgetPerDay: 0n, leaseTtl: Number.NaN, pollInterval: -1 };
     for (const [name, value] of Object.entries(wrong))
-      expect(() => checkConfig({ ...DEFAULT_RELAYER_CONFIG, [name]: value })).to.throw(name);
+      expect(() => assertConfig({ ...DEFAULT_RELAYER_CONFIG, [name]: value })).to.throw(name);
   });
 
   it("limit confirmations to a minute, so that a settled payment is still fresh", () => {
-    checkConfig({ ...DEFAULT_RELAYER_CONFIG, confirmations: 5, blockSeconds: 12 });
+    assertConfig({ ...DEFAULT_RELAYER_CONFIG, confirmations: 5, blockSeconds: 12 });
     const slow = { ...DEFAULT_RELAYER_CONFIG, confirmations: 6, blockSeconds: 12 };
-    expect(() => checkConfig(slow)).to.throw("72 s");
+    expect(() => assertConfig(slow)).to.throw("72 s");
   });
 });
 
