@@ -11,7 +11,7 @@ export function browserCommand(
   return environment["DISPLAY"] || environment["WAYLAND_DISPLAY"] ? ["xdg-open"] : undefined;
 }
 
-/** Opens a URL in the user's browser. Without one, it does nothing: the table shows the address. */
+/** Opens a URL in the user's browser, if there is one. Otherwise the user finds the address in the printed table. */
 export function openBrowser(url: string): void {
   const [command, ...args] = browserCommand() ?? [];
   if (command === undefined) return;

@@ -345,7 +345,7 @@ describe("append", function () {
 
     it("is rejected if it has at most 32 leaves", async () => {
       for (const count of [1, 2, 3]) await world.deposit(notes(count));
-      // Nothing is required of the first append.
+      // The first append may be of any length.
       await world.append(1);
       await world.deposit(notes(4));
       expect((await world.pool.queue()).due).to.equal(6n);

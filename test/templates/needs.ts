@@ -4,12 +4,12 @@ import { inLongRun } from "@sotto/test-kit/matrix";
 import { TEMPLATES } from "create-sotto";
 import { openWorld, type World } from "./world.ts";
 
-/** Templates that are installed one at a time, as a user installs them. */
+/** Templates that the long run installs separately, each as a user would. */
 export const ALONE = inLongRun<string>(
   [],
   ["resource-server-express", "resource-server-fastify", "resource-server-hono", "client", "browser"],
 );
-/** The other templates share one installation. */
+/** Templates that share one installation. */
 export const TOGETHER = TEMPLATES.map(({ name }) => name).filter(
   (name) => name !== "client-mcp" && !ALONE.includes(name),
 );

@@ -100,7 +100,7 @@ describe("a resource server on the published @x402/express", function () {
     expect((await show(headerOf(report, bundle), "/other")).required["error"]).to.equal(
       "No matching payment requirements",
     );
-    // With this route's accepted requirements.
+    // Here the accepted requirements are this route's.
     expect((await show(headerOf(other, bundle), "/other")).required["error"]).to.equal("sotto_resource_mismatch");
     expect((await show(headerOf(report, bundle), "/report?page=2")).status).to.equal(402);
     expect(server.served()).to.equal(before);

@@ -130,7 +130,7 @@ component main {public [result]} = Square();`;
     expect(problemLines(await certify(true))).to.deep.equal([]);
   });
 
-  it("is refused in no constraint", async () => {
+  it("is refused if no constraint uses it", async () => {
     const result = await certify(false);
     expect(problemLines(result)).to.deep.equal([
       "result was determined by the other inputs, and is in no constraint now",

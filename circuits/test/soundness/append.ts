@@ -159,7 +159,7 @@ function noteAppendAttacks(): Attack[] {
     }),
     attack("start", "an index chosen after the challenge, to append leaves other than those of the contract", {
       ...swap("cut0.value <-- startIndex", `cut0.value <-- ${START}`),
-      // With this index, the cheater's polynomial has the contract's value at z.
+      // The cheater chooses the index so that its polynomial has the same value at z as the contract's.
       inputs: () => {
         const missing = (honest["evaluation"] as bigint) - evaluate([oldRoot, 0n, 7n, 8n, 9n], z);
         return { ...other, startIndex: mod(missing * inverse(z)), evaluation: honest["evaluation"]! };

@@ -261,7 +261,7 @@ function extend(plain: System, evaluation: Evaluation): number[] {
       evaluation.set(term[0], [(equation.sums[0] * factor) % P, (equation.sums[1] * factor) % P]);
       known(term[0]);
     }
-    // What is left needs several equations at once.
+    // The remaining signals follow only from several equations together.
     const equations: Equation[] = [];
     for (let i = 0; i < plain.constraints; i++) {
       if (open[i] === 0) continue;

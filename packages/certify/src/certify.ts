@@ -28,7 +28,7 @@ export interface Certificate {
   asserting: Record<string, number>;
 }
 
-/** What a certificate is made from. */
+/** The inputs of a certificate. */
 export interface CircuitFiles {
   readonly name: string;
   /** The .r1cs file that the theorem is about. */

@@ -103,7 +103,7 @@ describe("a damaged store", () => {
     } finally {
       await store.close();
     }
-    // What was read again is stored again.
+    // The wallet stores again what it had to read again.
     const again = new SqliteStore(path);
     expect(await leavesOf(again), what).to.deep.equal(files.leaves);
     await again.close();

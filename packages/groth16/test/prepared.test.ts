@@ -125,7 +125,7 @@ describe("prepared proofs", function () {
   });
 
   describe("two proofs of one state", () => {
-    /** What someone computes who has two proofs of one state and assumes that only the values differ. */
+    /** The attack: combines two proofs as if they were of one state and only the values differed. */
     const forge = (first: ProofPoints, d1: bigint, second: ProofPoints, d2: bigint, value: bigint): ProofPoints => {
       const { G1, G2 } = curve;
       const { u, v, square } = constants;

@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
  * are not among them: a reader may have seen the digits in another order than a program reads them.
  */
 const EDGE = /[\s\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff]/u;
-/** What is neither a visible character nor a space of ASCII. */
+/** Characters that are neither visible nor an ASCII space. */
 const INVISIBLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|\p{Default_Ignorable_Code_Point}/u;
 /** The separators of phone numbers: spaces of any width, brackets, dots, slashes, hyphens; and what EDGE calls invisible. */
 const SEPARATORS = /[\p{Zs}().\-/\u2010-\u2012\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff]/gu;

@@ -144,7 +144,7 @@ describe("notes", () => {
     expectCode("INVALID_KEY", () => nonceOfReceiptKey(new Uint8Array(33)));
   });
 
-  it("are bound to sender and recipient only with valid parts", () => {
+  it("reject an invalid part of a sender or a recipient", () => {
     const key = new Uint8Array(32);
     expect(senderNonce(key, 1n, 2n)).to.not.equal(senderNonce(key, 2n, 1n));
     expectCode("INVALID_KEY", () => senderNonce(new Uint8Array(31), 1n, 2n));

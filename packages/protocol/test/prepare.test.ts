@@ -62,7 +62,7 @@ const withdrawal: WithdrawalArguments = {
 };
 
 describe("preparePayment", () => {
-  it("draws a fresh scalar each time, so that every signal that must differ between attempts does", () => {
+  it("draws a fresh scalar for each attempt, which changes every signal but the root and the nullifier", () => {
     const [first, second] = [preparePayment(payment), preparePayment(payment)];
     expect(first.scalar).to.not.equal(second.scalar);
     const differs = first.publicSignals.map((signal, i) => signal !== second.publicSignals[i]);

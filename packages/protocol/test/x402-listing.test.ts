@@ -80,7 +80,7 @@ describe("a listing", () => {
 });
 
 describe("the texts of x402's resource", () => {
-  it("are those that follow its rules", () => {
+  it("are kept only if they follow its rules", () => {
     expect(x402ListingTexts({ description: "ok", serviceName: 7, tags: "no", iconUrl: {} })).to.deep.equal({
       description: "ok",
     });

@@ -24,7 +24,7 @@ abstract contract ForgedCalls is PoolModel {
     Trapdoor internal withdrawalKey;
     Trapdoor internal appendKey;
 
-    /// @dev Those who are paid by withdrawals, and those who send calls and pay deposits.
+    /// @dev Accounts that withdrawals pay, and accounts that send calls and pay deposits.
     address[4] internal people = [address(0xa1), address(0xa2), address(0xa3), address(0xa4)];
     address[4] internal senders = [address(0xc1), address(0xc2), address(0xc3), address(0xc4)];
     /// @dev Makes the sequences of the properties differ, although the runner draws the same numbers for each.

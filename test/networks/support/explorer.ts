@@ -39,7 +39,7 @@ async function solc(file: string): Promise<string> {
 /**
  * The creation codes of the entries' contracts, hex without 0x. Entries with the same input are compiled together. The
  * pool takes longer than all other contracts, so it is compiled only with SOTTO_LONG=1. Otherwise its code comes from
- * the build if other contracts share its input, because they prove that the input reproduces the build.
+ * the build, provided that other contracts have the same input: compiling those shows that the input reproduces the build.
  */
 export async function compile(entries: readonly Entry[], folder: string): Promise<string[]> {
   const inputs = new Map<string, Entry[]>();

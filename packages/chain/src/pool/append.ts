@@ -30,7 +30,7 @@ export interface AppendProver {
   ): Promise<{ proof: string[]; publicSignals: string[] }>;
 }
 
-/** What the proof of an append is made from. */
+/** The inputs of an append and of its proof. */
 export interface AppendOptions {
   /** EIP-155 id of the pool's chain. The proof is valid for this chain and pool only. */
   chainId: bigint;

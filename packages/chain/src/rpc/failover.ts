@@ -133,7 +133,7 @@ export class Failover {
     }
     if (tooLarge !== undefined) throw tooLarge;
     if (last !== undefined && faults.length === 0) return last.answer;
-    // What a node said counts for less than that another node, which may say otherwise, could not be asked.
+    // One node's answer is not final while another node, which may answer otherwise, could not be asked.
     throw FAULTS.map((codes) => faults.findLast(({ code }) => codes.includes(code))).find((fault) => fault);
   }
 

@@ -27,7 +27,7 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    * known to be paid; a refusal leaves the purchase open. Default: each payment within the limits is made.
    */
   confirmPayment?: ConfirmPayment | undefined;
-  /** Pins each host to the first wallet that was paid for it. Default: true. With false, any signed wallet is paid. */
+  /** Pins each host to the first wallet that was paid for it. Default: true. If false, the client pays any wallet with a valid signature. */
   pinHosts?: boolean | undefined;
   /** Called when a host names a different wallet than before. Default: the change is refused. */
   confirmRecipient?: ConfirmRecipient | undefined;

@@ -20,9 +20,9 @@ export interface PhonePin {
 export interface PhoneChange {
   /** The number, E.164. */
   readonly phone: string;
-  /** What the number led to before. */
+  /** The wallet and key to which the number resolved before. */
   readonly known: PhonePin;
-  /** What it leads to now. */
+  /** The wallet and key to which it resolves now. */
   readonly offered: PhonePin;
 }
 

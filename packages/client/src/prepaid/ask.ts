@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 export interface AskLimits {
-  /** What is asked, for messages. */
+  /** The name of the request in error messages. */
   readonly name: string;
   /** Maximum bytes of the answer. */
   readonly maxBytes: number;

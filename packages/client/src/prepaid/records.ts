@@ -53,7 +53,7 @@ export interface Stop {
   evidence: WireSignedSchedule[];
 }
 
-/** The message of a stop, in parts. */
+/** Why a host was stopped, as the parts of a message. */
 export const stoppedText = ({ message, reason = "" }: Stop): readonly MessagePart[] => endingWith(message, reason);
 
 /** An origin at which packs were bought. */

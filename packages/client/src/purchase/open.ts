@@ -53,8 +53,8 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 /**
  * Closes a purchase permanently. If it was paid but not delivered, the money is spent, a refund is between the user and
  * the recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no
- * longer counts against the limits. So does a purchase whose only proofs are dated in the future, because the clock was
- * ahead: until the wallet spends its note, which it does first, someone who has the proof could still settle it.
+ * longer counts against the limits. The same holds if its only proofs are dated in the future, because the clock was ahead:
+ * the wallet first spends their note, since anyone who has such a proof could settle it until then.
  * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS
  */
 export async function dismissPurchase(wallet: Wallet, id: string): Promise<void> {

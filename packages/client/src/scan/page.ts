@@ -11,7 +11,7 @@ export interface Page {
   /** First and last block, both included. */
   from: number;
   to: number;
-  /** Hash of the last block. While it is canonical, the whole page is. */
+  /** Hash of the last block. As long as that block is canonical, so is the whole page. */
   hash: string;
   /** Commitments queued in these blocks, in order. */
   leaves: bigint[];

@@ -29,7 +29,7 @@ export const MAX_SLOT_AGE_SECONDS = 240;
 /** A prepared payment that was taken for one payment. */
 export interface TakenPayment {
   readonly note: FoundNote;
-  /** The statement, for the value 0 of the resource. */
+  /** The statement with 0 in place of the resource. */
   readonly statement: PreparedPayment;
   readonly proof: PreparedProof;
   readonly range: ProvedRange;

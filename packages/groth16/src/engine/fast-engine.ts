@@ -146,7 +146,7 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
 function tryRemotely(file: Uint8Array): RemoteKey | undefined {
   try {
     const there = prepareRemotely(file, THERE);
-    // Those who await it get the failure.
+    // Callers that await `ready` get the error.
     there.ready.catch(() => undefined);
     return there;
   } catch {

@@ -126,7 +126,7 @@ class Thread {
 let nextKey = 1;
 /** When a RemoteKey is garbage-collected, the second thread drops its share of the key. */
 const dropped = /* @__PURE__ */ new FinalizationRegistry<{ home: Thread; key: number }>(({ home, key }) => {
-  // After the request to prepare it.
+  // compilePrograms() settles later than the request that prepared the key.
   compilePrograms()
     .then(() => (thread === home ? home.ask({ drop: key }) : undefined))
     .catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The points of a key that finish prepared proofs of one free signal; computed once per circuit. */
+/** The points of a key with which proofs that were prepared for one free signal are finished. Computed once per circuit. */
 import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { groth16Error } from "../errors.ts";
@@ -12,7 +12,7 @@ import { Table } from "./table.ts";
 const TABLE_BITS = 6;
 
 /**
- * The signal's bases u in A, v in B and v1 in B1, and what the signal's square adds to C, as points and as tables.
+ * The signal's bases u in A, v in B and v1 in B1, and the base of its square in C, as points and as tables.
  * docs/protocol.md calls them U, V, V1 and E.
  */
 export interface FreeConstants {
@@ -26,9 +26,9 @@ export interface FreeConstants {
   readonly u: Point;
   readonly v: Point;
   readonly v1: Point;
-  /** What the square of the signal multiplies in the quotient H, which is a term of C. */
+  /** The base whose multiple by the signal's square is added to the quotient H, a term of C. */
   readonly unitQuotient: Point;
-  /** What the square of the signal multiplies in C: `unitQuotient`, and the base of the wire that holds the square. */
+  /** The base whose multiple by the signal's square is added to C: `unitQuotient` plus the base of the wire of the square. */
   readonly square: Point;
   readonly tables: {
     readonly u: Table;

@@ -149,7 +149,7 @@ export function encodeSchedule(schedule: PrepaidSchedule): WireSchedule {
 }
 
 function parseKeys(keys: unknown): PrepaidSchedule["keys"] {
-  // Limits the work before a key is parsed.
+  // Refuses long lists before it parses a key, which takes time.
   if (!Array.isArray(keys) || keys.length > MAX_PREPAID_EPOCHS)
     fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_EPOCHS} epochs`);
   return keys.map((row) => {

@@ -49,7 +49,7 @@ export const invalid = (retryAfter?: number): Refused =>
 /** Added to every response that concerns a payment if the paywall has prepaid tokens. */
 export const PREPAID_VARY: Readonly<Record<string, string>> = { vary: PREPAID_HEADER };
 
-/** A prepaid token that is not a token. */
+/** Refuses a header that does not contain a prepaid token. */
 export const malformedToken = (message: string): Refused =>
   refused(400, { error: "Invalid payment token format", message });
 

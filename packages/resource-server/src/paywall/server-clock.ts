@@ -8,8 +8,8 @@ const RIGHT_MS = 30_000;
 /** Interval between comparisons while it is wrong, ms. Requests wait for them. */
 const WRONG_MS = 1_000;
 /**
- * Maximum seconds by which the clock may be behind the chain. The proof of a client with a right clock seems dated in the future
- * by as much, but the server accepts it later.
+ * Maximum seconds by which the clock may be behind the chain. To such a server, the proof of a client with a correct clock is
+ * dated in the future, so the server accepts it as many seconds later.
  */
 const MAX_LAG_SECONDS = 60;
 /** A clock that advanced by this much more or less than the time that has passed was set, ms. */

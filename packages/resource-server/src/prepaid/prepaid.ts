@@ -47,7 +47,7 @@ export class Prepaid {
   readonly #guard: Guard;
   readonly #timer: NodeJS.Timeout;
   #ticking: Promise<void> = Promise.resolve();
-  /** What the last tick saw of `redemption.spent`. */
+  /** `redemption.spent` at the last tick. */
   #spent = 0;
   #closed = false;
 

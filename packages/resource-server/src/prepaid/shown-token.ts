@@ -2,7 +2,7 @@
 // times as long as Node's own decoders.
 import { PREPAID_TOKEN_LAYOUT } from "@sotto/prepaid";
 
-/** What the paywall itself reads of a token; the thread that verifies it reads the rest. */
+/** The part of a token that the paywall reads itself; the thread that verifies the token reads the rest. */
 export interface ShownToken {
   /** The header's value: the whole token. */
   readonly header: string;

@@ -21,7 +21,7 @@ export interface Spend {
   readonly opens: string;
 }
 
-/** What is stored of a returned token's method and target. */
+/** The hash that the store keeps of a returned token's method and target. */
 const openingOf = ({ opens }: Spend): string => hash("sha256", opens, "base64url");
 
 export const spendId = ({ keyId, nonce }: Pick<Spend, "keyId" | "nonce">): string => `${keyId}:${nonce}`;

@@ -8,7 +8,7 @@ const MAX_FAULTS = 500;
 /** What tells faults with the same message apart. The id of a payment does not: each of a thousand payments has its own. */
 const FIELDS = ["code", "reason", "kind", "route", "node", "refusal", "why", "nonce", "ids", "to"];
 
-/** Whether a fault is new, or how often it was left out. */
+/** Recognizes repeated faults, and counts how often each was left out of the log. */
 export class Repeats {
   readonly #clock: () => number;
   readonly #faults = new Map<string, { since: number; left: number }>();

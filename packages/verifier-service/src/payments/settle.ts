@@ -20,7 +20,7 @@ export interface SettleServices {
 }
 
 /**
- * Queues the payment of a token, once, and waits for its outcome.
+ * Queues the payment that a token names, once, and waits for its outcome.
  * @returns the operation after the wait; it is still open only if the client or the operator accepts `pending`
  * @throws SottoError INVALID_ADDRESS; ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH,
  * QUOTA_EXCEEDED, OVERLOADED, SETTLEMENT_UNKNOWN

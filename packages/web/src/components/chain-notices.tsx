@@ -8,7 +8,7 @@ import { ErrorMessage } from "./error-message.tsx";
 import { Time } from "./time.tsx";
 
 interface Properties {
-  /** Why the chain could not be read the last time. */
+  /** Why the last attempt to read the chain failed. */
   readonly problem: Failure | undefined;
   /** Whether the page still shows data from an earlier read. */
   readonly stale: boolean;

@@ -105,7 +105,10 @@ function assertComplete({ hidden, shared }: ParsedTotals, events: readonly Settl
   return byLeaf;
 }
 
-/** The point C, which the chain hides. Only with the true sender commitment do the signals have the event's digest. */
+/**
+ * The point C of the ciphertext, which the chain hides. The sender commitment of the statement is genuine, because with any other
+ * the signals would not have the event's digest.
+ */
 function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;
   const { encryptionKey, ownerTag } = claim.address;

@@ -15,7 +15,7 @@ export const secureRandom: Random = (bound) => {
   return word[0]! % bound;
 };
 
-/** Maximum notes of a round: more do not fit on a phone. */
+/** Maximum notes in a round: more do not fit on a phone's screen. */
 export const MAX_CHOICES = 8;
 
 export interface Round<Payment> {
