@@ -164,14 +164,14 @@ export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export type { PermuteMany } from "./poseidon/permutation.ts";
 export { type PoseidonRecurrence, poseidonRecurrence } from "./poseidon/recurrence.ts";
-export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
-export { type PaymentArguments, type PreparedPayment, preparePayment, withResource } from "./prepare/payment.ts";
+export { type AppendArguments, type AppendInputs, prepareAppend } from "./prepare/append.ts";
+export { type PaymentArguments, type PaymentInputs, preparePayment, withResource } from "./prepare/payment.ts";
 export { prepareRange, type RangeArguments } from "./prepare/range.ts";
 export type { CircuitInput, CircuitValue, SpendableNote, Statement } from "./prepare/types.ts";
 export {
-  type PreparedWithdrawal,
   prepareWithdrawal,
   type WithdrawalArguments,
+  type WithdrawalInputs,
 } from "./prepare/withdrawal.ts";
 export { randomField } from "./random.ts";
 export {

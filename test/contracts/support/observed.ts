@@ -2,7 +2,7 @@ import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import {
   deriveKeys,
   noteCommitment,
-  type PreparedPayment,
+  type PaymentInputs,
   preparePayment,
   type ShieldedAddress,
   type WalletKeys,
@@ -35,7 +35,7 @@ export interface Observed {
   readonly logs: readonly { readonly topics: readonly string[]; readonly data: string }[];
   readonly writes: readonly { readonly slot: string; readonly value: string }[];
   readonly executionGas: number;
-  readonly prepared: PreparedPayment;
+  readonly prepared: PaymentInputs;
 }
 
 export function merchant(world: PoolWorld, seed: number): Merchant {

@@ -11,7 +11,7 @@ import {
 } from "@sotto/chain";
 import {
   type NoteTree,
-  type PreparedPayment,
+  type PaymentInputs,
   preparePayment,
   type SpendableNote,
   type Statement,
@@ -197,14 +197,14 @@ export class WalletCore {
     };
   }
 
-  /** The statement of a payment from this note, proved on this tree. */
-  paymentStatement(
+  /** The inputs of a payment from this note, proved on this tree. */
+  paymentInputs(
     { address, recipient, amount }: CheckedTerms,
     note: FoundNote,
     tree: NoteTree,
     resourceUrl: string,
     timestamp: number,
-  ): PreparedPayment {
+  ): PaymentInputs {
     const { keys, info } = this.options;
     return preparePayment({
       chainId: info.chainId,

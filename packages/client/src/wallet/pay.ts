@@ -1,5 +1,5 @@
 import type { PaymentCall } from "@sotto/protocol";
-import { type PreparedPayment, prepareRange, type WireBundle, withResource } from "@sotto/protocol";
+import { type PaymentInputs, prepareRange, type WireBundle, withResource } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
@@ -141,7 +141,7 @@ function only(funds: Funds<WalletNote>, leafIndex: number | undefined): Funds<Wa
 
 interface Begun {
   record: PaymentRecord;
-  prepared: PreparedPayment;
+  inputs: PaymentInputs;
   checked: CheckedPayment;
   timestamp: number;
   taken: TakenPayment | undefined;
@@ -157,30 +157,30 @@ async function begin(
 ): Promise<Begun> {
   const timestamp = core.now(MAX_LAG);
   const { chainId, pool } = core.options.info;
-  const prepared =
+  const inputs =
     taken === undefined
-      ? core.paymentStatement(checked, note, core.confirmedTree(), checked.resourceUrl, timestamp)
-      : withResource(taken.statement, { chainId, pool, resourceUrl: checked.resourceUrl, timestamp });
-  const { validUntil, digest, input } = prepared;
+      ? core.paymentInputs(checked, note, core.confirmedTree(), checked.resourceUrl, timestamp)
+      : withResource(taken.inputs, { chainId, pool, resourceUrl: checked.resourceUrl, timestamp });
+  const { validUntil, digest, input } = inputs;
   const attempt = { validUntil: Number(validUntil), digest, timestamp, root: String(input.root) };
   const record: PaymentRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
   await core.journal.begin(record);
-  return { record, prepared, checked, timestamp, taken };
+  return { record, inputs, checked, timestamp, taken };
 }
 
 async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Promise<Payment> {
-  const { record, prepared, checked, timestamp, taken } = begun;
-  const { scalar, encryptedAmount, senderCommitment, validUntil, resourceDigest, digest, nullifier } = prepared;
+  const { record, inputs, checked, timestamp, taken } = begun;
+  const { scalar, encryptedAmount, senderCommitment, validUntil, resourceDigest, digest, nullifier } = inputs;
   const complete = () =>
     core.proofs.now(async () => {
-      const made = await core.prove("payment", prepared, signal);
+      const made = await core.prove("payment", inputs, signal);
       return { proof: made, range: await proveRange(core, checked, scalar, signal) };
     });
   const { proof, range } =
     taken === undefined
       ? await complete()
-      : { proof: await finishTaken(core, taken, prepared, signal), range: taken.range };
-  const publicSignals = prepared.publicSignals.map(String);
+      : { proof: await finishTaken(core, taken, inputs, signal), range: taken.range };
+  const publicSignals = inputs.publicSignals.map(String);
   const bundle: WireBundle = {
     proof,
     publicSignals,
@@ -198,13 +198,13 @@ async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Pro
 }
 
 /** Finishes a prepared payment. If the prover has lost it, proves the same statement, which is journaled already. */
-async function finishTaken(core: WalletCore, taken: TakenPayment, statement: PreparedPayment, signal?: AbortSignal) {
+async function finishTaken(core: WalletCore, taken: TakenPayment, inputs: PaymentInputs, signal?: AbortSignal) {
   try {
-    const { proof, publicSignals } = await taken.proof.finish(statement.input.resourceUrl);
-    assertSignals("payment", publicSignals, statement.publicSignals);
+    const { proof, publicSignals } = await taken.proof.finish(inputs.input.resourceUrl);
+    assertSignals("payment", publicSignals, inputs.publicSignals);
     return proof;
   } catch {
-    return core.prove("payment", statement, signal);
+    return core.prove("payment", inputs, signal);
   }
 }
 

@@ -35,7 +35,7 @@ export async function prepare(
     await core.scan({ signal });
     return begin(core, checked, request.note);
   }, signal);
-  const { statement, range, note, slot } = begun;
+  const { inputs, range, note, slot } = begun;
   try {
     const [proof, proved] = await core.proofs.whenIdle(async (stop) => {
       const options = { signal: stop };
@@ -44,7 +44,7 @@ export async function prepare(
       if (idleMs < 1) throw new WalletError("FUNDS_NOT_READY", "the prepared root became too old; prepare again");
       const made = await prover.prove("elgamal_range", range.input, options);
       assertSignals("elgamal_range", made.publicSignals, range.publicSignals);
-      const prepared = await prover.prepare?.("payment", statement.input, "resourceUrl", { ...options, idleMs });
+      const prepared = await prover.prepare?.("payment", inputs.input, "resourceUrl", { ...options, idleMs });
       if (prepared === undefined) throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare");
       return [prepared, made] as const;
     }, signal);
@@ -61,11 +61,11 @@ async function begin(core: WalletCore, checked: CheckedTerms, asked: number | un
   const { address, amount, lowerBound, upperBound } = checked;
   const tree = core.tree.at(core.sync.ledger, append);
   // The resource and the time are replaced when the payment is made.
-  const payment = core.paymentStatement(checked, note, tree, "about:blank", core.options.clock());
-  const statement = { ...payment, input: { ...payment.input, resourceUrl: 0n } };
+  const payment = core.paymentInputs(checked, note, tree, "about:blank", core.options.clock());
+  const inputs = { ...payment, input: { ...payment.input, resourceUrl: 0n } };
   const range = prepareRange({ recipient: address, amount, scalar: payment.scalar, lowerBound, upperBound });
   core.prepared.busy.add(note.nullifier);
-  return { note, statement, range, slot, size: append.size, root: append.root, set: core.prover().artifacts.set };
+  return { note, inputs, range, slot, size: append.size, root: append.root, set: core.prover().artifacts.set };
 }
 
 /** The notes in the tree of this size that nobody else has seen and no other preparation uses. */

@@ -5,7 +5,7 @@
  */
 
 import type { PreparedProof } from "@sotto/groth16";
-import type { PreparedPayment } from "@sotto/protocol";
+import type { PaymentInputs } from "@sotto/protocol";
 import type { FoundNote } from "../scan/notes.ts";
 import type { PoolSync } from "../scan/sync.ts";
 import type { Journal } from "./journal.ts";
@@ -29,8 +29,8 @@ export const MAX_SLOT_AGE_SECONDS = 240;
 /** A prepared payment that was taken for one payment. */
 export interface TakenPayment {
   readonly note: FoundNote;
-  /** The statement with 0 in place of the resource. */
-  readonly statement: PreparedPayment;
+  /** With 0 in place of the resource. */
+  readonly inputs: PaymentInputs;
   readonly proof: PreparedProof;
   readonly range: ProvedRange;
 }

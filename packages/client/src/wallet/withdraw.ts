@@ -1,5 +1,5 @@
 import type { WithdrawalCall } from "@sotto/protocol";
-import { assertAmount, type PreparedWithdrawal, parseAddress, prepareWithdrawal } from "@sotto/protocol";
+import { assertAmount, parseAddress, prepareWithdrawal, type WithdrawalInputs } from "@sotto/protocol";
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
@@ -155,7 +155,7 @@ async function start(
 
 interface Begun {
   record: WithdrawalRecord;
-  prepared: PreparedWithdrawal;
+  inputs: WithdrawalInputs;
   validUntil: number;
 }
 
@@ -168,7 +168,7 @@ async function begin(
   const { keys, info } = core.options;
   const timestamp = core.now(MAX_LAG);
   const validUntil = deadlineOf(timestamp, terms.validFor, deadlinesOf(core, known));
-  const prepared = prepareWithdrawal({
+  const inputs = prepareWithdrawal({
     chainId: info.chainId,
     pool: info.pool,
     tree: core.confirmedTree(),
@@ -182,10 +182,10 @@ async function begin(
     outputTag: keys.ownerTag(0),
     leaveNothing: terms.leaveNothing,
   });
-  const attempt = { validUntil, digest: prepared.digest, timestamp };
+  const attempt = { validUntil, digest: inputs.digest, timestamp };
   const record: WithdrawalRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
   await core.journal.begin(record);
-  return { record, prepared, validUntil };
+  return { record, inputs, validUntil };
 }
 
 /** The deadlines of all attempts, without those that a clock set that was ahead: no attempt has to outlast them. */
@@ -198,13 +198,13 @@ function deadlinesOf(core: WalletCore, record: WithdrawalRecord): Deadlines {
 
 async function finish(
   core: WalletCore,
-  { record, prepared, validUntil }: Begun,
+  { record, inputs, validUntil }: Begun,
   signal?: AbortSignal,
 ): Promise<Withdrawal> {
   const { recipient, fee, feeRecipient, id, notes } = record;
-  const proof = await core.prove(CIRCUIT, prepared, signal);
-  const signals = prepared.signals.map(String);
+  const proof = await core.prove(CIRCUIT, inputs, signal);
+  const signals = inputs.signals.map(String);
   const call: WithdrawalCall = { proof, signals, recipient, fee, feeRecipient, validUntil: String(validUntil) };
-  await core.journal.prove(record, prepared.digest, { withdraw: call });
-  return { id, withdraw: call, validUntil, notes, output: prepared.outputNote.amount, digest: prepared.digest };
+  await core.journal.prove(record, inputs.digest, { withdraw: call });
+  return { id, withdraw: call, validUntil, notes, output: inputs.outputNote.amount, digest: inputs.digest };
 }

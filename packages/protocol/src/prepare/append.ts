@@ -13,8 +13,8 @@ export interface AppendArguments extends Deployment {
   readonly leaves: readonly bigint[];
 }
 
-/** An append ready to be proved. */
-export interface PreparedAppend extends Statement<"note_append"> {
+/** What a proof of an append is made from, and the values that follow from it. */
+export interface AppendInputs extends Statement<"note_append"> {
   /** Root of the tree before the append. */
   readonly oldRoot: bigint;
   /** Root of the tree with the leaves. */
@@ -28,7 +28,7 @@ export interface PreparedAppend extends Statement<"note_append"> {
  *
  * @throws SottoError INVALID_LEAF, TREE_FULL and the codes of malformed arguments
  */
-export function prepareAppend(args: AppendArguments): PreparedAppend {
+export function prepareAppend(args: AppendArguments): AppendInputs {
   assertObject(args, "the append");
   const { chainId, pool, tree } = args;
   assertTree(tree);

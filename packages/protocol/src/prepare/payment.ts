@@ -43,8 +43,8 @@ export interface PaymentArguments extends Deployment {
   readonly scalar?: bigint | undefined;
 }
 
-/** A payment ready to be proved. */
-export interface PreparedPayment extends Statement<"payment"> {
+/** What a proof of a payment is made from, and the values that follow from it. */
+export interface PaymentInputs extends Statement<"payment"> {
   /** Wire form, 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
   /** Poseidon2(owner tag of the spent note, `senderNonce`): a field element that never appears on chain. */
@@ -75,7 +75,7 @@ export interface PreparedPayment extends Statement<"payment"> {
  * @throws SottoError INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE, LEAF_NOT_FOUND and the codes
  *   of malformed arguments
  */
-export function preparePayment(args: PaymentArguments): PreparedPayment {
+export function preparePayment(args: PaymentArguments): PaymentInputs {
   assertObject(args, "the payment");
   assertObject(args.recipient, "recipient");
   const amount = assertAmount(args.amount);
@@ -159,9 +159,9 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
  * @throws SottoError the codes of malformed arguments
  */
 export function withResource(
-  payment: PreparedPayment,
+  payment: PaymentInputs,
   place: Deployment & Pick<PaymentArguments, "resourceUrl" | "timestamp">,
-): PreparedPayment {
+): PaymentInputs {
   assertObject(payment, "the payment");
   assertObject(place, "the place");
   const { chainId, pool, resourceUrl, timestamp } = place;

@@ -35,8 +35,8 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
   readonly leaveNothing?: boolean | undefined;
 }
 
-/** A withdrawal ready to be proved. */
-export interface PreparedWithdrawal extends Statement<"withdrawal"> {
+/** What a proof of a withdrawal is made from, and the values that follow from it. */
+export interface WithdrawalInputs extends Statement<"withdrawal"> {
   /** The thirteen signals in wire order, from which the three public signals follow. */
   readonly signals: readonly bigint[];
   /** Nullifiers of the spent notes only, in order. */
@@ -97,7 +97,7 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
  * @throws SottoError INVALID_WITHDRAWAL_INPUTS, INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE,
  *   LEAF_NOT_FOUND and the codes of malformed arguments
  */
-export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal {
+export function prepareWithdrawal(args: WithdrawalArguments): WithdrawalInputs {
   assertObject(args, "the withdrawal");
   assertNotes(args.notes);
   const spent = args.notes.map((note) => locate(args.tree, note));
