@@ -12,6 +12,21 @@ const allowed = {
   command: ["protocol"],
   certify: [],
   keys: ["protocol", "command", "certify"],
+  deploy: ["protocol", "prover", "command", "keys"],
+  local: [
+    "protocol",
+    "prover",
+    "client",
+    "prepaid",
+    "server",
+    "resource-server",
+    "verifier-service",
+    "service",
+    "command",
+    "keys",
+    "deploy",
+  ],
+  dev: ["protocol", "prover", "client", "resource-server", "web", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
   web: ["protocol", "chain", "prover", "client"],
@@ -22,6 +37,9 @@ const allowed = {
   service: ["protocol", "server", "verifier-service", "phone-registry", "prepaid"],
 };
 
+/** Folders outside of packages/ that a package may import. */
+const alsoOutside = { deploy: ["^ignition/modules/"] };
+
 const direction = Object.entries(allowed).map(([name, others]) => ({
   name: `${name}-imports-only-what-it-may`,
   severity: "error",
@@ -30,7 +48,7 @@ const direction = Object.entries(allowed).map(([name, others]) => ({
   to: {
     path: "^(packages|circuits|contracts|scripts|test|ignition)/",
     // Sources import no tests: a rule of its own, below.
-    pathNot: [`^packages/(${[name, ...others].join("|")})/`, "^test/kit/"],
+    pathNot: [`^packages/(${[name, ...others].join("|")})/`, "^test/kit/", ...(alsoOutside[name] ?? [])],
   },
 }));
 
@@ -70,6 +88,14 @@ module.exports = {
         pathNot: "^(scripts/(run|launcher/[^/]+)\\.mjs|ignition/support/pool\\.ts)$",
       },
       to: { path: "^packages/[^/]+/(src|dist)/", pathNot: "^packages/$2/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "nothing-imports-scripts",
+      severity: "error",
+      comment: "scripts/ has commands and chores; what others use is in a package",
+      from: { pathNot: "^scripts/" },
+      // Chores whose tests are suites of their own.
+      to: { path: "^scripts/", pathNot: "^scripts/(release|launcher|mutation|fuzz|generate/x402|test/reporter)" },
     },
     {
       name: "launcher-needs-no-installation",

@@ -21,8 +21,8 @@ const asStarted = (step) => {
 
 export const tasks = {
   // This command builds by itself, with a single progress display.
-  dev: [command("node scripts/dev/main.ts")],
-  demo: [build, command("node scripts/demo/main.ts")],
+  dev: [command("node packages/dev/src/main.ts")],
+  demo: [build, command("node packages/local/src/demo/main.ts")],
   test: [command("node scripts/test/main.ts")],
   "test:long": [command("node scripts/test/main.ts", { SOTTO_LONG: "1" })],
   "test:mutation": [command("node scripts/mutation/main.ts")],
@@ -34,11 +34,11 @@ export const tasks = {
   "audit:pack": [command("node scripts/audit/main.ts")],
   screenshots: [build, command("node scripts/screenshots/main.ts")],
   new: [quietly(turbo("build --filter=create-sotto")), command("node packages/create-sotto/dist/main.js")],
-  chain: [command("node scripts/chain/start.ts")],
-  "deploy:network": [build, command("node scripts/deploy/main.ts")],
-  "check:deployment": [build, command("node scripts/deploy/check-main.ts")],
+  chain: [command("node packages/local/src/chain/start.ts")],
+  "deploy:network": [build, command("node packages/deploy/src/main.ts")],
+  "check:deployment": [build, command("node packages/deploy/src/check-main.ts")],
   hardhat: [command("hardhat")],
-  "deploy:local": [quietly(build), command("node scripts/chain/deploy.ts")],
+  "deploy:local": [quietly(build), command("node packages/local/src/chain/deploy.ts")],
   service: [quietly(build), command("node packages/service/dist/main.js")],
   "token-key": [quietly(turbo("build --filter=@sotto/service")), command("node packages/service/dist/token-key.js")],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],

@@ -1,10 +1,10 @@
 // `npm run docs`: turbo has already built the documentation's site; this script prints where it is, and serves it on
 // request.
 import { join, relative } from "node:path";
+import { openBrowser } from "@sotto/command/browser";
 import { parseFlags, parsePort, runCommand } from "@sotto/command/command";
 import { root } from "@sotto/keys/circuits/paths";
 import { SITE, serveSite } from "../../docs/site/serve.ts";
-import { openBrowser } from "../dev/browser.ts";
 
 const USAGE = `npm run docs -- [OPTIONS]: builds the documentation as a site of static files.
 

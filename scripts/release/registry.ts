@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { HOST } from "../dev/ports.ts";
+import { HOST } from "@sotto/command/ports";
 import type { PackedPackage } from "./pack.ts";
 
 export interface Registry {

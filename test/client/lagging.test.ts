@@ -2,6 +2,7 @@
 // sign.
 
 import { connectChain, signatureCall } from "@sotto/client";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import {
   bindingSlots,
   bindingTypedData,
@@ -16,7 +17,6 @@ import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { contractWallet } from "../world/contract-wallets.ts";
 import { openWallet, openWorld, type World } from "../world/wallets.ts";
 

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
+import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/prepaid";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import { contractWallet } from "../world/contract-wallets.ts";
 import {
   type LoggedRequest,

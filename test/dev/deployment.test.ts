@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type DeployedNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { rpc } from "./support/dev.ts";
 
 const VARIABLE = "SOTTO_TEST_DEPLOYMENT";

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
+import { ownerOf } from "@sotto/command/ports";
 import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
 import {
   bindingSlots,
@@ -17,7 +18,6 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Interface } from "ethers";
-import { ownerOf } from "../../scripts/dev/ports.ts";
 import { busyPorts, type Dev, freePorts, RUNNING, rpc, startDev } from "./support/dev.ts";
 
 interface HostConfiguration {

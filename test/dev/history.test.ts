@@ -2,9 +2,9 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { rpc } from "./support/dev.ts";
 
 interface Block {

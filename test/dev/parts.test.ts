@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { get, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { browserCommand } from "@sotto/command/browser";
+import { ownerOf } from "@sotto/command/ports";
+import { listen } from "@sotto/dev/http";
+import { parseDevOptions } from "@sotto/dev/options";
+import { classify, dependenciesOf, watchSources } from "@sotto/dev/watch";
+import { createWebHost } from "@sotto/dev/web";
+import { startNode } from "@sotto/local/chain/node";
 import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { startNode } from "../../scripts/chain/node.ts";
-import { browserCommand } from "../../scripts/dev/browser.ts";
-import { listen } from "../../scripts/dev/http.ts";
-import { parseDevOptions } from "../../scripts/dev/options.ts";
-import { ownerOf } from "../../scripts/dev/ports.ts";
-import { classify, dependenciesOf, watchSources } from "../../scripts/dev/watch.ts";
-import { createWebHost } from "../../scripts/dev/web.ts";
 import { rpc } from "./support/dev.ts";
 
 describe("the parts of npm run dev", () => {
@@ -178,8 +178,8 @@ describe("the parts of npm run dev", () => {
     });
     expect(classify(["contracts/NoteTree.sol"], programs)).to.deep.equal({ ...none, needsFresh: true });
     expect(classify(["circuits/payment.circom"], programs)).to.deep.equal({ ...none, needsFresh: true });
-    expect(classify(["scripts/dev/traffic.ts"], programs)).to.deep.equal({ ...none, programs: ["traffic"] });
-    expect(classify(["scripts/dev/main.ts"], programs)).to.deep.equal({ ...none, needsRestart: true });
+    expect(classify(["packages/dev/src/traffic.ts"], programs)).to.deep.equal({ ...none, programs: ["traffic"] });
+    expect(classify(["packages/dev/src/main.ts"], programs)).to.deep.equal({ ...none, needsRestart: true });
     expect([...dependenciesOf("service")]).to.include.members(["protocol", "verifier-service", "phone-registry"]);
     expect([...dependenciesOf("service")]).not.to.include("web");
   });

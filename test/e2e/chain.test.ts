@@ -3,14 +3,14 @@
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import hre from "hardhat";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
 const refused = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);
@@ -25,7 +25,7 @@ describe("local chain", function () {
 
   it("prints its address, and runs until it is stopped", async () => {
     const port = String(await freePort("127.0.0.1"));
-    const { status, stdout } = await command("chain/start.ts", ["--port", port], (text, child) => {
+    const { status, stdout } = await command("packages/local/src/chain/start.ts", ["--port", port], (text, child) => {
       if (text.includes("deploy:local")) child.kill("SIGINT");
     });
     expect(stdout).to.contain(`http://127.0.0.1:${port}`);
@@ -34,9 +34,9 @@ describe("local chain", function () {
 
   it("rejects a busy port and an invalid one", async () => {
     const port = new URL(node.url).port;
-    expectRefused(await command("chain/start.ts", ["--port", port]), "PORT_BUSY", port);
+    expectRefused(await command("packages/local/src/chain/start.ts", ["--port", port]), "PORT_BUSY", port);
     for (const wrong of ["0", "-1", "65536", "80a", "1e3"])
-      expectRefused(await command("chain/start.ts", ["--port", wrong]), "INVALID_PORT", wrong);
+      expectRefused(await command("packages/local/src/chain/start.ts", ["--port", wrong]), "INVALID_PORT", wrong);
   });
 
   it("receives the contracts, and a wallet can use them", async () => {
@@ -64,14 +64,18 @@ describe("local chain", function () {
   });
 
   it("rejects an invalid address, an unreachable node, and a server that is not a node", async () => {
-    expectRefused(await command("chain/deploy.ts", ["--url", "nonsense"]), "INVALID_URL", "nonsense");
-    expectRefused(await command("chain/deploy.ts", ["--url", "ftp://127.0.0.1"]), "INVALID_URL");
-    const unreachable = await command("chain/deploy.ts", ["--url", "http://127.0.0.1:9"]);
+    expectRefused(
+      await command("packages/local/src/chain/deploy.ts", ["--url", "nonsense"]),
+      "INVALID_URL",
+      "nonsense",
+    );
+    expectRefused(await command("packages/local/src/chain/deploy.ts", ["--url", "ftp://127.0.0.1"]), "INVALID_URL");
+    const unreachable = await command("packages/local/src/chain/deploy.ts", ["--url", "http://127.0.0.1:9"]);
     expectRefused(unreachable, "NODE_UNREACHABLE", "http://127.0.0.1:9", "npm run chain");
     const server = createServer((_, response) => response.end("<html>hello</html>"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-    expectRefused(await command("chain/deploy.ts", ["--url", url]), "NODE_UNREACHABLE", url);
+    expectRefused(await command("packages/local/src/chain/deploy.ts", ["--url", url]), "NODE_UNREACHABLE", url);
     server.close();
   });
 
@@ -81,7 +85,12 @@ describe("local chain", function () {
     );
     const { port } = await other.listen();
     const url = `http://127.0.0.1:${port}`;
-    expectRefused(await command("chain/deploy.ts", ["--url", url]), "DEVELOPMENT_KEYS_REFUSED", "8453", "31337");
+    expectRefused(
+      await command("packages/local/src/chain/deploy.ts", ["--url", url]),
+      "DEVELOPMENT_KEYS_REFUSED",
+      "8453",
+      "31337",
+    );
     expect(await refused(openAt(url, `0x${"11".repeat(20)}`))).to.equal("WRONG_CHAIN");
   });
 

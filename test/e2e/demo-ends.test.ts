@@ -28,7 +28,13 @@ describe("npm run demo, stopped or rejected", function () {
     // During the ten requests.
     const stop = { at: /GET \/articles\/2 /, signal: "SIGINT" } as const;
     const args = ["--port", String(port)];
-    const { status, stdout, stderr } = await command("demo/main.ts", args, undefined, place.variables, stop);
+    const { status, stdout, stderr } = await command(
+      "packages/local/src/demo/main.ts",
+      args,
+      undefined,
+      place.variables,
+      stop,
+    );
     expect(status).to.equal(130);
     expect(stdout).not.to.contain("every balance is exact");
     expect(stderr).to.equal("");
@@ -53,10 +59,20 @@ describe("npm run demo, stopped or rejected", function () {
 
   it("rejects a busy or invalid port, and unknown options", async () => {
     const { server, port } = await listen();
-    expectRefused(await command("demo/main.ts", ["--port", String(port)]), "PORT_BUSY", String(port), "--port");
+    expectRefused(
+      await command("packages/local/src/demo/main.ts", ["--port", String(port)]),
+      "PORT_BUSY",
+      String(port),
+      "--port",
+    );
     server.close();
-    expectRefused(await command("demo/main.ts", ["--port", "70000"]), "INVALID_PORT", "70000");
-    expectRefused(await command("demo/main.ts", ["--speed", "11"]), "UNKNOWN_OPTION", "--speed", "--port");
+    expectRefused(await command("packages/local/src/demo/main.ts", ["--port", "70000"]), "INVALID_PORT", "70000");
+    expectRefused(
+      await command("packages/local/src/demo/main.ts", ["--speed", "11"]),
+      "UNKNOWN_OPTION",
+      "--speed",
+      "--port",
+    );
   });
 
   it("names a damaged artifact before it starts anything", async () => {
@@ -67,12 +83,12 @@ describe("npm run demo, stopped or rejected", function () {
       mkdirSync(join(folder, "payment"));
       for (const file of ["payment.wasm", "payment.vkey.json"])
         copyFileSync(join(built, "payment", file), join(folder, "payment", file));
-      const missing = await command("demo/main.ts", ["--artifacts", folder]);
+      const missing = await command("packages/local/src/demo/main.ts", ["--artifacts", folder]);
       expectRefused(missing, "ARTIFACT_MISSING", "payment.zkey");
       const zkey = readFileSync(join(built, "payment", "payment.zkey"));
       zkey.writeUInt8(zkey.readUInt8(1_000_000) ^ 1, 1_000_000);
       writeFileSync(join(folder, "payment", "payment.zkey"), zkey);
-      const damaged = await command("demo/main.ts", ["--artifacts", folder]);
+      const damaged = await command("packages/local/src/demo/main.ts", ["--artifacts", folder]);
       expectRefused(damaged, "ARTIFACT_CHANGED", "payment.zkey");
       expect(damaged.stdout).not.to.contain("starting a local chain");
     } finally {

@@ -2,16 +2,16 @@
 
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
+import { readBalances } from "@sotto/local/demo/balances";
+import { Cleanup } from "@sotto/local/demo/processes";
+import { playStep } from "@sotto/local/demo/step";
+import { deposit, story } from "@sotto/local/demo/story";
+import { searchSecrets } from "@sotto/local/demo/views";
+import { createWorld, PHONE } from "@sotto/local/demo/world";
 import { freePort } from "@sotto/server";
 import { command, type Result } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { readBalances } from "../../scripts/demo/balances.ts";
-import { Cleanup } from "../../scripts/demo/processes.ts";
-import { playStep } from "../../scripts/demo/step.ts";
-import { deposit, story } from "../../scripts/demo/story.ts";
-import { searchSecrets } from "../../scripts/demo/views.ts";
-import { createWorld, PHONE } from "../../scripts/demo/world.ts";
 import { built, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo", function () {
@@ -21,7 +21,7 @@ describe("npm run demo", function () {
   const place = ownPlace();
   before(async () => {
     port = await freePort("127.0.0.1");
-    whole = await command("demo/main.ts", ["--port", String(port)], undefined, place.variables);
+    whole = await command("packages/local/src/demo/main.ts", ["--port", String(port)], undefined, place.variables);
   });
   after(() => place.remove());
 

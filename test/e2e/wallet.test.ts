@@ -21,13 +21,13 @@ import {
   withdrawCall,
 } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, decodeBundle } from "@sotto/protocol";
 import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
 const RESOURCE = "https://data.example/article/1";
 const MERCHANT = `0x${"ab".repeat(20)}`;

@@ -12,6 +12,7 @@ export interface Result {
 }
 
 /**
+ * @param script its path from the root of the checkout
  * @param watch called with the standard output so far, each time it grows
  * @param variables environment variables in addition to those of this process
  * @param stop the signal that the command sends itself as soon as its output matches
@@ -24,7 +25,7 @@ export function command(
   stop?: { readonly at: RegExp; readonly signal: "SIGINT" | "SIGKILL" },
 ): Promise<Result> {
   const before = stop === undefined ? [] : [join(import.meta.dirname, "stops-at.mjs"), stop.signal, stop.at.source];
-  const child = spawn("node", [...before, join(root, "scripts", script), ...args], {
+  const child = spawn("node", [...before, join(root, script), ...args], {
     cwd: root,
     env: { ...process.env, ...variables },
     stdio: ["ignore", "pipe", "pipe"],

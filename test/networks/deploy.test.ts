@@ -4,14 +4,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compareDeployment, differs } from "@sotto/deploy/check";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 
@@ -34,8 +34,9 @@ describe("deploying to a network", function () {
 
   const run = (script: string, args: string[], rpc = url) =>
     command(script, args, undefined, { SOTTO_DEPLOY_RPC_URL: rpc, SOTTO_DEPLOYER_KEY: deployer.privateKey });
-  const deploy = (...args: string[]) => run("deploy/main.ts", ["--network", network, "--to", folder, ...args]);
-  const check = (file: string) => run("deploy/check-main.ts", ["--file", file]);
+  const deploy = (...args: string[]) =>
+    run("packages/deploy/src/main.ts", ["--network", network, "--to", folder, ...args]);
+  const check = (file: string) => run("packages/deploy/src/check-main.ts", ["--file", file]);
 
   before(async () => {
     node = await startNode(0, { chainId: 1337, blockTimeMs: 300 });
@@ -62,7 +63,10 @@ describe("deploying to a network", function () {
     );
     expectRefused(await deploy("--test-token", "yes", "--smallest-deposit", "0.5"), "OPTION_INVALID");
     expectRefused(await deploy("--test-token", "yes", "--finality", "1001"), "OPTION_INVALID", "0 to 1000");
-    expectRefused(await run("deploy/main.ts", ["--network", "../x", "--test-token", "yes"]), "NETWORK_INVALID");
+    expectRefused(
+      await run("packages/deploy/src/main.ts", ["--network", "../x", "--test-token", "yes"]),
+      "NETWORK_INVALID",
+    );
     proxy.blockNumber = "0x12345678";
     expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE");
     proxy.blockNumber = undefined;
@@ -78,7 +82,7 @@ describe("deploying to a network", function () {
     const other = await startNode(0, { chainId: 84532 });
     try {
       const args = ["--network", network, "--to", folder, "--test-token", "yes"];
-      expectRefused(await run("deploy/main.ts", args, other.url), "DEVELOPMENT_KEYS_REFUSED", "84532");
+      expectRefused(await run("packages/deploy/src/main.ts", args, other.url), "DEVELOPMENT_KEYS_REFUSED", "84532");
       const there = new JsonRpcProvider(other.url, undefined, { staticNetwork: true });
       expect(await there.getTransactionCount(deployer.address)).to.equal(0);
       there.destroy();
@@ -158,7 +162,12 @@ describe("deploying to a network", function () {
     expect(result.stdout).to.match(new RegExp(`^DIFFERS ${what}`, "m"));
     for (const precompile of [6, 7, 8]) {
       proxy.withoutPrecompile = precompile;
-      const elsewhere = await run("deploy/check-main.ts", ["--file", join(folder, `${network}.json`), "--rpc", url]);
+      const elsewhere = await run("packages/deploy/src/check-main.ts", [
+        "--file",
+        join(folder, `${network}.json`),
+        "--rpc",
+        url,
+      ]);
       expectRefused(elsewhere, "DEPLOYMENT_DIFFERS", `missing BN254 precompiles: expected none, found ${precompile}`);
     }
     proxy.withoutPrecompile = undefined;
@@ -171,7 +180,7 @@ describe("deploying to a network", function () {
     writeFileSync(file, "{}");
     expectRefused(await check(file), "DEPLOYMENT_INVALID");
     expectRefused(await check(join(folder, "none.json")), "MANIFEST_MISSING");
-    const nowhere = await run("deploy/check-main.ts", [
+    const nowhere = await run("packages/deploy/src/check-main.ts", [
       "--file",
       join(folder, `${network}.json`),
       "--rpc",

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused, type Result } from "@sotto/test-kit/command";
 import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
@@ -13,7 +14,6 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ContractFactory, HDNodeWallet, JsonRpcProvider, parseEther, toQuantity, Wallet } from "ethers";
 import hre from "hardhat";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const [deployer, other] = [0, 1].map((index) =>
@@ -35,7 +35,7 @@ describe("deploying with faults", function () {
   const run = async (args: readonly string[], variables: object = {}, watch?: Parameters<typeof command>[2]) => {
     const secrets = { SOTTO_DEPLOY_RPC_URL: `${node.url}/v2/${CANARY}`, SOTTO_DEPLOYER_KEY: deployer.privateKey };
     const all = ["--network", network, "--to", folder, ...args];
-    const result: Result = await command("deploy/main.ts", all, watch, { ...secrets, ...variables });
+    const result: Result = await command("packages/deploy/src/main.ts", all, watch, { ...secrets, ...variables });
     for (const secret of [CANARY, deployer.privateKey.slice(2)])
       expect(result.stdout + result.stderr).to.not.include(secret);
     return result;

@@ -3,6 +3,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { compareDeployment, differs } from "@sotto/deploy/check";
+import { deployPool } from "@sotto/deploy/deploy";
+import { journalOf, sourcesOf } from "@sotto/deploy/manifest-paths";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
@@ -21,10 +25,6 @@ import {
   zeroPadValue,
 } from "ethers";
 import hre from "hardhat";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
-import { deployPool } from "../../scripts/deploy/deploy.ts";
-import { journalOf, sourcesOf } from "../../scripts/deploy/manifest-paths.ts";
 
 /** Storage slot of the known roots in NoteTree: after the two slots of the queue and the current root. */
 const KNOWN_ROOTS = 3;
@@ -96,7 +96,7 @@ describe("a pool that was not made by its constructor", function () {
     const folder = mkdtempSync(join(tmpdir(), "sotto-planted-"));
     const args = ["--network", network, "--test-token", "yes", "--to", folder];
     const secrets = { SOTTO_DEPLOY_RPC_URL: node.url, SOTTO_DEPLOYER_KEY: deployer.privateKey };
-    const run = () => command("deploy/main.ts", args, undefined, secrets);
+    const run = () => command("packages/deploy/src/main.ts", args, undefined, secrets);
     const path = journalOf(network);
     const journal = readFileSync(path, "utf8");
     const evil = await forge(code, [[ROOT_SLOT, 1n]]);

@@ -19,15 +19,15 @@ import {
   Wallet,
   withdrawCall,
 } from "@sotto/client";
+import { deployPool } from "@sotto/deploy/deploy";
+import { journalOf } from "@sotto/deploy/manifest-paths";
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import hre from "hardhat";
-import { deployLocal } from "../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { deployPool } from "../../scripts/deploy/deploy.ts";
-import { journalOf } from "../../scripts/deploy/manifest-paths.ts";
 
 interface Place {
   readonly chain: Chain;

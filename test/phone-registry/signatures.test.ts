@@ -1,12 +1,12 @@
 // The registry rejects every signature that is not from this wallet, for this number, key, chain, pool, registry and
 // time. It checks contract wallets on chain, and no wallet can cause unlimited calls.
 
+import { startNode } from "@sotto/local/chain/node";
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { expect } from "chai";
-import { startNode } from "../../scripts/chain/node.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "../world/contract-wallets.ts";
 import {
   account,

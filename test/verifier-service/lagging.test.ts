@@ -1,6 +1,7 @@
 // A node that is behind, empty or pruned must not decide that a payment or deposit is refused.
 
 import { depositWithAuthorizationCall } from "@sotto/client";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { randomField } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
@@ -9,7 +10,6 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";

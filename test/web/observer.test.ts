@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { connectChain, createSeedWords, seedFromWords, type Wallet, wrapFetch } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

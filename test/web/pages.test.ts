@@ -1,12 +1,12 @@
 // The pages pool, merchant and service in a real browser, with a real chain and a real service.
 import { readFileSync } from "node:fs";
 import { type Wallet, wrapFetch } from "@sotto/client";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { closeWorld, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";

@@ -4,13 +4,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
-import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { phoneSettings, sentCodes } from "../world/phone.ts";
 import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import express from "express";
-import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import { type Merchant, openMerchant } from "./merchant.ts";
 import type { WorldPlace } from "./wallets.ts";
 

@@ -1,8 +1,8 @@
 // Starts the service as a child process of the tests.
 import { fork } from "node:child_process";
 import { join } from "node:path";
+import type { ServiceMessage } from "@sotto/local/demo/serve-parent";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import type { ServiceMessage } from "../../scripts/demo/serve-parent.ts";
 
 export interface ServiceChild {
   readonly url: string;

@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { EXTENSIONS } from "@sotto/service";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { appendDeposit, forgingProver } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
+import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import {
   BINDING_SLOT_SECONDS,
   bindingTypedData,
@@ -15,7 +16,6 @@ import {
   signalsDigest,
 } from "@sotto/protocol";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import type { TypedDataSigner } from "../../scripts/lib/prepaid-keys.ts";
 import type { World } from "./wallets.ts";
 
 export interface Sale {

@@ -13,10 +13,10 @@ import {
   Wallet,
   type WalletOptions,
 } from "@sotto/client";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { type LocalNode, startDeployedNode } from "../../scripts/chain/node.ts";
 import { PATIENT } from "./patient.ts";
 import { startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";

@@ -14,7 +14,10 @@ const sourcesOf = (folder: string): string[] =>
     (path) => basename(path) !== "error-definitions.ts",
   );
 const scripts = globSync(
-  [join(root, "scripts", "**", "*.{ts,mjs}"), join(packages, "{certify,command,keys}", "src", "**", "*.{ts,mjs}")],
+  [
+    join(root, "scripts", "**", "*.{ts,mjs}"),
+    join(packages, "{certify,command,deploy,dev,keys,local}", "src", "**", "*.{ts,mjs}"),
+  ],
   {
     exclude: (name) => name === "node_modules",
   },

@@ -22,6 +22,12 @@ function sourceOf(specifier: string): string | undefined {
   return typeof target === "string" && target.startsWith("./src/") ? join(folder, target) : undefined;
 }
 
+/** Whether a path is that of a program that runs from its source. */
+function isStarted(path: string): boolean {
+  const [, top, name, entry] = /^(scripts|packages\/([\w-]+)\/src)\/(.*)\.m?[tj]s$/.exec(path) ?? [];
+  return top === "scripts" || (entry !== undefined && sourceOf(`@sotto/${name}/*`) !== undefined);
+}
+
 /** The test files that a suite's command names. */
 function testFiles({ directory, command }: TurboTask): string[] {
   const words = command.split(" ").map((word) => word.replaceAll("'", ""));
@@ -71,11 +77,12 @@ describe("the inputs of a suite", function () {
       else if (name.startsWith("@sotto/")) packages.add(name.split("/").slice(0, 2).join("/"));
     }
     for (const [words] of text.matchAll(PROGRAM)) {
-      const parts = words
+      const path = words
         .replaceAll('"', "")
         .split(", ")
-        .filter((part) => part !== "..");
-      if (/^scripts\/.*\.m?[tj]s$/.test(parts.join("/"))) reach(parts.join("/"), files, packages);
+        .filter((part) => part !== "..")
+        .join("/");
+      if (isStarted(path)) reach(path, files, packages);
     }
   }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
 
-const MAIN = join(import.meta.dirname, "..", "..", "..", "scripts", "dev", "main.ts");
+const MAIN = join(import.meta.dirname, "..", "..", "..", "packages", "dev", "src", "main.ts");
 const PORTS = 6;
 
 export interface Dev {

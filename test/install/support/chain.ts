@@ -1,8 +1,9 @@
 // A local chain with a pool, for the users' programs.
+
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { startNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
-import { deployLocal } from "../../../scripts/chain/deployment.ts";
-import { startNode } from "../../../scripts/chain/node.ts";
 
 interface Chain {
   readonly url: string;

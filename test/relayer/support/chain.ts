@@ -1,10 +1,11 @@
 // A real local chain in a process of its own. Tests use it to act on the chain without the relayer's knowledge. All test
 // files of a run share one, because starting it takes longer than many tests.
+
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Random } from "@sotto/test-kit/random";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
-import { type LocalNode, startDeployedNode } from "../../../scripts/chain/node.ts";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../world/statements.ts";
 
 const TOKEN_ABI = [

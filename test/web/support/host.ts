@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import { createFaucet, type FaucetOptions } from "../../../scripts/dev/faucet.ts";
-import { createWebHost } from "../../../scripts/dev/web.ts";
+import { createFaucet, type FaucetOptions } from "@sotto/dev/faucet";
+import { createWebHost } from "@sotto/dev/web";
 
 /** Output of `turbo run build` for packages/web. */
 const DIST = join(import.meta.dirname, "..", "..", "..", "packages", "web", "dist");
