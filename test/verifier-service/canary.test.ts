@@ -18,7 +18,7 @@ import { environment, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
-const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
+const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "service", "dist", "main.js");
 /** A key in a node's URL, where providers put their customers' API keys. */
 const NODE_KEY = "node-key-4f1c0ffee";
 

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { PATIENT } from "./patient.ts";
 
-const MAIN = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
+const MAIN = join(import.meta.dirname, "..", "..", "packages", "service", "dist", "main.js");
 const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "kit", "ends-with-parent.mjs");
 const STOPS_AT = join(import.meta.dirname, "..", "kit", "stops-at.mjs");
 
