@@ -1,5 +1,6 @@
 // The program `sotto`. main.ts imports it after checking Node's version.
 import { run } from "./run.ts";
+import { SETS } from "./sets.ts";
 
 /** How long an interrupted command may take to end, ms. */
 const ENDING_MS = 5_000;
@@ -17,7 +18,8 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 
 const { stdin, stdout, stderr } = process;
 const streams = { stdin, stdout, stderr, terminal: stderr.isTTY === true };
-const code = await run(process.argv.slice(2), { streams, environment: process.env, signal: controller.signal });
+const { signal } = controller;
+const code = await run(process.argv.slice(2), { streams, environment: process.env, signal, sets: SETS });
 // Flushes standard output, which may be a pipe, before the process exits.
 process.exitCode = code;
 await new Promise<void>((resolve) => stdout.write("", () => resolve()));

@@ -3,8 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { WalletProver } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
-import { COMMON, type Command } from "./command.ts";
-import { commands } from "./commands/index.ts";
+import { COMMON, type Command, type CommandSet } from "./command.ts";
+import { COMMANDS } from "./commands/index.ts";
+import { compose } from "./compose.ts";
 import { Arguments } from "./frame/arguments.ts";
 import { CliError, usage } from "./frame/errors.ts";
 import { EXIT, exitOf } from "./frame/exit.ts";
@@ -22,6 +23,8 @@ export interface RunOptions {
   environment: Environment;
   /** Interrupts the command, which then ends with 130. */
   signal: AbortSignal;
+  /** Adds commands. Default: none. */
+  sets?: readonly CommandSet[] | undefined;
   /** Replaces the prover that loads the configured artifacts, for programs that run several commands. */
   prover?: WalletProver | undefined;
 }
@@ -48,6 +51,7 @@ export async function run(args: readonly string[], options: RunOptions): Promise
 
 async function execute(args: readonly string[], output: Output, options: RunOptions): Promise<number> {
   const [first] = args;
+  const commands = compose(COMMANDS, options.sets ?? []);
   if (first === undefined || first === "help" || first === "--help" || first === "-h") {
     output.raw(`${asTypedHere(overview(commands).join("\n"), options.environment)}\n`);
     return first === undefined ? EXIT.usage.code : EXIT.ok.code;
@@ -57,7 +61,7 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
     output.result({ json: { version }, text: [version] });
     return EXIT.ok.code;
   }
-  const { command, rest } = find(args);
+  const { command, rest } = find(args, commands);
   if (rest.includes("--help") || rest.includes("-h")) {
     output.raw(`${commandHelp(command).join("\n")}\n`);
     return EXIT.ok.code;
@@ -77,7 +81,7 @@ function versionOf(): string {
 }
 
 /** Prefers a name of two words, so that `receipt check FILE` does not ask for a receipt of the payment "check". */
-function find(args: readonly string[]): { command: Command; rest: readonly string[] } {
+function find(args: readonly string[], commands: readonly Command[]): { command: Command; rest: readonly string[] } {
   for (const words of [2, 1]) {
     const name = args.slice(0, words).join(" ");
     const command = commands.find((one) => one.name === name);

@@ -129,6 +129,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "INVALID_ARGUMENT",
     "INVALID_FIELD_ELEMENT",
     "INVALID_POINT",
+    "LABEL_RESERVED",
     "NODE_TOO_OLD",
     "PROVING_KEY_INVALID",
     "REQUEST_NOT_SUPPORTED",

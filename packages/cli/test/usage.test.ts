@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { commands } from "../src/commands/index.ts";
+import { COMMANDS } from "../src/commands/index.ts";
+import { compose } from "../src/compose.ts";
 import { EXIT } from "../src/frame/exit.ts";
+import { SETS } from "../src/sets.ts";
 import { DeadHome } from "./support/run.ts";
+
+const commands = compose(COMMANDS, SETS);
 
 const ADDRESS = `0x${"56".repeat(20)}`;
 const SHIELDED = `0x0b${"00".repeat(63)}`;

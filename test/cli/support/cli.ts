@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { run } from "@sotto/cli";
+import { run, SETS } from "@sotto/cli";
 import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
@@ -110,9 +110,13 @@ export class Cli {
     const { signal } = new AbortController();
     const before = process.cwd();
     process.chdir(cwd ?? this.#cwd);
-    const code = await run([...args, "--home", this.home], { streams, environment, signal, prover }).finally(() =>
-      process.chdir(before),
-    );
+    const code = await run([...args, "--home", this.home], {
+      streams,
+      environment,
+      signal,
+      prover,
+      sets: SETS,
+    }).finally(() => process.chdir(before));
     await new Promise((resolve) => setImmediate(resolve));
     return { code, stdout: texts[0]!(), stderr: texts[1]!() };
   }

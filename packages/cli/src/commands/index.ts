@@ -5,12 +5,6 @@ import { init } from "./init.ts";
 import { limits } from "./limits.ts";
 import { payments } from "./payments.ts";
 import { link, recipient, resolve } from "./phone.ts";
-import { prepaidBuy, prepaidRestore } from "./prepaid-buy.ts";
-import { prepaidDrop, prepaidResume } from "./prepaid-decide.ts";
-import { prepaidKeys } from "./prepaid-keys.ts";
-import { prepaidList } from "./prepaid-list.ts";
-import { prepaidPush } from "./prepaid-push.ts";
-import { prepaidSign } from "./prepaid-sign.ts";
 import { dismiss, purchases, withdrawals } from "./purchases.ts";
 import { receipt, receiptCheck } from "./receipt.ts";
 import { receive } from "./receive.ts";
@@ -21,8 +15,8 @@ import { totals, totalsCheck } from "./totals.ts";
 import { address, balance, notes } from "./wallet.ts";
 import { merge, withdraw } from "./withdraw.ts";
 
-/** All commands, in the order of `sotto --help`. */
-export const commands: readonly Command[] = [
+/** The commands of every program, in the order of `sotto --help`. */
+export const COMMANDS: readonly Command[] = [
   init,
   address,
   deposit,
@@ -34,11 +28,6 @@ export const commands: readonly Command[] = [
   send,
   purchases,
   dismiss,
-  prepaidBuy,
-  prepaidList,
-  prepaidResume,
-  prepaidDrop,
-  prepaidRestore,
   withdraw,
   merge,
   withdrawals,
@@ -52,9 +41,6 @@ export const commands: readonly Command[] = [
   refund,
   totals,
   totalsCheck,
-  prepaidKeys,
-  prepaidSign,
-  prepaidPush,
   exportCommand,
   restore,
 ];

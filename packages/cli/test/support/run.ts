@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createSeedWords } from "@sotto/client";
 import { run } from "../../src/run.ts";
+import { SETS } from "../../src/sets.ts";
 
 export interface Ended {
   readonly code: number;
@@ -67,7 +68,7 @@ export class DeadHome {
     });
     const streams = { stdin, stdout, stderr, terminal };
     const { signal } = new AbortController();
-    const code = await run([...args, "--home", this.home], { streams, environment, signal });
+    const code = await run([...args, "--home", this.home], { streams, environment, signal, sets: SETS });
     return { code, stdout: out, stderr: error };
   }
 

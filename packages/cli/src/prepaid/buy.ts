@@ -9,7 +9,7 @@ import { printable } from "../frame/output.ts";
 import { type Config, readConfig } from "../home/config.ts";
 import { PAYING, parseLimits, payOptions } from "../paying.ts";
 import { serviceOf, withWallet } from "../session.ts";
-import { packFields } from "./prepaid-list.ts";
+import { packFields } from "./list.ts";
 
 /** The mirrors that the user names, or the wallet's service. */
 function prepaidOptions({ args }: Context, config: Config): PrepaidOptions {

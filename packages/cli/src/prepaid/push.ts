@@ -3,8 +3,8 @@ import { encodeSignedSchedule } from "@sotto/prepaid";
 import { SottoError } from "@sotto/protocol";
 import type { Command } from "../command.ts";
 import { readConfig } from "../home/config.ts";
-import { readSignedSchedule } from "../prepaid/files.ts";
 import { serviceOf } from "../session.ts";
+import { readSignedSchedule } from "./files.ts";
 
 export const prepaidPush: Command = {
   name: "prepaid push",

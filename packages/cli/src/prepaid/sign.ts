@@ -12,8 +12,8 @@ import { named } from "../frame/arguments.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import type { Config } from "../home/config.ts";
-import { readSchedule, writeSignedSchedule } from "../prepaid/files.ts";
 import { withChain } from "../session.ts";
+import { readSchedule, writeSignedSchedule } from "./files.ts";
 
 export const prepaidSign: Command = {
   name: "prepaid sign",

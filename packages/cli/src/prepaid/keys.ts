@@ -18,8 +18,8 @@ import { type Arguments, named } from "../frame/arguments.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { type Config, readConfig } from "../home/config.ts";
-import { readKeys, readSchedule, writeKeys, writeSchedule } from "../prepaid/files.ts";
-import { generatePrivateKeys, publicKeyOf } from "../prepaid/key-pairs.ts";
+import { readKeys, readSchedule, writeKeys, writeSchedule } from "./files.ts";
+import { generatePrivateKeys, publicKeyOf } from "./key-pairs.ts";
 
 /** How far ahead keys can begin, in epochs. */
 const MAX_AHEAD = 24;
