@@ -1,10 +1,11 @@
 // `node reference.ts`: writes a page for each public entry point of the packages to build/reference, from the declarations
-// and docstrings in their dist. It fails if an export has no docstring or a docstring's link leads nowhere.
+// and docstrings in their dist. It fails if a docstring is missing, says nothing, or has a link that leads
+// nowhere.
 import { join } from "node:path";
 import { Application, Converter, ReflectionKind, type TypeDocOptions } from "typedoc";
 import type { PluginOptions } from "typedoc-plugin-markdown";
 import { entryPoints, moduleName, root } from "./exports.ts";
-import { undocumented } from "./undocumented.ts";
+import { repeating, undocumented } from "./undocumented.ts";
 
 const entries = entryPoints();
 const options: TypeDocOptions & PluginOptions = {
@@ -58,6 +59,7 @@ const project = await app.convert();
 if (project === undefined) process.exit(1);
 app.validate(project);
 for (const name of undocumented(project)) app.logger.error(`${name} has no docstring`);
+for (const name of repeating(project)) app.logger.error(`${name} has a docstring that only repeats its name`);
 if (app.logger.hasErrors() || app.logger.hasWarnings()) process.exit(1);
 await app.generateOutputs(project);
 if (app.logger.hasErrors()) process.exit(1);

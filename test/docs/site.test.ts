@@ -6,7 +6,7 @@ import { Application } from "typedoc";
 import { entryPoints, root } from "../../docs/site/exports.ts";
 import { addressOf, GROUPS, pageOf, referenceOf } from "../../docs/site/pages.ts";
 import { SITE } from "../../docs/site/serve.ts";
-import { undocumented } from "../../docs/site/undocumented.ts";
+import { repeating, undocumented } from "../../docs/site/undocumented.ts";
 import { attributes, type BuiltPage, builtPages, idsOf } from "./support/built-site.ts";
 
 /** The built page of a Markdown file of the repository. */
@@ -49,7 +49,7 @@ describe("the documentation site", () => {
     }
   });
 
-  it("rejects exports, methods, accessors and fields without a docstring or with only tags in it", async () => {
+  it("rejects a missing docstring, and one that only repeats a field's name", async () => {
     const folder = join(import.meta.dirname, "support", "undocumented");
     const app = await Application.bootstrap({
       entryPoints: [join(folder, "index.ts")],
@@ -62,11 +62,15 @@ describe("the documentation site", () => {
     expect(undocumented(project)).to.have.members([
       "index: onlyReturns",
       "index: Undocumented",
-      "index: Undocumented.greeting",
+      "index: Undocumented.times",
+      "index: Undocumented.prices",
+      "index: Undocumented.guest",
+      "index: Undocumented.host",
       "index: Farewell.language",
       "index: Greeter.goodbye",
       "index: Polite.mood",
     ]);
+    expect(repeating(project)).to.deep.equal(["index: Undocumented.greetings"]);
   });
 
   it("gives every page a unique title and a single first-level heading", () => {

@@ -13,7 +13,6 @@ export const MAX_CLOCK_LEAD_SECONDS = 90;
 export interface ClockReference {
   /** Where to ask for the block that is mined next. */
   readonly chain: Pick<ChainSource, "pending">;
-  /** The newest block. */
   readonly head: Block;
   /** The clock's time, ms. */
   readonly now: number;

@@ -14,7 +14,6 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,213}$/;
 
 /** The project to create. */
 export interface NewProject {
-  /** The template that was copied. */
   readonly template: Template;
   /** Absolute path. */
   readonly folder: string;

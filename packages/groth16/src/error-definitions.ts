@@ -1,6 +1,5 @@
 /** What an error code means and how a program ends or answers with it. */
 export interface ErrorDefinition {
-  /** What the code means. */
   readonly means: string;
   /** Why it usually happens: what to look for first. */
   readonly cause: string;

@@ -5,7 +5,6 @@ import { assertObject, assertUint } from "./validate.ts";
 export interface Deployment {
   /** EIP-155 chain id. */
   readonly chainId: bigint;
-  /** Address of the ShieldedPool. */
   readonly pool: string;
 }
 

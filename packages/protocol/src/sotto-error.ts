@@ -19,7 +19,6 @@ export type ExitName =
 
 /** The definition of one error code. docs/errors.md lists all of them. */
 export interface ErrorDefinition {
-  /** What the code means. */
   readonly means: string;
   /** Why it usually happens: what to look for first. */
   readonly cause: string;

@@ -46,7 +46,6 @@ export interface RunningService {
   readonly url: string;
   /** URL of the server's root. */
   readonly origin: string;
-  /** Name of the artifact set. */
   readonly set: string;
   /** Account of the relayer, 20 bytes, lower-case hex with 0x. */
   readonly relayer: string;

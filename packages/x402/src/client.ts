@@ -39,7 +39,6 @@ const PENDING_PAUSE_MS = 1_000;
 
 /** The client of the scheme `sotto`: pays what a resource server requires, with the notes of a wallet. */
 export class SottoScheme {
-  /** `sotto`. */
   readonly scheme = X402_SCHEME;
   /** For x402's client: presents a payment again while its settlement is in progress. */
   readonly schemeHooks: { onPaymentResponse: (response: PaymentResponse) => Promise<{ recovered: true } | undefined> };

@@ -37,7 +37,6 @@ const TIMEOUT_MS = 90_000;
 
 /** The facilitator of the scheme `sotto`: verifies and settles payments through the service. */
 export class SottoScheme {
-  /** `sotto`. */
   readonly scheme = X402_SCHEME;
   /** Chains with EVM addresses. */
   readonly caipFamily = "eip155:*";

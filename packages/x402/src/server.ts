@@ -40,9 +40,7 @@ export interface SottoServerOptions {
   readonly recipient: SottoRecipient;
   /** EIP-155 id of the chain. */
   readonly chainId: bigint | number;
-  /** Address of the ShieldedPool. */
   readonly pool: string;
-  /** Address of the pool's token. */
   readonly asset: string;
   /** The token's decimals, 0 to 77. */
   readonly decimals: number;
@@ -69,7 +67,6 @@ interface RequiredContext {
 
 /** The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements. */
 export class SottoScheme {
-  /** `sotto`. */
   readonly scheme = X402_SCHEME;
   /** x402's name for the only way in which this scheme transfers. */
   readonly defaultAssetTransferMethod = "default";

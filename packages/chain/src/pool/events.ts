@@ -16,7 +16,6 @@ export interface EventPosition {
 
 /** A note was deposited. Its owner tag and amount are public, and its blinding derives from the leaf index. */
 export interface DepositedEvent extends EventPosition {
-  /** Discriminant of `PoolEvent`. */
   type: "deposited";
   /** Owner tag of the note, 1 to p - 1. */
   ownerTag: bigint;
@@ -30,7 +29,6 @@ export interface DepositedEvent extends EventPosition {
 
 /** A payment was settled. The recipient's note is at `leafIndex`, and the change note is the next leaf. */
 export interface SettledEvent extends EventPosition {
-  /** Discriminant of `PoolEvent`. */
   type: "settled";
   /** Nullifier of the spent note, a field element. */
   nullifier: bigint;
@@ -54,7 +52,6 @@ export interface SettledEvent extends EventPosition {
 
 /** Notes were merged or withdrawn. An unused nullifier is 0. */
 export interface WithdrawnEvent extends EventPosition {
-  /** Discriminant of `PoolEvent`. */
   type: "withdrawn";
   /** The account that received `amount - fee`, 20 bytes, hex with 0x. */
   recipient: string;
@@ -80,7 +77,6 @@ export interface WithdrawnEvent extends EventPosition {
 
 /** Leaves `startIndex` to `startIndex + count - 1` are in the tree, whose root is now `newRoot`. */
 export interface AppendedEvent extends EventPosition {
-  /** Discriminant of `PoolEvent`. */
   type: "appended";
   /** A field element. Proofs on this root are accepted from now on. */
   newRoot: bigint;

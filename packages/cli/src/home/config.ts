@@ -10,9 +10,7 @@ export interface Config {
   chainId: bigint;
   /** URL of a JSON-RPC node. It may contain a provider's key, so only the owner can read the file. */
   rpc: string;
-  /** Address of the ShieldedPool. */
   pool: Address;
-  /** Address of the pool's token. */
   token: Address;
   /** Number of the block in which the pool was deployed; scans begin there. */
   deploymentBlock: number;

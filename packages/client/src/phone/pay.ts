@@ -43,7 +43,6 @@ export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "
 
 /** A settled payment to a phone number. */
 export interface PhonePayment {
-  /** Id of the purchase. */
   readonly id: string;
   /** Address of the wallet that was paid. */
   readonly wallet: string;

@@ -6,7 +6,6 @@ import type { PhoneRecipient } from "./mapping.ts";
 
 /** The wallet and key that were paid for a number so far. */
 export interface PhonePin {
-  /** Address of the wallet. */
   readonly wallet: string;
   /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;

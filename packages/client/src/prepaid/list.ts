@@ -5,7 +5,6 @@ import type { PackRecord, PackState, Stop } from "./records.ts";
 
 /** A pack, for display. */
 export interface PrepaidPackInfo {
-  /** Id of the pack. */
   readonly id: string;
   /** Origin of the merchant. */
   readonly origin: string;

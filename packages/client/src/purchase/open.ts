@@ -16,7 +16,6 @@ export interface OpenPurchase {
   recipient: string;
   /** Base units. */
   price: bigint;
-  /** The resource that is paid for. */
   resourceUrl: string;
   /** Base URL of the service that settles it. */
   service: string;

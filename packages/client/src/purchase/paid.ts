@@ -27,7 +27,6 @@ export interface Refusal {
  * crash loses nothing.
  */
 export interface PaidPurchase {
-  /** Id of the purchase. */
   readonly id: string;
   /**
    * Value of X-Payment-Proof. Valid once, for five minutes from `timestamp`. Keep it secret until it is used or no

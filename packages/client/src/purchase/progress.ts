@@ -22,9 +22,7 @@ export type PurchaseStage =
 
 /** A stage that a purchase has reached. */
 export interface PurchaseProgress {
-  /** The stage that was reached. */
   stage: PurchaseStage;
-  /** The resource that is paid for. */
   resourceUrl: string;
   /** Base units. */
   price: bigint;

@@ -7,7 +7,6 @@ import type { PurchaseRecord, SentAttempt } from "./record.ts";
 export interface PurchaseState {
   /** What the wallet's store holds, written before the state is entered. */
   readonly journal: string;
-  /** The states that may follow. */
   readonly next: readonly PurchaseStateName[];
   /** What the next equal request does if the process dies in this state. */
   readonly crash: string;

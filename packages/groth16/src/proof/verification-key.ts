@@ -18,13 +18,9 @@ export interface VerificationKey {
   readonly curve: "bn128";
   /** Number of public signals, 0 or more. */
   readonly nPublic: number;
-  /** alpha in G1. */
   readonly vk_alpha_1: G1Json;
-  /** beta in G2. */
   readonly vk_beta_2: G2Json;
-  /** gamma in G2. */
   readonly vk_gamma_2: G2Json;
-  /** delta in G2. */
   readonly vk_delta_2: G2Json;
   /** nPublic + 1 points of G1: the constant, then one for each public signal. */
   readonly IC: readonly G1Json[];

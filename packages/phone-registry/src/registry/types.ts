@@ -27,7 +27,6 @@ export interface Mapping {
 
 /** A request to link a number to a wallet. */
 export interface LinkRequest {
-  /** The number to link. */
   readonly phone: E164;
   /** The wallet that signed. */
   readonly wallet: Address;
@@ -98,7 +97,6 @@ export interface VerifyResult {
 
 /** A request for the wallet of a number. */
 export interface ResolveRequest {
-  /** The number to look up. */
   readonly phone: E164;
   /** The requester, for limits and the audit log. */
   readonly client: ClientId;
@@ -122,7 +120,6 @@ export interface UnlinkRequest {
 
 /** A request to delete everything about a number. */
 export interface EraseRequest {
-  /** The number to erase. */
   readonly phone: E164;
   /** The requester, stored in the audit log as a keyed pseudonym. */
   readonly client: ClientId;

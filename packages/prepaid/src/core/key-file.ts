@@ -33,7 +33,6 @@ export interface PrepaidKeyFile {
 
 /** keys.json as JSON. */
 export interface WirePrepaidKeyFile {
-  /** Version of the format. */
   readonly version: 1;
   /** Origin at which the tokens are spent, such as "https://data.example". */
   readonly origin: string;

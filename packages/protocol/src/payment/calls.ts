@@ -4,7 +4,6 @@ import type { Bytes32 } from "../contexts.ts";
 export interface PaymentCall {
   /** Groth16 proof of the payment circuit: eight words in the order of IVerifier.sol. */
   proof: readonly string[];
-  /** The public signals. */
   signals: readonly string[];
   /** Last second in which the payment may settle, Unix time. */
   validUntil: string;

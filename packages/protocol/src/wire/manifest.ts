@@ -30,7 +30,6 @@ export type DeploymentContract = (typeof DEPLOYMENT_CONTRACTS)[number];
  * confirm a value.
  */
 export interface DeploymentManifest {
-  /** Version of the format. */
   readonly version: 1;
   /** Name of the network, for people. */
   readonly network: string;

@@ -73,7 +73,6 @@ export const X402_PRIVACY_EXTENSION = {
 
 /** A resource that clients can discover. */
 export interface X402ListingOptions {
-  /** The HTTP method of the resource. */
   readonly method: X402ListedMethod;
   /** 1 to 500 characters for people and programs. */
   readonly description: string;

@@ -38,7 +38,6 @@ export interface X402Recipient {
 
 /** `extra` of the requirements. */
 export interface X402Extra {
-  /** Address of the ShieldedPool. */
   readonly pool: string;
   /** Decimals of the asset, for display. */
   readonly decimals: number;
@@ -60,7 +59,6 @@ export interface X402Requirements {
   readonly scheme: string;
   /** CAIP-2, eip155:CHAIN. */
   readonly network: string;
-  /** Address of the pool's token. */
   readonly asset: string;
   /** Base units, decimal. */
   readonly amount: string;

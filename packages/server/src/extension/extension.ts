@@ -71,9 +71,7 @@ export interface OpenExtension {
 
 /** What a service offers to its extensions. */
 export interface ServiceCore<S extends SettingTable = SettingTable> {
-  /** The extension's settings. */
   readonly settings: SettingValues<S>;
-  /** The pool and the chain. */
   readonly place: ServicePlace;
   /** JSON-RPC nodes of the chain, in order of preference, and the timeout of a request. */
   readonly nodes: { readonly urls: readonly string[]; readonly timeoutMs: number };
@@ -83,7 +81,6 @@ export interface ServiceCore<S extends SettingTable = SettingTable> {
   readonly quotas: ServiceQuotas;
   /** Prometheus metrics of the service. Names begin with `sotto_`; a name that is taken is refused at start. */
   readonly metrics: Registry;
-  /** The service's log. */
   readonly log: ServiceLog;
   /** Now, ms. */
   readonly clock: () => number;

@@ -15,7 +15,6 @@ export interface Quota {
 export interface Exceeded {
   /** Tells it from other results. */
   readonly kind: "exceeded";
-  /** The quota that is exhausted. */
   readonly quota: Quota;
   /** When the next window begins, ms. */
   readonly resetAt: number;

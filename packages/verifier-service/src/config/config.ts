@@ -33,7 +33,6 @@ type WithFallback = Exclude<keyof Settings, Optional>;
 
 /** An extension and the values of its settings. */
 export interface ConfiguredExtension {
-  /** The extension. */
   readonly extension: ServiceExtension;
   /** Parsed and checked. */
   readonly settings: Readonly<Record<string, never>>;

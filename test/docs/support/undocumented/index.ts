@@ -1,4 +1,4 @@
-// Exports with and without docstrings, for the test of the check.
+// Exports with and without docstrings, and docstrings that say nothing, for the test of the check.
 
 /** Says hello. */
 export const documented = (): string => "hello";
@@ -10,6 +10,16 @@ export function onlyReturns(): string {
 
 export interface Undocumented {
   readonly greeting: string;
+  readonly times: number;
+  readonly prices: readonly bigint[];
+  readonly guest: Documented | undefined;
+  readonly host?: string;
+  /** The greeting that is undocumented. */
+  readonly greetings: string[];
+  /** The times. */
+  readonly retries: number;
+  /** In the language of the host. */
+  readonly farewell: string;
 }
 
 /** A greeting. */
@@ -21,7 +31,7 @@ export type Farewell =
   | {
       /** The last words. */
       readonly words: string;
-      readonly language: string;
+      readonly language: string | null;
     };
 
 /** Greets. */
