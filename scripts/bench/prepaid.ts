@@ -16,8 +16,8 @@ import {
   prepaidChallengeDigest,
   prepaidTokenInput,
 } from "@sotto/prepaid";
+import type { PrepaidOptions } from "@sotto/prepaid/server";
 import { bytesToHex } from "@sotto/protocol";
-import type { PrepaidOptions } from "@sotto/resource-server";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { measureGas } from "../../test/contracts/support/gas.ts";
 import { paywallOptions } from "../../test/resource-server/support/options.ts";
@@ -30,7 +30,7 @@ import {
   openMerchantWorld,
   pay,
 } from "../../test/resource-server/support/world.ts";
-import type { BenchServerMessage } from "./inputs/prepaid-server.ts";
+import type { BenchServerMessage, BenchServerOrder } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
 
 export const about =
@@ -50,9 +50,9 @@ const LEAVES_PER_PAYMENT = 2;
 /** How every response begins and ends. */
 const [OK, END] = [Buffer.from("HTTP/1.1 200 "), Buffer.from("the goods")];
 
-async function startServer(options: object): Promise<{ url: string; stop(): void }> {
+async function startServer(order: BenchServerOrder): Promise<{ url: string; stop(): void }> {
   const child: ChildProcess = fork(join(import.meta.dirname, "inputs", "prepaid-server.ts"), [], {
-    env: { ...BASE_ENVIRONMENT, BENCH_OPTIONS: JSON.stringify(options) },
+    env: { ...BASE_ENVIRONMENT, BENCH_OPTIONS: JSON.stringify(order) },
   });
   const [message] = (await once(child, "message")) as [BenchServerMessage];
   if ("error" in message) throw new Error(message.error);
@@ -164,7 +164,7 @@ async function payEach(world: MerchantWorld, url: string): Promise<number> {
 export async function run(print: Print): Promise<void> {
   const world = await openMerchantWorld();
   const prepaid: PrepaidOptions = await createPrepaid(world);
-  const server = await startServer(paywallOptions(world, { prepaid }));
+  const server = await startServer({ options: paywallOptions(world), tokens: prepaid });
   try {
     const { url } = server;
     const { key } = createPack(await (await fetch(`${url}${PREPAID_KEYS_PATH}`)).json());

@@ -19,6 +19,7 @@ import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
+import { PREPAID_SERVER_ERRORS } from "@sotto/prepaid/server";
 import { MIRROR_ERRORS } from "@sotto/prepaid/service";
 import { type ErrorDefinition, type ErrorTable, type ExitName, PROTOCOL_ERRORS } from "@sotto/protocol";
 import { X402_ERRORS } from "@sotto/protocol/x402";
@@ -51,6 +52,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },
   { name: "CreateError", folder: "create-sotto", errors: CREATE_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
+  { name: "PrepaidServerError", folder: "prepaid", errors: PREPAID_SERVER_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
   { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },
   { name: "ServerError", folder: "server", errors: SERVER_ERRORS },

@@ -1,7 +1,7 @@
 // The paywall on a real chain, without a framework: its challenges, checks and events.
 
 import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
-import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import type { OpenMethod, PaymentMethod, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ask, CorePaywalls, told } from "./support/core.ts";
@@ -19,11 +19,14 @@ describe("a paywall", function () {
   afterEach(() => core.closeAll());
 
   it("answers 402 with a single price, in one body and in the headers of both formats", async () => {
-    const onChallenge = ({ price, resource }: { price: bigint; resource: string }) => ({
-      "PAYMENT-REQUIRED": `${price} ${resource}`,
-      "access-control-expose-headers": "PAYMENT-REQUIRED",
+    const offering = (offer: NonNullable<OpenMethod["offer"]>): PaymentMethod => ({
+      name: "other",
+      open: () => ({ offer }),
     });
-    const decision = await ask(await core.open({ onChallenge }));
+    const method = offering(({ price, resource }) => ({
+      headers: { "PAYMENT-REQUIRED": `${price} ${resource}`, "access-control-expose-headers": "PAYMENT-REQUIRED" },
+    }));
+    const decision = await ask(await core.open({ methods: [method] }));
     if (decision.kind !== "refused") throw new Error(decision.kind);
     expect(decision.headers).to.deep.equal({
       "cache-control": "no-store",
@@ -32,14 +35,14 @@ describe("a paywall", function () {
       "www-authenticate": "x402-zk",
       "payment-required": `${PRICE} ${ORIGIN}/paid/a`,
     });
-    const hooks = [
+    const hooks: NonNullable<OpenMethod["offer"]>[] = [
       () => Promise.reject(new Error("no")),
-      () => ({ "www-authenticate": "basic" }),
-      () => ({ "bad header": "a" }),
-      () => ({ a: "line\r\nbreak: b" }),
+      () => ({ headers: { "www-authenticate": "basic" } }),
+      () => ({ headers: { "bad header": "a" } }),
+      () => ({ headers: { a: "line\r\nbreak: b" } }),
     ];
     for (const hook of hooks) {
-      const plain = await ask(await core.open({ onChallenge: hook as NonNullable<PaywallOptions["onChallenge"]> }));
+      const plain = await ask(await core.open({ methods: [offering(hook)] }));
       expect(plain.kind === "refused" && [plain.status, plain.headers["www-authenticate"]]).to.deep.equal([
         402,
         "x402-zk",

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { epochOf, laterEpoch, PREPAID_KEYS_PATH, PREPAID_RECOVER_PATH, prepaidRecoverTarget } from "@sotto/prepaid";
-import type { Paywall, PaywallEvent, PaywallOptions, PrepaidOptions } from "@sotto/resource-server";
+import { type PrepaidMethod, type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
+import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { describeMatrix } from "../kit/matrix.ts";
@@ -39,6 +40,7 @@ describe("prepaid tokens", function () {
   });
 
   describeMatrix("on", ADAPTERS, (start, attack, name) => {
+    let tokens: PrepaidMethod;
     let paywall: Paywall;
     let server: ResourceServer;
     let ahead = 0;
@@ -46,8 +48,9 @@ describe("prepaid tokens", function () {
     const sales: Sale[] = [];
     const events: PaywallEvent[] = [];
     before(async () => {
+      tokens = prepaidTokens(prepaid);
       const changes: Partial<PaywallOptions> = {
-        prepaid,
+        methods: [tokens],
         clock: () => Date.now() + ahead,
         onEvent: (event) => void events.push(event),
       };
@@ -95,7 +98,7 @@ describe("prepaid tokens", function () {
       expect([bought.status, await bought.text()]).to.deep.equal([200, "the goods"]);
       expect(bought.headers.get("vary")?.toLowerCase()).to.include("x-payment-token");
       expect(sales[0]?.payment).to.include({ kind: "prepaid", amount: PRICE, resource: `${ORIGIN}/paid/a` });
-      expect(sales[0]?.token || undefined, "the handler sees no token").to.equal(undefined);
+      expect(sales[0]?.header("x-payment-token"), "the handler sees no token").to.equal(undefined);
       const again = await fetch(`${server.url}/paid/a`, { headers: first! });
       expect([again.status, again.headers.get("retry-after")]).to.deep.equal([402, null]);
       expect((await fetch(`${server.url}/paid/b`, { headers: second! })).status).to.equal(200);
@@ -112,7 +115,7 @@ describe("prepaid tokens", function () {
         expect((await purchase(server.url, pack, payment)).status).to.be.oneOf([402, 410]);
       }
       expect(events.filter(({ event }) => event === "issued")).to.have.length(1);
-      const [totals] = await paywall.prepaidTotals();
+      const [totals] = await tokens.totals();
       expect(totals).to.deep.include({
         key: pack.key.id,
         issued: COUNT,
@@ -255,11 +258,8 @@ describe("prepaid tokens", function () {
       { KILL_AT_TOKEN: "after" },
     ];
     for (const stop of stops) {
-      const options = paywallOptions(world, {
-        prepaid,
-        store: `sqlite:${join(world.folder, `${randomUUID()}.sqlite`)}`,
-      });
-      const order = { adapter: "Express 5", options, ahead: 0 };
+      const options = paywallOptions(world, { store: `sqlite:${join(world.folder, `${randomUUID()}.sqlite`)}` });
+      const order = { adapter: "Express 5", options, prepaid, ahead: 0 };
       const dying = await startServerProcess(order, { NODE_OPTIONS: preload, ...stop });
       const pack = createPack(await (await fetch(`${dying.url}${PREPAID_KEYS_PATH}`)).json());
       const payment = await payFor(world, pack);
@@ -290,7 +290,7 @@ describe("prepaid tokens", function () {
     const [signed] = prepaid.schedules as { schedule: never; signature: string }[];
     const digit = signed!.signature[20] === "0" ? "1" : "0";
     const forged = { ...signed!, signature: `${signed!.signature.slice(0, 20)}${digit}${signed!.signature.slice(21)}` };
-    const failure = await openPaywall(world, { prepaid: { ...prepaid, schedules: [forged] } }).then(
+    const failure = await openPaywall(world, { methods: [prepaidTokens({ ...prepaid, schedules: [forged] })] }).then(
       () => "opened",
       ({ code }: { code: string }) => code,
     );

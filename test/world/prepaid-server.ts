@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
+import { prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import express from "express";
@@ -62,7 +63,7 @@ export class PrepaidServer {
       price: merchant.value,
       ...merchant.paywall,
       store: `sqlite:${join(folder, "payments.sqlite")}`,
-      prepaid: { ...files, store: `sqlite:${join(folder, "prepaid.sqlite")}` },
+      methods: [prepaidTokens({ ...files, store: `sqlite:${join(folder, "prepaid.sqlite")}` })],
       onEvent: (event) => prepaid.events.push(event),
       ...(cors && { cors }),
     });

@@ -6,7 +6,7 @@ import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
 import { SottoScheme as Payer } from "@sotto/x402/client";
-import { bothFormats, SottoScheme, x402Challenge } from "@sotto/x402/server";
+import { bothFormats, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddlewareFromHTTPServer, x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
@@ -47,7 +47,7 @@ describe("a route with both formats", function () {
       price: PRICE,
       chain: { rpcUrls: [world.node.url], chainId, pool },
       onEvent: ({ event, reason = "" }) => void (event === "refused" && refused.push(reason)),
-      onChallenge: (challenge) => x402Challenge(http)(challenge),
+      methods: [x402Method(() => http)],
     });
     const scheme = new SottoScheme({
       origin,

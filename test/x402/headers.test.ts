@@ -6,7 +6,7 @@ import type { Wallet } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
-import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Challenge } from "@sotto/x402/server";
+import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
@@ -46,7 +46,7 @@ describe("the headers of a 402 in both formats", function () {
       chain: { rpcUrls: [world.node.url], chainId, pool },
       cors: { origins: [WALLET_ORIGIN], exposedHeaders: ["X-".padEnd(320 - WALLET_ORIGIN.length, "a")] },
       page: { wallet: WALLET_ORIGIN, name: "Harbour Data" },
-      onChallenge: (challenge) => x402Challenge(http)(challenge),
+      methods: [x402Method(() => http)],
     });
     const scheme = new SottoScheme({
       origin: ORIGIN,
@@ -143,7 +143,7 @@ describe("the headers of a 402 in both formats", function () {
     let value = "a".repeat(3000);
     const own = await createPaywall({
       ...{ origin: ORIGIN, recipient, service, price: "1.00", chain: { rpcUrls: [world.node.url], chainId, pool } },
-      onChallenge: () => ({ "payment-required": value }),
+      methods: [{ name: "other", open: () => ({ offer: () => ({ headers: { "payment-required": value } }) }) }],
       onEvent: ({ event, reason = "" }) => void (event === "trouble" && events.push(reason)),
     });
     const server = await ADAPTERS.get("Fastify")!(own, () => ({ status: 200, text: "sold" }));

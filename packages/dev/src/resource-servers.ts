@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { createSeedWords, seedFromWords } from "@sotto/client";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
+import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
   bindingSlots,
   bindingTypedData,
@@ -71,12 +72,12 @@ async function openNews(shared: SharedOptions, port: number): Promise<string> {
 async function openWeather(
   shared: SharedOptions,
   port: number,
-  prepaidOf: (origin: string, value: bigint) => Promise<NonNullable<PaywallOptions["prepaid"]>>,
+  prepaidOf: (origin: string, value: bigint) => Promise<PrepaidOptions>,
 ): Promise<string> {
   const origin = `http://${HOST}:${port}`;
   const app = new Hono();
-  const prepaid = await prepaidOf(origin, parseDecimalAmount(WEATHER_PRICE, DECIMALS));
-  const paywall = honoPaywall({ ...shared, origin, price: WEATHER_PRICE, prepaid });
+  const tokens = prepaid(await prepaidOf(origin, parseDecimalAmount(WEATHER_PRICE, DECIMALS)));
+  const paywall = honoPaywall({ ...shared, origin, price: WEATHER_PRICE, methods: [tokens] });
   app.use("/.well-known/*", paywall);
   app.options("/forecast/:city", paywall);
   app.get("/", (c) => c.text(`GET /forecast/lima: ${WEATHER_PRICE} USDC\n`));

@@ -15,7 +15,9 @@ import {
   createPaywall,
   type Decision,
   type PaidProof,
+  type PaymentMethod,
   type Paywall,
+  type PaywallCore,
   type PaywallOptions,
   type Price,
 } from "@sotto/resource-server";
@@ -26,7 +28,7 @@ import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from 
 import { strictArguments } from "./strict-arguments.ts";
 
 /** The options of a paywall that do not depend on HTTP or on a single tool. */
-export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "onChallenge">;
+export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "methods">;
 
 /** A paywall for tools. Several tools and servers of one recipient can share it. */
 export interface ToolPaywall {
@@ -41,11 +43,13 @@ const PRICE_HEADER = "x-tool-price";
 
 class Tools implements ToolPaywall {
   readonly paywall: Paywall;
+  readonly #core: PaywallCore;
   readonly #options: ToolPaywallOptions;
   readonly #service: SottoService;
 
-  constructor(paywall: Paywall, options: ToolPaywallOptions) {
+  constructor(paywall: Paywall, core: PaywallCore, options: ToolPaywallOptions) {
     this.paywall = paywall;
+    this.#core = core;
     this.#options = options;
     this.#service = new SottoService(options.service, { chainId: BigInt(options.chain.chainId) });
   }
@@ -90,7 +94,7 @@ class Tools implements ToolPaywall {
     // Otherwise the payment would be settled and then refused.
     if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
     if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
-    const checked = await this.paywall.checkProofs(received);
+    const checked = await this.#core.checkProofs(received);
     if (checked !== "valid") return checked === "invalid" ? undefined : checked;
     const verified = await this.#service.verify(bundle, { signal });
     const settled = await this.#service.settle(bundle, verified.paymentToken, { signal });
@@ -115,12 +119,22 @@ export async function createToolPaywall(options: ToolPaywallOptions): Promise<To
     const [text = ""] = header(PRICE_HEADER);
     return text.endsWith("n") ? BigInt(text.slice(0, -1)) : text;
   };
+  let core: PaywallCore | undefined;
+  // A call contains its payment in its metadata, so the tools check it themselves.
+  const tools: PaymentMethod = {
+    name: "tools",
+    open: (opened) => {
+      core = opened;
+      return {};
+    },
+  };
   const paywall = await createPaywall({
     ...options,
     free: [],
     price: (request) => price((name) => request.header(name)),
+    methods: [tools],
   });
-  return new Tools(paywall, options);
+  return new Tools(paywall, core!, options);
 }
 
 type Input = undefined | ZodRawShapeCompat | AnySchema;
@@ -201,7 +215,7 @@ export function paidTool<In extends Input = undefined>(
       return challenge("The payment cannot be checked at the moment", { refused: true, retryAfter: RETRY_S });
     if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
     const decision = await tools.decide(target, asked, proof);
-    // The paywall of tools has no prepaid tokens.
+    // The paywall of tools has no other way to pay.
     if (decision.kind !== "paid" || decision.payment.kind !== "payment") {
       const after = Number((decision.kind === "refused" && decision.headers["retry-after"]) || Number.NaN);
       const retryAfter = Number.isFinite(after) ? after : undefined;

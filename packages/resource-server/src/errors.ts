@@ -8,6 +8,7 @@ export type PaywallErrorCode = keyof typeof PAYWALL_ERRORS;
 export const PaywallError = /* @__PURE__ */ createErrorClass<typeof PAYWALL_ERRORS>("PaywallError");
 export type PaywallError = InstanceType<typeof PaywallError>;
 
+/** The error for an option that is wrong. */
 export function invalidOption(message: string, cause?: unknown): PaywallError {
   return new PaywallError("INVALID_OPTION", message, {}, { cause });
 }

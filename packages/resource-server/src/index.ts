@@ -1,26 +1,42 @@
 export type { PaymentUse, PaymentUses } from "@sotto/protocol";
+export { Gate } from "./checks/gate.ts";
 export { PAYWALL_ERRORS } from "./error-definitions.ts";
-export { PaywallError, type PaywallErrorCode } from "./errors.ts";
+export { invalidOption, PaywallError, type PaywallErrorCode } from "./errors.ts";
+export { assertFields, parseInteger } from "./option-values.ts";
+export { CheckFailed, CheckUnavailable } from "./outcome.ts";
 export { createPaywall } from "./paywall/create.ts";
 export type { ListedRoute } from "./paywall/discovery.ts";
+export type { PaywallEvent, PaywallEventNames } from "./paywall/events.ts";
 export type {
-  Challenge,
+  Asked,
+  Offer,
+  OfferTerms,
+  OpenMethod,
+  PaidTerms,
+  Passed,
+  PaymentMethod,
+  PaywallCore,
+  RequestTerms,
+} from "./paywall/method.ts";
+export type {
   CorsOptions,
   PageOptions,
   PaywallChain,
-  PaywallEvent,
+  PaywallOptions,
   PaywallRecipient,
 } from "./paywall/options.ts";
+export type { PoolToken } from "./paywall/pool-token.ts";
+export { answered, Refusal, type Refused, refused } from "./paywall/responses.ts";
 export type {
   Decision,
+  MethodHeader,
+  MethodPath,
   Outcome,
   PaidProof,
-  PaidToken,
   Payment,
+  PaymentKinds,
   Paywall,
-  PaywallOptions,
   PaywallRequest,
 } from "./paywall/types.ts";
-export type { PrepaidOptions } from "./prepaid/options.ts";
-export type { PrepaidTotals } from "./prepaid/prepaid.ts";
 export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";
+export type { Target } from "./routes/target.ts";

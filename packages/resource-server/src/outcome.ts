@@ -1,7 +1,7 @@
 // The two ways in which a check does not pass. Both get 402 with the same body: "any exception during verification
 // counts as a failed check". They differ in whether the same header may pass later, which Retry-After tells the client.
 
-/** The check that failed. For the operator's metrics; clients never see it. */
+/** The check of a private payment that failed. For the operator's metrics; clients never see it. */
 export type Failure =
   | "HEADER"
   | "RECIPIENT"
@@ -20,22 +20,18 @@ export type Failure =
   | "NOT_SETTLED"
   | "USED"
   | "IN_USE"
-  | "TOO_MANY_TRIES"
-  | "PREPAID_KEY"
-  | "PREPAID_VALUE"
-  | "PREPAID_CHALLENGE"
-  | "PREPAID_SIGNATURE"
-  | "PREPAID_SPENT"
-  | "PREPAID_BUSY";
+  | "TOO_MANY_TRIES";
 
 /** A check was completed and failed. */
-export class CheckFailed extends Error {
+export class CheckFailed<F extends string = string> extends Error {
+  /** Name of the class. */
   override readonly name = "CheckFailed";
-  readonly failure: Failure;
+  /** The check, for the operator's metrics; clients never see it. */
+  readonly failure: F;
   /** Seconds after which the same header may pass; undefined if it never will. */
   readonly retryAfter: number | undefined;
 
-  constructor(failure: Failure, retryAfter?: number) {
+  constructor(failure: F, retryAfter?: number) {
     super(failure);
     this.failure = failure;
     this.retryAfter = retryAfter;
@@ -44,8 +40,11 @@ export class CheckFailed extends Error {
 
 /** A check could not be completed: the payment may be valid, so the client should retry and not pay again. */
 export class CheckUnavailable extends Error {
+  /** Name of the class. */
   override readonly name = "CheckUnavailable";
+  /** Why, for the operator. */
   readonly code: string;
+  /** Seconds after which the client should try again. */
   readonly retryAfter: number;
 
   constructor(code: string, retryAfter = 5, cause?: unknown) {

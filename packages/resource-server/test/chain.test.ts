@@ -3,11 +3,11 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { connectChain } from "@sotto/chain";
 import { emptyRoots, TREE_DEPTH } from "@sotto/protocol";
+import { HANG, Raw, type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
 import { expect } from "chai";
 import { Settlements } from "../src/checks/settlement.ts";
 import { readPoolToken } from "../src/paywall/pool-token.ts";
 import { toHex } from "./support/hex.ts";
-import { HANG, Raw, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
 const POOL = `0x${"11".repeat(20)}` as const;
 const DIGEST = `0x${"22".repeat(32)}`;

@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { connectChain } from "@sotto/chain";
 import { type PaymentTokenClaims, type ProofHeader, paymentSignals, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
+import { type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
 import { expect } from "chai";
 import { Proofs } from "../src/checks/proofs.ts";
 import { Settlements } from "../src/checks/settlement.ts";
@@ -12,7 +13,6 @@ import { Checks, claimId } from "../src/paywall/checks.ts";
 import { ServerClock } from "../src/paywall/server-clock.ts";
 import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
 import { createRecipient, DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
-import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
 const ISSUER = "https://pay.example/zk";
 const recipient = createRecipient();

@@ -198,12 +198,41 @@ describe("a paywall's options", () => {
     expect(list({ privateNetwork: "yes" })).to.match(/^cors\.privateNetwork/);
   });
 
-  it("leave room for the headers of another format's challenge", () => {
-    const onChallenge = () => ({});
-    const signed = (bytes: number) => ({ recipient: { ...options.recipient, signature: `0x${"00".repeat(bytes)}` } });
-    for (const fits of [{ onChallenge }, { onChallenge, ...signed(455) }, signed(2048)])
-      expect(parseConfig({ ...options, ...fits }).signature).to.match(/^0x/);
-    expect(refusal({ onChallenge, ...signed(512) })).to.match(/^with onChallenge, recipient\.signature \(1026\)/);
+  it("refuse methods that another one could be taken for", () => {
+    const open = () => ({});
+    const path = "/.well-known/sotto/a";
+    const of = (...methods: object[]) => refusal({ methods } as never);
+    const header = (name: string, scheme?: string) => ({ headers: [{ name, scheme }] });
+    for (const name of ["", "A", "private", "amount", "recipient", "__proto__", "constructor", "a".repeat(33), 7])
+      expect(of({ name, open }), String(name)).to.match(/name/);
+    expect(of({ name: "a", open }, { name: "a", open })).to.match(/the same name: a/);
+    expect(of({ name: "a", open, ...header("X-Payment-Proof") })).to.match(/the same header: x-payment-proof/);
+    expect(of({ name: "a", open, ...header("X-A") }, { name: "b", open, ...header("x-a") })).to.match(
+      /the same header/,
+    );
+    const voucher = { name: "a", open, ...header("Authorization", "Voucher") };
+    expect(of(voucher, { name: "b", open, ...header("authorization", "voucher") })).to.match(/the same header/);
+    expect(of(voucher, { name: "b", open, ...header("Authorization") })).to.match(/the same header/);
+    const paths = { paths: [{ method: "GET", path }] };
+    expect(of({ name: "a", open, ...paths }, { name: "b", open, ...paths })).to.match(/the same path/);
+    for (const wrong of [
+      "/a",
+      "/.well-known/sotto",
+      "/.well-known/sotto/../a",
+      `${path}?b`,
+      "/.well-known/sotto//a",
+      7,
+    ])
+      expect(of({ name: "a", open, paths: [{ method: "GET", path: wrong }] }), String(wrong)).to.match(/paths/);
+    for (const wrong of [{ name: "a" }, { name: "a", open, headers: ["X A"] }, { name: "a", open, headers: "X" }, null])
+      expect(of(wrong as object)).to.match(/^methods\[0\]/);
+    expect(refusal({ methods: {} } as never)).to.match(/^methods must be a list/);
+    // The control.
+    const { methods } = parseConfig({
+      ...options,
+      methods: [voucher, { name: "b", open, ...header("Authorization", "B") }],
+    });
+    expect(methods.map(({ name }) => name)).to.deep.equal(["a", "b"]);
   });
 
   it("are rejected with a code if malformed", async () => {

@@ -3,8 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { PaywallError } from "../src/errors.ts";
 import type { Checks } from "../src/paywall/checks.ts";
+import type { PaywallEvent } from "../src/paywall/events.ts";
 import { createReporter, Opening } from "../src/paywall/opening.ts";
-import type { PaywallEvent } from "../src/paywall/options.ts";
 import type { PoolToken } from "../src/paywall/pool-token.ts";
 
 const TOKEN: PoolToken = { token: `0x${"11".repeat(20)}`, decimals: 6 };

@@ -2,9 +2,9 @@
 // does then.
 import { connectChain } from "@sotto/chain";
 import { eventually } from "@sotto/test-kit/eventually";
+import { HANG, type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
 import { expect } from "chai";
 import { ServerClock } from "../src/paywall/server-clock.ts";
-import { HANG, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
 const HEAD = 1_800_000_000;
 const HASH = `0x${"11".repeat(32)}`;

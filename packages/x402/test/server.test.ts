@@ -1,6 +1,6 @@
 import { deriveKeys, randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
-import { MemoryUses, SottoScheme, type SottoServerOptions, X402SchemeError } from "../src/server.ts";
+import { MemoryUses, SottoScheme, type SottoServerOptions, X402SchemeError, x402Method } from "../src/server.ts";
 import type { PaymentRequirements, Price } from "../src/types.ts";
 
 const TOKEN = `0x${"aa".repeat(20)}`;
@@ -174,5 +174,19 @@ describe("the server's scheme", () => {
     expect(scheme.getAssetDecimals(TOKEN, network)).to.equal(6);
     expect(scheme.getAssetDecimals(POOL, network)).to.equal(undefined);
     expect(scheme.getAssetDecimals(TOKEN, "eip155:1")).to.equal(undefined);
+  });
+});
+
+describe("x402 as a method of a paywall", () => {
+  it("leaves room for the headers of its challenge", () => {
+    const paywall = (bytes: number) => ({
+      ...{ origin: right.origin, service: "https://pay.example/zk", signature: `0x${"00".repeat(bytes)}` },
+      binding: { phone: "", service: "" },
+    });
+    const method = x402Method(() => expect.fail("not asked"));
+    for (const bytes of [65, 455]) expect(method.open(paywall(bytes))).to.have.property("offer");
+    expect(() => method.open(paywall(512)))
+      .to.throw(/^with x402, recipient\.signature \(1026\)/)
+      .with.property("code", "X402_OPTION_INVALID");
   });
 });

@@ -1,9 +1,16 @@
 // A server for `pnpm bench prepaid`, in a process of its own: `/paid` is behind the paywall, `/unpaid` is the same route
 // without one.
 import type { AddressInfo } from "node:net";
+import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import express from "express";
+
+/** What the parent sends. */
+export interface BenchServerOrder {
+  readonly options: PaywallOptions;
+  readonly tokens: PrepaidOptions;
+}
 
 export type BenchServerMessage = { readonly url: string } | { readonly error: string };
 
@@ -11,7 +18,8 @@ const send = (message: BenchServerMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));
 
 try {
-  const paywall = sotto(JSON.parse(process.env["BENCH_OPTIONS"] ?? "") as PaywallOptions);
+  const { options, tokens } = JSON.parse(process.env["BENCH_OPTIONS"] ?? "") as BenchServerOrder;
+  const paywall = sotto({ ...options, methods: [prepaid(tokens)] });
   await paywall.ready;
   const app = express();
   const answer = (_request: express.Request, response: express.Response) => void response.send("the goods");

@@ -18,8 +18,8 @@ import {
   scheduleTypedData,
   type WirePrepaidKeyFile,
 } from "@sotto/prepaid";
+import type { PrepaidOptions } from "@sotto/prepaid/server";
 import { parseAddress } from "@sotto/protocol";
-import type { PrepaidOptions } from "@sotto/resource-server";
 import { headerOf, showing } from "./payments.ts";
 import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts";
 

@@ -1,10 +1,13 @@
 // A server in a process of its own, which tests can kill. It sends a message when a sale begins; `/paid/slow` never ends.
+import { type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import { createPaywall, type PaywallOptions } from "@sotto/resource-server";
 import { ADAPTERS } from "./servers.ts";
 
 export interface ServerOrder {
   readonly adapter: string;
   readonly options: PaywallOptions;
+  /** Default: no prepaid tokens. */
+  readonly prepaid?: PrepaidOptions | undefined;
   /** How far its clock is ahead of the true time, ms. */
   readonly ahead: number;
 }
@@ -15,8 +18,9 @@ const send = (message: ServerMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));
 
 try {
-  const { adapter, options, ahead } = JSON.parse(process.env["SERVER_ORDER"] ?? "") as ServerOrder;
-  const paywall = await createPaywall({ ...options, clock: () => Date.now() + ahead });
+  const { adapter, options, prepaid, ahead } = JSON.parse(process.env["SERVER_ORDER"] ?? "") as ServerOrder;
+  const methods = prepaid === undefined ? [] : [prepaidTokens(prepaid)];
+  const paywall = await createPaywall({ ...options, methods, clock: () => Date.now() + ahead });
   const slow = new Promise<never>(() => undefined);
   const server = await ADAPTERS.get(adapter)!(paywall, async ({ payment }) => {
     send({ begun: true });

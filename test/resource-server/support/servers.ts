@@ -16,8 +16,8 @@ import { Hono } from "hono";
 export interface Sale {
   readonly payment: Payment | undefined;
   readonly method: string;
-  /** The header of a prepaid token, if the handler can see it. */
-  readonly token?: string | undefined;
+  /** A header of the request, if the handler can see it. */
+  header(name: string): string | undefined;
 }
 
 /** The payment of a sale that was paid with a proof. */
@@ -63,9 +63,9 @@ const onExpress =
     app.use(expressPaywall(paywall));
     app.get("/health", (_request, response) => void response.send(FREE_BODY));
     app.all("/paid/:what", (request, response, next) => {
-      const token =
-        request.get("x-payment-token") ?? request.rawHeaders.find((text) => /^x-payment-token$/i.test(text));
-      const sale = { payment: request.payment, method: request.method, token };
+      const header = (name: string) =>
+        request.get(name) ?? request.rawHeaders.find((text) => text.toLowerCase() === name);
+      const sale = { payment: request.payment, method: request.method, header };
       Promise.resolve()
         .then(() => sell(sale))
         .then(({ status, text }) => response.status(status).type("text").send(text))
@@ -81,8 +81,8 @@ const onFastify =
     await app.register(fastifyPaywall, paywall);
     app.get("/health", async () => FREE_BODY);
     app.all("/paid/:what", async (request, reply) => {
-      const token = String(request.headers["x-payment-token"] ?? "");
-      const { status, text } = await sell({ payment: request.payment, method: request.method, token });
+      const header = (name: string) => request.headers[name] as string | undefined;
+      const { status, text } = await sell({ payment: request.payment, method: request.method, header });
       return reply.code(status).type("text/plain").send(text);
     });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -100,7 +100,7 @@ const onHono =
     app.use("*", honoPaywall(paywall));
     app.get("/health", (c) => c.text(FREE_BODY));
     app.all("/paid/:what", async (c) => {
-      const sale = { payment: c.get("payment"), method: c.req.method, token: c.req.header("x-payment-token") };
+      const sale = { payment: c.get("payment"), method: c.req.method, header: (name: string) => c.req.header(name) };
       const { status, text } = await sell(sale);
       return new Response(text === "" ? null : text, { status });
     });
@@ -113,8 +113,8 @@ const onFetch: StartServer = async (paywall, sell) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/health" && request.method === "GET") return new Response(FREE_BODY);
     if (!/^\/paid\/[^/]+$/.test(pathname)) return new Response("Not Found", { status: 404 });
-    const token = request.headers.get("x-payment-token") ?? undefined;
-    const { status, text } = await sell({ payment, method: request.method, token });
+    const header = (name: string) => request.headers.get(name) ?? undefined;
+    const { status, text } = await sell({ payment, method: request.method, header });
     return new Response(text === "" ? null : text, { status });
   }, paywall);
   return served((request) => handler(request).catch(() => new Response("Internal Server Error", { status: 500 })));

@@ -2,6 +2,7 @@
 // not delay their responses. The parent sends their options over the IPC channel, because they contain a viewing key.
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
+import { type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
@@ -24,7 +25,7 @@ export interface ServersOrder {
   /** A port for each server, in their order. */
   readonly ports: readonly number[];
   /** The weather server's keys of prepaid tokens, for `HOUR_PRICE`. */
-  readonly prepaid: NonNullable<PaywallOptions["prepaid"]>;
+  readonly prepaid: PrepaidOptions;
 }
 
 export interface ResourceServer {
@@ -150,7 +151,7 @@ async function openAll({ shared, ports, prepaid }: ServersOrder): Promise<readon
       const port = ports[index]!;
       const origin = `http://${HOST}:${port}`;
       const routes = [{ path: "/hour/:city", price: HOUR_PRICE }];
-      const more = kind.name === "weather" ? { prepaid, routes } : {};
+      const more = kind.name === "weather" ? { methods: [prepaidTokens(prepaid)], routes } : {};
       closers.push(await open({ ...shared, origin, price: kind.price, ...more }, port));
       return { ...kind, origin };
     }),

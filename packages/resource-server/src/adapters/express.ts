@@ -1,6 +1,5 @@
 // Express 4 and 5, Connect, and other servers that take middleware of (request, response, next).
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TOKEN_HEADER } from "../paywall/responses.ts";
 import type { Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE } from "./headers.ts";
 import { dropHeader, isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
@@ -45,7 +44,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
     const asked = nodeRequest(request, request.originalUrl ?? request.url ?? "/", request.ip);
-    const decision = await paywall.decide(asked, () => dropHeader(request, TOKEN_HEADER));
+    const decision = await paywall.decide(asked, (name) => dropHeader(request, name));
     if (decision.kind === "free") {
       if (decision.headers !== undefined && !isEnded(response)) setHeaders(response, decision.headers);
       return true;

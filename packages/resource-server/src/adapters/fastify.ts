@@ -1,10 +1,8 @@
 // Fastify 5.
 
-import { PREPAID_KEYS_PATH, PREPAID_PATH, PREPAID_RECOVER_PATH } from "@sotto/prepaid";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { isPreflight } from "../paywall/cors.ts";
-import { TOKEN_HEADER } from "../paywall/responses.ts";
-import type { Payment } from "../paywall/types.ts";
+import type { MethodPath, Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
 import { dropHeader, isEnded, nodeRequest, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -70,17 +68,12 @@ function addPreflightRoutes(app: FastifyInstance): void {
 }
 
 /**
- * Adds the routes of prepaid tokens, which the paywall answers in its hook, before Fastify reads their bodies. Below a
- * prefix there are none, because their paths are constants: register the plugin without a prefix as well.
+ * Adds the routes of methods, which the paywall answers in its hook, before Fastify reads their bodies. Below a prefix
+ * there are none, because their paths are constants: register the plugin without a prefix as well.
  */
-function addPrepaidRoutes(app: FastifyInstance): void {
+function addMethodRoutes(app: FastifyInstance, paths: readonly MethodPath[]): void {
   if (app.prefix !== "") return;
-  const routes = [
-    ["GET", PREPAID_KEYS_PATH],
-    ["POST", PREPAID_PATH],
-    ["POST", PREPAID_RECOVER_PATH],
-  ] as const;
-  for (const [method, url] of routes)
+  for (const { method, path: url } of paths)
     if (!app.hasRoute({ method, url }))
       app.route({
         method,
@@ -97,12 +90,12 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   void paywall.ready();
   app.addHook("onClose", () => paywall.close());
   if (await paywall.answersPreflights()) addPreflightRoutes(app);
-  if (await paywall.hasPrepaid()) addPrepaidRoutes(app);
+  addMethodRoutes(app, await paywall.paths());
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = nodeRequest(request.raw, request.originalUrl, request.ip);
-    const decision = await paywall.decide(asked, () => dropHeader(request.raw, TOKEN_HEADER));
+    const decision = await paywall.decide(asked, (name) => dropHeader(request.raw, name));
     if (decision.kind === "free") {
       if (decision.headers !== undefined) setHeaders(reply, decision.headers);
       return;

@@ -1,6 +1,5 @@
 // Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
 import { readBody } from "@sotto/protocol";
-import { TOKEN_HEADER } from "../paywall/responses.ts";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
 import { HTML_TYPE, isList, mergedHeader } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -69,7 +68,7 @@ export function withPayment<Rest extends readonly unknown[]>(
 ): PaywalledHandler<Rest> {
   const paywall = new OpeningPaywall(source);
   const serve = async (request: Request, ...rest: Rest): Promise<Response> => {
-    const decision = await paywall.decide(fetchRequest(request), () => dropHeader(request, TOKEN_HEADER));
+    const decision = await paywall.decide(fetchRequest(request), (name) => dropHeader(request, name));
     if (decision.kind === "free") {
       const response = await handler(request, undefined, ...rest);
       return decision.headers === undefined ? response : withHeaders(response, decision.headers);

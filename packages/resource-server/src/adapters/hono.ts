@@ -1,7 +1,6 @@
 // Hono 4, on any runtime.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
-import { TOKEN_HEADER } from "../paywall/responses.ts";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
 import { additions, dropHeader as dropFromRequest, fetchRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
@@ -40,10 +39,10 @@ function honoRequest(c: Context): PaywallRequest {
   return { ...request, header, client };
 }
 
-function dropToken(c: Context): void {
-  dropFromRequest(c.req.raw, TOKEN_HEADER);
+function drop(c: Context, name: string): void {
+  dropFromRequest(c.req.raw, name);
   const { incoming } = bindings(c);
-  if (incoming !== undefined) dropHeader(incoming, TOKEN_HEADER);
+  if (incoming !== undefined) dropHeader(incoming, name);
 }
 
 function isLost(c: Context): boolean {
@@ -72,7 +71,7 @@ function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void
 export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
   const middleware = async (c: Context, next: Next): Promise<Response | undefined> => {
-    const decision = await paywall.decide(honoRequest(c), () => dropToken(c));
+    const decision = await paywall.decide(honoRequest(c), (name) => drop(c, name));
     if (decision.kind === "refused") {
       setHeaders(c, decision.headers);
       const { page, status } = decision;

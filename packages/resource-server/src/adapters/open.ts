@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPaywall } from "../paywall/create.ts";
-import { TOKEN_HEADER } from "../paywall/responses.ts";
-import type { Decision, Paywall, PaywallOptions, PaywallRequest } from "../paywall/types.ts";
+import type { PaywallOptions } from "../paywall/options.ts";
+import type { Decision, MethodHeader, MethodPath, Paywall, PaywallRequest } from "../paywall/types.ts";
 
 /** The part of a paywall that adapters use. */
 export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> &
-  Partial<Pick<Paywall, "ready" | "answersPreflights" | "hasPrepaid">>;
+  Partial<Pick<Paywall, "ready" | "answersPreflights" | "removedHeaders" | "paths">>;
 
 /** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
 export type PaywallSource = PaywallOptions | AdaptedPaywall;
@@ -56,28 +56,24 @@ export class OpeningPaywall {
     return (await this.#paywall).answersPreflights === true;
   }
 
-  /** False also for a paywall that cannot open. */
-  async hasPrepaid(): Promise<boolean> {
+  /** None also for a paywall that cannot open. */
+  async paths(): Promise<readonly MethodPath[]> {
     return this.#paywall.then(
-      ({ hasPrepaid }) => hasPrepaid === true,
-      () => false,
+      ({ paths = [] }) => paths,
+      () => [],
     );
   }
 
   /**
    * Never throws: any failure becomes a 503, and the client learns nothing about its cause.
    *
-   * @param dropToken removes the header of a prepaid token from the request; called only with the option `prepaid`
+   * @param drop removes a header from the request, all its values; the name is in lower case
    */
-  async decide(request: PaywallRequest, dropToken: () => void = () => undefined): Promise<Decision> {
+  async decide(request: PaywallRequest, drop: (name: string) => void): Promise<Decision> {
     try {
       const paywall = await this.#paywall;
-      if (paywall.hasPrepaid !== true) return await paywall.decide(request);
-      // Every request loses the header, paid or not, because handlers and loggers must not see a token.
-      const values = request.header(TOKEN_HEADER);
-      dropToken();
-      const header = (name: string) => (name === TOKEN_HEADER ? values : request.header(name));
-      return await paywall.decide({ ...request, header });
+      const removed = paywall.removedHeaders ?? [];
+      return await paywall.decide(removed.length === 0 ? request : withoutHeaders(request, removed, drop));
     } catch {
       const body = { error: "Service Unavailable", message: "payments cannot be checked at the moment" };
       return { kind: "refused", status: 503, headers: { "cache-control": "no-store", "retry-after": "5" }, body };
@@ -89,4 +85,30 @@ export class OpeningPaywall {
     const paywall = await this.#paywall.catch(() => undefined);
     await paywall?.close();
   }
+}
+
+/** Whether one of a header's values has the scheme; some adapters join values with commas. */
+const hasScheme = (values: readonly string[], scheme: string): boolean =>
+  values.some((value) =>
+    value.split(",").some((one) => one.trimStart().split(" ", 1)[0]!.toLowerCase() === scheme.toLowerCase()),
+  );
+
+/**
+ * Removes headers from a request, paid or not, because handlers and loggers must not see what pays for other requests.
+ * @returns the request as the paywall sees it, with these headers
+ */
+function withoutHeaders(
+  request: PaywallRequest,
+  headers: readonly MethodHeader[],
+  drop: (name: string) => void,
+): PaywallRequest {
+  const removed = new Map<string, readonly string[]>();
+  for (const { name, scheme } of headers) {
+    const key = name.toLowerCase();
+    const values = removed.get(key) ?? request.header(key);
+    if (values.length === 0 || (scheme !== undefined && !hasScheme(values, scheme))) continue;
+    removed.set(key, values);
+    drop(key);
+  }
+  return { ...request, header: (name) => removed.get(name) ?? request.header(name) };
 }

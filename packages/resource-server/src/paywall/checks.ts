@@ -26,6 +26,7 @@ import { decodeClaims, type Tokens } from "../checks/token.ts";
 import type { Claim, PaymentClaims } from "../claims/claims.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Config } from "./config.ts";
+import type { PaidTerms } from "./method.ts";
 import { CLOCK_RETRY_SECONDS } from "./responses.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { PaidProof } from "./types.ts";
@@ -38,15 +39,6 @@ export const REMEMBERED_MS = MAX_PAYMENT_AGE_MS + MAX_CLOCK_SKEW_MS + MARGIN_MS;
 /** A payment spends exactly one note, so the nullifier identifies it. */
 export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | string): string =>
   `${chainId}:${pool}:${nullifier}`;
-
-/** What a payment must be for. */
-export interface PaidTerms {
-  /** Base units. */
-  readonly price: bigint;
-  readonly resource: string;
-  /** Runs after the cheap checks, and before chain and proofs. Its error refuses the request. */
-  readonly beforeProofs?: (() => Promise<void>) | undefined;
-}
 
 export interface CheckParts {
   readonly config: Pick<Config, "recipient" | "deployment" | "inMemory">;
@@ -117,7 +109,7 @@ export class Checks {
   }
 
   /**
-   * The checks of a payment whose pack of prepaid tokens is recovered: all of them, except that the payment may be old
+   * The checks of a payment whose purchase is recovered: all of them, except that the payment may be old
    * and used. The service's token is not verified, because its keys may have changed since; that the pool settled the
    * payment proves more than the token does.
    *

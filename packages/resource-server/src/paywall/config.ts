@@ -15,9 +15,10 @@ import {
 } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import { isOrigin, parseInteger } from "../option-values.ts";
-import { type PrepaidConfig, parsePrepaid } from "../prepaid/config.ts";
 import { type Cors, parseCors } from "./cors.ts";
 import { Listings } from "./discovery.ts";
+import type { PaymentMethod } from "./method.ts";
+import { headerNames, PRIVATE_METHOD, parseMethods } from "./methods.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 import { type Page, parsePage } from "./page.ts";
 
@@ -44,8 +45,8 @@ export interface Config {
   readonly listings: Listings;
   /** Undefined if browsers get JSON like every other client. */
   readonly page: Page | undefined;
-  /** Undefined if the paywall has no prepaid tokens. */
-  readonly prepaid: PrepaidConfig | undefined;
+  /** The methods of the option, checked. */
+  readonly methods: readonly PaymentMethod[];
 }
 
 /** Runs `read` and turns its SottoError into INVALID_OPTION. */
@@ -145,27 +146,6 @@ function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | 
   return { inMemory: false, storeUrl: store };
 }
 
-/**
- * Maximum length of what another format repeats in a header: with it and a URL of some 400 characters, the headers of a 402
- * stay below 4 KiB.
- */
-const MAX_REPEATED_CHARACTERS = 1_000;
-
-/** Another format's challenge is in a header, which proxies limit; sotto's own is in the body. */
-function assertFitsHeader({ onChallenge, recipient, service, origin }: PaywallOptions): void {
-  if (onChallenge === undefined) return;
-  const { signature, service: registry = "", phone = "" } = recipient;
-  const parts = { "recipient.signature": signature, "recipient.service": registry, "recipient.phone": phone };
-  const lengths = Object.entries({ ...parts, service, origin }).map(([name, text]) => [name, text.length] as const);
-  const characters = lengths.reduce((sum, [, length]) => sum + length, 0);
-  if (characters > MAX_REPEATED_CHARACTERS)
-    throw invalidOption(
-      `with onChallenge, ${lengths.map(([name, length]) => `${name} (${length})`).join(", ")} may have at most ` +
-        `${MAX_REPEATED_CHARACTERS} characters together, because headers of a 402 repeat them; a wallet contract that is ` +
-        "deployed has a shorter signature than one that is not",
-    );
-}
-
 /** @throws PaywallError INVALID_OPTION */
 export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
@@ -173,19 +153,16 @@ export function parseConfig(options: PaywallOptions): Config {
   const origin = parseOrigin(options.origin);
   const recipient = parseRecipient(options, chain.deployment);
   const store = parseStore(options.store, chain.deployment.chainId);
-  const { wallet } = recipient.binding;
-  const terms = { origin, wallet, deployment: chain.deployment, storeUrl: store.storeUrl };
-  const prepaid = parsePrepaid(options.prepaid, terms);
   const service = parseService(options, chain.deployment.chainId);
-  assertFitsHeader(options);
+  const methods = parseMethods(options.methods);
   return {
     origin,
     service,
     ...recipient,
     ...chain,
     ...store,
-    prepaid,
-    cors: parseCors(options.cors, prepaid !== undefined),
+    methods,
+    cors: parseCors(options.cors, headerNames([PRIVATE_METHOD, ...methods])),
     listings: new Listings(options.discovery),
     page: parsePage(options.page, chain.deployment.chainId),
   };

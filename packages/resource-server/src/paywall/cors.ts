@@ -1,5 +1,4 @@
 // CORS: lets scripts on web pages of other origins send requests and pay.
-import { PREPAID_HEADER } from "@sotto/prepaid";
 import { invalidOption } from "../errors.ts";
 import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
 import type { PaywallRequest } from "../routes/options.ts";
@@ -37,10 +36,10 @@ function parseOrigins(origins: unknown): Cors["origins"] {
 }
 
 /**
- * @param prepaid whether scripts may send prepaid tokens
+ * @param own the request headers of payments
  * @throws PaywallError INVALID_OPTION
  */
-export function parseCors(options: CorsOptions | undefined, prepaid = false): Cors | undefined {
+export function parseCors(options: CorsOptions | undefined, own: readonly string[]): Cors | undefined {
   if (options === undefined) return undefined;
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalidOption('cors must be an object such as { origins: "*" }');
@@ -53,7 +52,6 @@ export function parseCors(options: CorsOptions | undefined, prepaid = false): Co
     privateNetwork = false,
   } = options;
   if (typeof privateNetwork !== "boolean") throw invalidOption("cors.privateNetwork must be true or false");
-  const own = ["X-Payment-Proof", ...(prepaid ? [PREPAID_HEADER] : [])];
   const allowed = parseTokens(allowedHeaders, "cors.allowedHeaders").filter(
     (one) => !own.some((name) => name.toLowerCase() === one.toLowerCase()),
   );

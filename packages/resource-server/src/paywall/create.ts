@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
-import { checkScheduleSignature } from "@sotto/prepaid";
-import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
+import { assertBindingTime, checkBindingSignature, type EthCall, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
@@ -11,14 +10,13 @@ import { PaymentClaims } from "../claims/claims.ts";
 import { ClaimStore } from "../claims/store.ts";
 import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
-import { notSigned, Prepaid } from "../prepaid/prepaid.ts";
 import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { createReporter, Opening } from "./opening.ts";
-import type { PaywallEvent, PaywallOptions } from "./options.ts";
+import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
 import { ServerClock } from "./server-clock.ts";
@@ -41,18 +39,6 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
     throw refuse(`recipient.signature is not usable: ${cause.message}`, cause);
   }
   throw refuse("recipient.signature is not a signature of recipient.wallet over this shielded address, chain and pool");
-}
-
-/** @throws PaywallError PREPAID_SCHEDULE_NOT_SIGNED, CHAIN_UNAVAILABLE */
-async function checkSchedules({ prepaid }: Config, chain: Chain): Promise<void> {
-  for (const [i, signed] of (prepaid?.schedules ?? []).entries())
-    try {
-      if (!(await checkScheduleSignature(signed, signatureCall(chain))))
-        throw notSigned(`prepaid.schedules[${i}].signature is not the recipient wallet's signature of this schedule`);
-    } catch (cause) {
-      if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
-      throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
-    }
 }
 
 /** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */
@@ -108,7 +94,10 @@ function recodeChain(cause: unknown): never {
 }
 
 /** The requests to chain and service. Each step can be retried. */
-function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }: Parts) {
+function openingSteps(
+  { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }: Parts,
+  checkMethods: (call: EthCall) => Promise<void>,
+) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const pool = parseAddress(deployment.pool);
   return {
@@ -116,7 +105,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       const token = await checkToken(options, chain, pool);
       prices.check(token.decimals);
       await checkRecipient(config, chain, clock());
-      await checkSchedules(config, chain);
+      await checkMethods(signatureCall(chain));
       return token;
     },
     async openChecks(): Promise<Checks> {
@@ -143,18 +132,6 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
   };
 }
 
-interface PrepaidHooks {
-  readonly clock: () => number;
-  readonly onError: (error: unknown) => void;
-  readonly report: (event: PaywallEvent) => void;
-}
-
-async function openPrepaid({ prepaid: config }: Config, { clock, onError, report }: PrepaidHooks) {
-  if (config === undefined) return undefined;
-  const onRestored = (error: Error) => report({ event: "trouble", reason: "PREPAID_STORE_RESTORED", error });
-  return Prepaid.open({ config, clock, onError, onRestored });
-}
-
 /**
  * Checks the options, opens the store, and returns a paywall that connects to chain and service in the background.
  *
@@ -165,7 +142,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const problem = checkNodeVersion(process.versions.node);
   if (problem !== undefined) throw new PaywallError("NODE_TOO_OLD", problem);
   const config = parseConfig(options);
-  const { clock = Date.now, onChallenge } = options;
+  const { clock = Date.now } = options;
   const { deployment, service } = config;
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
@@ -174,10 +151,6 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
   const claims = new PaymentClaims(store, clock, onError);
-  const prepaid = await openPrepaid(config, { clock, onError, report }).catch(async (error: unknown) => {
-    await claims.close();
-    throw error;
-  });
   const startedAt = clock();
   const uses = new StoredUses({
     store,
@@ -189,17 +162,23 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   });
   const chain = chainOf(options, config, clock);
   const serverClock = new ServerClock({ chain, clock });
-  const opening = new Opening({
-    ...openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }),
-    report,
-    pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
-  });
+  const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock };
+  const createOpening = (checkMethods: (call: EthCall) => Promise<void>) =>
+    new Opening({
+      ...openingSteps(parts, checkMethods),
+      report,
+      pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+    });
   const end = async () => {
     uses.close();
     await claims.close();
-    await prepaid?.close();
   };
-  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, serverClock, uses, prepaid, end });
+  try {
+    return await CorePaywall.open({ config, prices, report, clock, serverClock, uses, createOpening, end });
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /**

@@ -2,7 +2,8 @@
 // retries with increasing pauses until both have answered.
 
 import type { Checks } from "./checks.ts";
-import type { PaywallEvent, PaywallOptions } from "./options.ts";
+import type { PaywallEvent } from "./events.ts";
+import type { PaywallOptions } from "./options.ts";
 import type { PoolToken } from "./pool-token.ts";
 
 const FIRST_PAUSE_MS = 1_000;

@@ -1,8 +1,9 @@
 // The options of a paywall.
 import type { ArtifactsLock } from "@sotto/prover";
-import type { PrepaidOptions } from "../prepaid/options.ts";
-import type { PricedRequest, PriceOptions } from "../routes/options.ts";
+import type { PriceOptions } from "../routes/options.ts";
 import type { ListedRoute } from "./discovery.ts";
+import type { PaywallEvent } from "./events.ts";
+import type { PaymentMethod } from "./method.ts";
 
 /** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface PaywallRecipient {
@@ -52,40 +53,6 @@ export interface PaywallChain {
   readonly decimals?: number;
 }
 
-/** An event for the operator. It never contains a header, a token, a proof or a client's address. */
-export interface PaywallEvent {
-  /** What happened; docs/resource-server.md describes each value. */
-  readonly event:
-    | "opening"
-    | "opened"
-    | "free"
-    | "preflight"
-    | "challenged"
-    | "malformed"
-    | "refused"
-    | "paid"
-    | "redeemed"
-    | "issued"
-    | "recovered"
-    | "finished"
-    | "unavailable"
-    | "trouble";
-  /** refused: the check that failed first; opening, unavailable and trouble: the error's code. */
-  readonly reason?: string;
-  /** finished: the status, or 0 if the request was aborted. */
-  readonly status?: number;
-  /** paid, redeemed, issued and recovered: duration of the checks and of signing, ms. */
-  readonly ms?: number;
-  /** redeemed, issued and recovered: id of the prepaid key. */
-  readonly key?: string;
-  /** redeemed, issued and recovered: value of one token, base units. */
-  readonly value?: bigint;
-  /** issued and recovered: number of tokens. */
-  readonly count?: number;
-  /** opening, unavailable and trouble: for the operator's log. */
-  readonly error?: unknown;
-}
-
 /** What a paywall charges, for whom, and how it checks payments. */
 export interface PaywallOptions extends PriceOptions {
   /**
@@ -112,11 +79,8 @@ export interface PaywallOptions extends PriceOptions {
   readonly issuer?: string;
   /** Called for each event. Its exceptions are ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;
-  /**
-   * Returns headers to add to a challenge (the 402 for a request without a header), such as those of x402: at most 3,136
-   * bytes, because proxies limit the headers of a response. If it returns more, or throws, the challenge is sent without.
-   */
-  readonly onChallenge?: (challenge: Challenge) => Record<string, string> | Promise<Record<string, string>>;
+  /** Other ways to pay, besides the private payment. If a request shows several, the first one decides. */
+  readonly methods?: readonly PaymentMethod[];
   /** Answers a browser's navigation with a page instead of JSON. Default: false. */
   readonly page?: boolean | PageOptions;
   /**
@@ -126,8 +90,6 @@ export interface PaywallOptions extends PriceOptions {
   readonly discovery?: readonly ListedRoute[];
   /** Lets scripts on web pages of other origins send requests and pay. Default: no CORS headers. */
   readonly cors?: CorsOptions;
-  /** Sells and accepts prepaid tokens. Default: neither, and no response mentions them. */
-  readonly prepaid?: PrepaidOptions;
   /** Now, ms. */
   readonly clock?: () => number;
 }
@@ -146,7 +108,7 @@ export interface CorsOptions {
   readonly origins: readonly string[] | "*";
   /** Default: GET, HEAD, POST, PUT, PATCH, DELETE. */
   readonly methods?: readonly string[];
-  /** Request headers besides X-Payment-Proof. Default: Content-Type. */
+  /** Request headers besides those of payments. Default: Content-Type. */
   readonly allowedHeaders?: readonly string[];
   /**
    * Response headers besides WWW-Authenticate and Retry-After that scripts may read, with the longest origin at most 320
@@ -157,16 +119,4 @@ export interface CorsOptions {
   readonly maxAge?: number;
   /** Whether pages of public origins may reach this server in a private network. Default: false. */
   readonly privateNetwork?: boolean;
-}
-
-/** The terms of a 402. */
-export interface Challenge {
-  /** The request without a payment. */
-  readonly request: PricedRequest;
-  /** Base units. */
-  readonly price: bigint;
-  /** The URL to pay for, on the configured origin. */
-  readonly resource: string;
-  /** The response's body. */
-  readonly body: object;
 }

@@ -1,29 +1,20 @@
 // The interface between a paywall and its adapters: a request in, a decision out, independent of any framework.
-import type { Address, AmountBounds, Bytes32, PaymentStatement, PaymentUses, ProofHeader } from "@sotto/protocol";
-import type { PrepaidTotals } from "../prepaid/prepaid.ts";
+import type { Address, AmountBounds, Bytes32, PaymentUses, ProofHeader } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
 
 export type { PaywallRequest } from "../routes/options.ts";
-export type { PaywallOptions } from "./options.ts";
+
+/**
+ * What can pay for a request, by `kind`. The package of a method adds its own by declaration merging, with at least `kind`,
+ * `id`, `amount` and `resource`.
+ */
+export interface PaymentKinds {
+  /** A private payment. */
+  readonly payment: PaidProof;
+}
 
 /** What paid for a request. Attached to the request. */
-export type Payment = PaidProof | PaidToken;
-
-/** A prepaid token that paid for a request. */
-export interface PaidToken {
-  /** The request was paid with a prepaid token. */
-  readonly kind: "prepaid";
-  /** Identifies the token: make side effects idempotent by it. */
-  readonly id: string;
-  /** The token's value, which is the price, base units. */
-  readonly amount: bigint;
-  /** Id of the key that signed the token, hex with 0x. */
-  readonly key: string;
-  /** The URL that was paid for, on the configured origin. */
-  readonly resource: string;
-  /** The recipient's wallet. */
-  readonly wallet: Address;
-}
+export type Payment = PaymentKinds[keyof PaymentKinds];
 
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {
@@ -77,7 +68,7 @@ export type Decision =
   | {
       /** The request does not proceed. */
       readonly kind: "refused";
-      /** 403 to 410 only at the paths of prepaid tokens. */
+      /** 403 to 410 only from methods, at paths of their own. */
       readonly status: 400 | 402 | 403 | 404 | 405 | 409 | 410 | 503;
       /** Headers of the response. */
       readonly headers: Record<string, string>;
@@ -87,7 +78,7 @@ export type Decision =
       readonly page?: string | undefined;
     }
   | {
-      /** The paywall's own content, only with the option `prepaid`: keys or signatures. Send it as it is. */
+      /** A method's own content, at a path of its own. Send it as it is. */
       readonly kind: "answered";
       /** HTTP status of the response. */
       readonly status: 200;
@@ -99,7 +90,7 @@ export type Decision =
   | {
       /** The request proceeds to the resource. */
       readonly kind: "paid";
-      /** The payment, or the prepaid token, that pays for the request. */
+      /** What pays for the request. */
       readonly payment: Payment;
       /** To be set on the response, regardless of its status. */
       readonly headers: Record<string, string>;
@@ -108,11 +99,28 @@ export type Decision =
        * "unstarted" if the client was gone before the handler started, or with "aborted" if it was gone before the
        * response. A status of 500 or above, "unstarted" and "aborted" release a payment, three times in total; any
        * other status consumes it. If this is never called, for example after a crash, the payment is released when its
-       * lease expires. A prepaid token is spent already: a status of 500 or above and "unstarted" return it, twice at
-       * most. Never rejects.
+       * lease expires. Other methods may have other rules. Never rejects.
        */
       finish(outcome: Outcome): Promise<void>;
     };
+
+/** A request header in which a method is paid. Vary and CORS name it. */
+export interface MethodHeader {
+  /** As responses write it, such as X-Payment-Token. */
+  readonly name: string;
+  /** Authentication scheme: only values that start with it are the method's. Default: all values. */
+  readonly scheme?: string | undefined;
+  /** Whether handlers and loggers see it as well. Default: it is removed before they do. */
+  readonly visible?: boolean | undefined;
+}
+
+/** A path that a method answers itself. */
+export interface MethodPath {
+  /** For frameworks that need a route for it. The method also answers other HTTP methods at this path. */
+  readonly method: "GET" | "POST";
+  /** Below /.well-known/sotto/, without parameters. */
+  readonly path: string;
+}
 
 /** Decides on requests, independently of any framework. */
 export interface Paywall {
@@ -126,16 +134,10 @@ export interface Paywall {
   readonly ready: Promise<void>;
   /** Whether the option `cors` is set, in which case the server has to pass preflights (OPTIONS) to the paywall. */
   readonly answersPreflights: boolean;
-  /**
-   * For another payment format: whether a payment that is not settled yet has valid proofs for its own fields, so that
-   * an invalid one causes no request to the service. One payment is checked at a time, and 64 wait; beyond that, and
-   * while the service cannot be reached, the result is "unavailable". Never rejects.
-   */
-  checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
-  /** Whether the option `prepaid` is set: then the server has to pass the paths of prepaid tokens to the paywall. */
-  readonly hasPrepaid: boolean;
-  /** Sold and redeemed prepaid tokens by key; empty without the option `prepaid`. It counts rows. @throws DatabaseError */
-  prepaidTotals(): Promise<readonly PrepaidTotals[]>;
+  /** The request headers that adapters remove before handlers and loggers see a request. */
+  readonly removedHeaders: readonly MethodHeader[];
+  /** The paths that methods answer: the server has to pass them to the paywall. */
+  readonly paths: readonly MethodPath[];
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
   /**

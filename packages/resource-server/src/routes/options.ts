@@ -7,12 +7,12 @@ export interface PaywallRequest {
   /** All values of a header in the order received; `name` in lower case. */
   header(name: string): readonly string[];
   /**
-   * Network address of the client, as far as the framework knows it: clients take turns when packs of prepaid tokens are
-   * recovered. Default: all requests are of one client.
+   * Network address of the client, as far as the framework knows it: a method can let clients take turns. Default: all
+   * requests are of one client.
    */
   readonly client?: string | undefined;
   /**
-   * Reads the body. Called only for purchases of prepaid tokens and their recovery; without it they get 503.
+   * Reads the body. Called only by methods, at paths of their own; without it they answer 503.
    *
    * @throws Error if the body has more than `maxBytes`, or does not arrive in time
    */

@@ -30,18 +30,10 @@ export interface HttpResourceServer {
   ): Promise<{ readonly type: string; readonly response?: { readonly headers: Readonly<Record<string, string>> } }>;
 }
 
-/** A challenge of @sotto/resource-server. */
-export interface PaywallChallenge {
-  /** The request without a payment. `header` returns all values of a header, none if it is missing. */
-  readonly request: { readonly method: string; readonly path: string; header(name: string): readonly string[] };
-  /** The URL that the payment is for. */
-  readonly resource: string;
-}
-
-const REQUIRED = "payment-required";
+export const REQUIRED = "payment-required";
 const PAYMENT = "payment-signature";
 
-function contextOf(method: string, path: string, url: string): RequestContext {
+export function contextOf(method: string, path: string, url: string): RequestContext {
   const adapter: Adapter = {
     // Without headers the published server always returns the challenge, and never a page for browsers.
     getHeader: () => undefined,
@@ -62,26 +54,6 @@ function decoded(path: string): string {
   }
 }
 
-/**
- * Returns a function for a paywall's `onChallenge` that adds the published server's challenge for the same request to
- * sotto's own. If it has more than 3,000 characters, it leaves out what clients can do without: the extension `privacy`,
- * the query of `resource.url`, then the listing. A challenge that is still too long is left out, because default proxies
- * answer 502 to a response with more than 4 KiB of headers; the body contains sotto's own terms in any case.
- */
-export function x402Challenge(http: HttpResourceServer) {
-  return async ({ request, resource }: PaywallChallenge): Promise<Record<string, string>> => {
-    const { response } = await http.processHTTPRequest(contextOf(request.method, request.path, resource));
-    const [, header] = Object.entries(response?.headers ?? {}).find(([name]) => name.toLowerCase() === REQUIRED) ?? [];
-    const short = header === undefined ? undefined : shortened(header);
-    if (short === undefined) return {};
-    return {
-      "PAYMENT-REQUIRED": short,
-      vary: "PAYMENT-SIGNATURE",
-      "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
-    };
-  };
-}
-
 /** A request of Express. */
 interface ExpressRequest {
   readonly method: string;
@@ -93,7 +65,7 @@ type Middleware<Q, S> = (request: Q, response: S, next: (error?: unknown) => voi
 
 /**
  * Express middleware: passes x402 payments to the published middleware, and every other request to the paywall. If the
- * published middleware refuses a payment, its challenge is shortened as that of `x402Challenge` is.
+ * published middleware refuses a payment, its challenge is shortened as that of `x402Method` is.
  * @param http the server behind the published middleware, which gets only the requests that it protects, because it
  *   serves all others without payment
  * @throws X402SchemeError X402_OPTION_INVALID if the listing of a route does not fit into the headers of a 402

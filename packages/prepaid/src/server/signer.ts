@@ -1,6 +1,7 @@
 // Signs packs in threads, because one signature blocks a thread for a third of a millisecond.
+
 import { Worker } from "node:worker_threads";
-import { CheckUnavailable } from "../outcome.ts";
+import { CheckUnavailable } from "@sotto/resource-server";
 import type { Key } from "./keyring.ts";
 
 const MESSAGE_BYTES = 256;

@@ -1,5 +1,14 @@
 // A merchant of prepaid tokens with real keys, its servers on one store, and tokens that it sold.
 import { randomBytes } from "node:crypto";
+import { BINDING_SLOT_SECONDS, deriveKeys, encodeShieldedAddress, randomSeed } from "@sotto/protocol";
+import {
+  createPaywall,
+  type Decision,
+  type Outcome,
+  type Paywall,
+  type PaywallEvent,
+  type PaywallOptions,
+} from "@sotto/resource-server";
 import {
   encodePrepaidHeader,
   encodeSchedule,
@@ -12,19 +21,15 @@ import {
   prepaidKey,
   preparePrepaidPack,
   type WirePrepaidKeyFile,
-} from "@sotto/prepaid";
-import { BINDING_SLOT_SECONDS, encodeShieldedAddress } from "@sotto/protocol";
-import type { PaywallEvent, PaywallOptions } from "../../src/index.ts";
-import { parseConfig } from "../../src/paywall/config.ts";
-import { Opening } from "../../src/paywall/opening.ts";
-import { CorePaywall } from "../../src/paywall/paywall.ts";
-import type { Decision, Outcome } from "../../src/paywall/types.ts";
-import type { Key } from "../../src/prepaid/keyring.ts";
-import { Prepaid } from "../../src/prepaid/prepaid.ts";
-import { Signer } from "../../src/prepaid/signer.ts";
-import { Prices } from "../../src/routes/prices.ts";
-import { createRecipient, DEPLOYMENT } from "./payment.ts";
+} from "../../../src/index.ts";
+import type { Key } from "../../../src/server/keyring.ts";
+import { createPrepaid, type PrepaidMethod } from "../../../src/server/method.ts";
+import type { PrepaidOptions } from "../../../src/server/options.ts";
+import type { Prepaid } from "../../../src/server/prepaid.ts";
+import { Signer } from "../../../src/server/signer.ts";
+import { startPoolNode } from "./pool-node.ts";
 
+export const DEPLOYMENT = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
 export const ORIGIN = "https://data.example";
 /** Base units; the second is the price of "/paid". */
 export const VALUES = [1_000n, 10_000n] as const;
@@ -34,7 +39,8 @@ export const NOW = Date.UTC(2026, 11, 15);
 /** One before NOW's, NOW's, and the next. */
 const EPOCHS = 3;
 
-const recipient = createRecipient();
+const recipient = deriveKeys(randomSeed(), DEPLOYMENT);
+export const WALLET = `0x${"22".repeat(20)}` as const;
 
 interface Merchant {
   readonly schedule: PrepaidSchedule;
@@ -52,14 +58,24 @@ export async function createMerchant(changes: Partial<PrepaidSchedule> = {}): Pr
       keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(value), privateKey });
       row.push(key);
     }
-  const { wallet } = recipient;
-  const schedule = { wallet, ...DEPLOYMENT, origin: ORIGIN, firstEpoch, values: VALUES, keys: rows, ...changes };
+  const schedule = {
+    wallet: WALLET,
+    ...DEPLOYMENT,
+    origin: ORIGIN,
+    firstEpoch,
+    values: VALUES,
+    keys: rows,
+    ...changes,
+  };
   return { schedule, keys: { version: 1, origin: ORIGIN, keys } };
 }
 
-/** The options of a paywall of this merchant; its schedule is not signed, which only a chain checks. */
-export function optionsOf({ schedule, keys }: Merchant, changes: Partial<PaywallOptions> = {}): PaywallOptions {
-  const { wallet, encryptionKey, ownerTag } = recipient;
+export interface ServerOptions extends PaywallOptions {
+  readonly prepaid: PrepaidOptions;
+}
+
+/** The options of a paywall of this merchant; its node accepts every signature. */
+export function optionsOf({ schedule, keys }: Merchant, changes: Partial<ServerOptions> = {}): ServerOptions {
   return {
     origin: ORIGIN,
     price: PRICE,
@@ -69,12 +85,16 @@ export function optionsOf({ schedule, keys }: Merchant, changes: Partial<Paywall
       { path: "/other", price: 20_000n },
     ],
     recipient: {
-      wallet,
-      shieldedAddress: encodeShieldedAddress({ encryptionKey, ownerTag }),
+      wallet: WALLET,
+      shieldedAddress: encodeShieldedAddress({
+        encryptionKey: recipient.encryptionKey,
+        ownerTag: recipient.ownerTag(0),
+      }),
       signature: `0x${"11".repeat(65)}`,
       issuedAt: Math.floor(NOW / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS,
     },
-    service: "https://pay.example/zk",
+    // Does not answer: tokens need no service.
+    service: "http://127.0.0.1:1/zk",
     chain: { rpcUrls: ["https://node.example"], ...DEPLOYMENT },
     prepaid: { schedules: [{ schedule: encodeSchedule(schedule), signature: `0x${"11".repeat(65)}` }], keys },
     ...changes,
@@ -82,8 +102,9 @@ export function optionsOf({ schedule, keys }: Merchant, changes: Partial<Paywall
 }
 
 export interface PrepaidServer {
-  readonly paywall: CorePaywall;
+  readonly paywall: Paywall;
   readonly prepaid: Prepaid;
+  totals: PrepaidMethod["totals"];
   readonly events: PaywallEvent[];
   /** Texts of the store's queries since the server opened. */
   readonly queries: string[];
@@ -92,67 +113,38 @@ export interface PrepaidServer {
   close(): Promise<void>;
 }
 
-/** A paywall without the option `prepaid`. */
-export function openPlain({ prepaid: _, ...options }: PaywallOptions): CorePaywall {
-  const opening = createOpening(() => undefined);
-  const parts = { config: parseConfig(options), opening, prices: new Prices(options), onChallenge: undefined };
-  const rest = {
-    report: () => undefined,
-    clock: () => NOW,
-    serverClock: RIGHT,
-    uses: {} as CorePaywall["uses"],
-    prepaid: undefined,
-  };
-  return new CorePaywall({ ...parts, ...rest, end: async () => undefined });
+/** A paywall without prepaid tokens. */
+export async function openPlain({ prepaid: _, ...options }: ServerOptions): Promise<Pick<Paywall, "decide" | "close">> {
+  const clock = () => NOW;
+  const node = await startPoolNode(clock);
+  const chain = { ...options.chain, rpcUrls: [node.url] };
+  const paywall = await createPaywall({ ...options, chain, clock, onEvent: () => undefined });
+  return { decide: (request) => paywall.decide(request), close: () => paywall.close().finally(() => node.close()) };
 }
 
-/** A clock that agrees with the chain. */
-const RIGHT = { problem: async () => undefined };
-
-/** A chain that answers, and a service that does not: tokens need no service. */
-const createOpening = (report: (event: PaywallEvent) => void): Opening =>
-  new Opening({
-    readToken: async () => ({ token: `0x${"33".repeat(20)}`, decimals: 6 }),
-    checkClock: async () => undefined,
-    openChecks: () => Promise.reject(Object.assign(new Error("no answer"), { code: "SERVICE_UNAVAILABLE" })),
-    report,
-    pause: (_ms, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
-  });
-
-export async function openServer(options: PaywallOptions): Promise<PrepaidServer> {
+export async function openServer({ prepaid: own, ...options }: ServerOptions): Promise<PrepaidServer> {
   let now = NOW;
   const clock = () => now;
   const events: PaywallEvent[] = [];
   const queries: string[] = [];
-  const report = (event: PaywallEvent) => void events.push(event);
-  const config = parseConfig(options);
-  const prepaid = await Prepaid.open({
-    config: config.prepaid!,
-    clock,
-    onError: (error) => report({ event: "trouble", reason: "STORE", error }),
-    onRestored: (error) => report({ event: "trouble", reason: "PREPAID_STORE_RESTORED", error }),
+  let prepaid: Prepaid | undefined;
+  const method = createPrepaid(own, {
     onQuery: (query) => void queries.push(query),
+    onOpen: (opened) => {
+      prepaid = opened;
+    },
   });
-  const opening = createOpening(report);
-  const uses = {} as CorePaywall["uses"];
-  const end = () => prepaid.close();
-  const prices = new Prices(options);
-  const paywall = new CorePaywall({
-    config,
-    opening,
-    prices,
-    onChallenge: undefined,
-    report,
-    clock,
-    serverClock: RIGHT,
-    uses,
-    prepaid,
-    end,
-  });
+  const node = await startPoolNode(clock);
+  const chain = { ...options.chain, rpcUrls: [node.url] };
+  const onEvent = (event: PaywallEvent) => void events.push(event);
+  const opened = createPaywall({ ...options, chain, clock, onEvent, methods: [method] });
+  opened.catch(() => node.close());
+  const paywall = await opened;
   const at = (time: number) => {
     now = time;
   };
-  return { paywall, prepaid, events, queries, at, close: () => paywall.close() };
+  const close = () => paywall.close().finally(() => node.close());
+  return { paywall, prepaid: prepaid!, totals: method.totals, events, queries, at, close };
 }
 
 /** Buys tokens of a value without paying: signs a batch as a purchase does. */
@@ -183,7 +175,7 @@ export const showing = (token: PrepaidToken): Record<string, string[]> => ({
 });
 
 export const ask = (
-  { paywall }: { readonly paywall: Pick<CorePaywall, "decide"> },
+  { paywall }: { readonly paywall: Pick<Paywall, "decide"> },
   { method = "GET", target = "/paid", headers = {} }: Shown = {},
 ) => paywall.decide({ method, target, header: (name) => headers[name] ?? [] });
 

@@ -13,6 +13,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { CIRCUITS, deriveKeys, encryptAmount, packCiphertext, randomScalar, randomSeed } from "@sotto/protocol";
+import { CheckFailed, type CheckUnavailable, type PaywallRequest } from "@sotto/resource-server";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
+import { eventually } from "@sotto/test-kit/eventually";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
 import {
   decodePrepaidHeader,
   encodePrepaidHeader,
@@ -25,28 +33,20 @@ import {
   redeemsAt,
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
-} from "@sotto/prepaid";
-import { completeBundle, encodeBundle, encodeProofHeader } from "@sotto/protocol";
-import { expect } from "chai";
-import { eventually } from "../../../test/kit/eventually.ts";
-import { fuzzSize } from "../../../test/kit/fuzz-size.ts";
-import { expectCode, expectRejected } from "../../../test/kit/rejection.ts";
-import { slow } from "../../../test/kit/slow.ts";
-import type { PrepaidOptions } from "../src/index.ts";
-import { CheckFailed, type CheckUnavailable } from "../src/outcome.ts";
-import { parseConfig } from "../src/paywall/config.ts";
-import { Keyring } from "../src/prepaid/keyring.ts";
-import { readToken } from "../src/prepaid/shown-token.ts";
-import { Spender } from "../src/prepaid/spender.ts";
-import { PrepaidStore } from "../src/prepaid/store.ts";
-import type { PaywallRequest } from "../src/routes/options.ts";
-import { BACKENDS } from "./support/claim-servers.ts";
-import { createRecipient, DEPLOYMENT, paymentTo, termsOf } from "./support/payment.ts";
+} from "../../src/index.ts";
+import { parsePrepaid } from "../../src/server/config.ts";
+import { Keyring } from "../../src/server/keyring.ts";
+import type { PrepaidOptions } from "../../src/server/options.ts";
+import { readToken } from "../../src/server/shown-token.ts";
+import { Spender } from "../../src/server/spender.ts";
+import { PrepaidStore } from "../../src/server/store.ts";
 import {
   ask,
   createMerchant,
+  DEPLOYMENT,
   finish,
   NOW,
+  ORIGIN,
   openPlain,
   openServer,
   optionsOf,
@@ -57,246 +57,245 @@ import {
   tokensOf,
   told,
   VALUES,
-} from "./support/prepaid.ts";
+  WALLET,
+} from "./support/merchant.ts";
 
 const NEXT_EPOCH = Date.UTC(2027, 0, 1);
 const merchant = await createMerchant();
 const WRITES = /^\s*(?:insert|update|delete)/i;
 
-for (const [name, address] of Object.entries(BACKENDS))
-  describe(`prepaid tokens in ${name}`, function () {
-    slow(this, "generates keys, and starts a database");
-    let url: string;
-    let server: PrepaidServer;
-    const opened: PrepaidServer[] = [];
-    const open = async (changes: object = {}) => {
-      const options = optionsOf(merchant);
-      const another = await openServer({ ...options, prepaid: { ...options.prepaid!, store: url, ...changes } });
-      opened.push(another);
-      return another;
-    };
-    beforeEach(async () => {
-      url = await address();
-      server = await open();
-    });
-    afterEach(async () => {
-      for (const one of opened.splice(0)) await one.close();
-    });
-    const reasons = () => server.events.flatMap(({ event, reason }) => (event === "refused" ? [reason] : []));
-
-    it("pay for one request each, and are spent before the handler runs", async () => {
-      const tokens = await tokensOf(server, 3);
-      const decisions = await Promise.all(tokens.map((token) => show(server, token)));
-      expect(decisions.map(told)).to.deep.equal(["paid", "paid", "paid"]);
-      const [first] = decisions;
-      if (first?.kind !== "paid" || first.payment.kind !== "prepaid") throw new Error("not paid by a token");
-      const { id, amount, key, resource } = first.payment;
-      expect({ amount, key, resource }).to.deep.equal({
-        amount: PRICE,
-        key: tokens[0]!.keyId,
-        resource: "https://data.example/paid",
-      });
-      expect(id).to.match(/^prepaid:0x[0-9a-f]{64}:[\w-]{43}$/);
-      expect(first.headers).to.include({ "cache-control": "no-store", vary: "X-Payment-Proof, X-Payment-Token" });
-      for (const decision of decisions) await finish(decision, 200);
-      for (const token of tokens) expect(told(await show(server, token))).to.equal("402");
-      expect(reasons()).to.deep.equal(["PREPAID_SPENT", "PREPAID_SPENT", "PREPAID_SPENT"]);
-    });
-
-    it("are spent once if shown at the same time to two servers", async () => {
-      const other = await open({ keys: undefined });
-      const tokens = await tokensOf(server, 5);
-      for (const token of tokens) {
-        const decisions = await Promise.all([server, other, server, other, other].map((one) => show(one, token)));
-        expect(decisions.filter(({ kind }) => kind === "paid")).to.have.length(1);
-      }
-      const { rows } = await totals(server);
-      expect(rows).to.deep.equal([{ issued: 0, redeemed: 5, outstanding: -5n * PRICE }]);
-    });
-
-    it("are spent once if shown at the same time to one server, which may return them", async () => {
-      const [token] = await tokensOf(server, 1);
-      const decisions = await Promise.all(Array.from({ length: 150 }, () => show(server, token!)));
-      const [first, ...others] = decisions.map(told);
-      expect([first, [...new Set(others)]]).to.deep.equal(["paid", ["402 later"]]);
-      await finish(decisions[0]!, 500);
-      const again = (await Promise.all([show(server, token!), show(server, token!)])).map(told);
-      expect(again).to.deep.equal(["paid", "402 later"]);
-    });
-
-    it("are refused for another price, origin or epoch, or if the key is not the merchant's", async () => {
-      const [token, foreign] = [
-        (await tokensOf(server, 1))[0]!,
-        (await tokensOf(server, 1, { origin: "https://b.example" }))[0]!,
-      ];
-      expect(told(await show(server, token, { target: "/cheap" }))).to.equal("402");
-      expect(told(await show(server, token, { target: "/odd" }))).to.equal("402");
-      expect(told(await show(server, foreign))).to.equal("402");
-      const flipped = { ...token, signature: token.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
-      expect(told(await show(server, flipped))).to.equal("402");
-      expect(told(await show(server, { ...token, nonce: `0x${"00".repeat(32)}` }))).to.equal("402");
-      expect(told(await show(server, { ...token, keyId: `0x${"00".repeat(32)}` }))).to.equal("402");
-      const cheap = server.prepaid.keyring.offered(VALUES[0], NOW)!;
-      expect(told(await show(server, { ...token, keyId: cheap.id }, { target: "/cheap" }))).to.equal("402");
-      expect(reasons()).to.deep.equal([
-        ...["PREPAID_VALUE", "PREPAID_VALUE", "PREPAID_CHALLENGE", "PREPAID_SIGNATURE", "PREPAID_SIGNATURE"],
-        ...["PREPAID_KEY", "PREPAID_SIGNATURE"],
-      ]);
-      // The control: nothing of this has spent the token.
-      expect(told(await show(server, token))).to.equal("paid");
-    });
-
-    it("are verified one by one, however many are shown at the same time", async () => {
-      const [token] = await tokensOf(server, 1);
-      const wrong = (i: number) => ({ ...token!, nonce: `0x${i.toString(16).padStart(64, "0")}` });
-      const shown = Array.from({ length: 250 }, (_, i) => (i === 170 ? token! : wrong(i)));
-      const decisions = await Promise.all(shown.map((one) => show(server, one)));
-      expect(decisions.flatMap((decision, i) => (told(decision) === "paid" ? [i] : []))).to.deep.equal([170]);
-      expect(reasons()).to.deep.equal(Array.from({ length: 249 }, () => "PREPAID_SIGNATURE"));
-    });
-
-    it("are not refused for good because a token with the same nonce has a wrong signature", async () => {
-      const [token] = await tokensOf(server, 1);
-      const forged = { ...token!, signature: token!.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
-      const decisions = await Promise.all([forged, token!, forged].map((one) => show(server, one)));
-      expect(decisions.map(told)).to.deep.equal(["402", "paid", "402"]);
-    });
-
-    it("are refused if their key signed them with another hash, salt or padding", async () => {
-      const { id: keyId, privateKey } = server.prepaid.keyring.offered(PRICE, NOW)!;
-      const key = createPrivateKey({ key: privateKey!, format: "der", type: "pkcs8" });
-      const [{ challengeDigest }] = (await tokensOf(server, 1)) as [PrepaidToken];
-      const answer = async (hash: string, saltLength: number, padding = constants.RSA_PKCS1_PSS_PADDING) => {
-        const token = { nonce: `0x${randomBytes(32).toString("hex")}`, challengeDigest, keyId };
-        const signature = new Uint8Array(sign(hash, prepaidTokenInput(token), { key, padding, saltLength }));
-        return told(await show(server, { ...token, signature }));
-      };
-      for (const salt of [0, 32, 47, 49, 64]) expect(await answer("sha384", salt)).to.equal("402");
-      expect(await answer("sha256", 48)).to.equal("402");
-      expect(await answer("sha384", 48, constants.RSA_PKCS1_PADDING)).to.equal("402");
-      expect(await answer("sha384", 48)).to.equal("paid");
-    });
-
-    it("are accepted in the key's epoch and the next one, and never again, even if the clock goes back", async () => {
-      const tokens = await tokensOf(server, 4);
-      server.at(NEXT_EPOCH);
-      expect(told(await show(server, tokens[0]!))).to.equal("paid");
-      server.at(Date.UTC(2027, 0, 31, 23, 59));
-      expect(told(await show(server, tokens[1]!))).to.equal("paid");
-      server.at(Date.UTC(2027, 1, 1));
-      expect(told(await show(server, tokens[2]!))).to.equal("402");
-      const late = server.prepaid.keyring.find(tokens[0]!.keyId)!;
-      // PostgreSQL has a clock of its own, so the key is closed as a tick would.
-      await server.prepaid.store.close([late.id], "ended");
-      await server.prepaid.tick();
-      server.at(NOW);
-      expect(told(await show(server, tokens[3]!))).to.equal("402");
-      // Another server does not know yet that the key is closed; the store does.
-      const other = await open();
-      expect(told(await show(other, tokens[3]!))).to.equal("402");
-    });
-
-    it("are returned after a 5xx and before the handler started, twice, for the same method and target only", async () => {
-      const [token, kept] = await tokensOf(server, 2);
-      await finish(await show(server, token!), 500);
-      expect(told(await show(server, token!, { method: "POST" }))).to.equal("402");
-      expect(told(await show(server, token!, { target: "/paid?again" }))).to.equal("402");
-      const other = await open();
-      await finish(await show(other, token!), "unstarted");
-      await finish(await show(server, token!), 503);
-      expect(told(await show(server, token!))).to.equal("402");
-      for (const outcome of [200, 404, "aborted"] as const) {
-        const [one] = await tokensOf(server, 1);
-        await finish(await show(server, one!), outcome);
-        expect(told(await show(server, one!)), String(outcome)).to.equal("402");
-      }
-      expect(told(await show(server, kept!))).to.equal("paid");
-    });
-
-    it("are shown again later while their handler runs", async () => {
-      const [token] = await tokensOf(server, 1);
-      const running = await show(server, token!);
-      expect(told(await show(server, token!))).to.equal("402 later");
-      expect(told(await show(server, token!, { target: "/paid?b" }))).to.equal("402");
-      await finish(running, 500);
-      expect(told(await show(server, token!))).to.equal("paid");
-    });
-
-    it("are not written and not refused with 5xx if they are mutated", async () => {
-      const tokens = await tokensOf(server, 10);
-      const headers = tokens.map(encodePrepaidHeader);
-      await setImmediate();
-      // The thread's writes to SQLite change its log; the queries are those of this thread.
-      const log = `${url.replace("sqlite:", "")}-wal`;
-      const writes = () => [
-        server.queries.filter((query) => WRITES.test(query)).length,
-        existsSync(log) && [statSync(log).size, statSync(log).mtimeMs],
-      ];
-      const before = writes();
-      const statuses = new Map<string, number>();
-      const showMutated = async (i: number) => {
-        const header = mutate(headers[i % headers.length]!, `${name} ${i}`);
-        const answer = told(await ask(server, { headers: { "x-payment-token": [header] } }));
-        statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
-      };
-      for (let i = 0; i < fuzzSize(5_000, 100_000); i += 100)
-        await Promise.all(Array.from({ length: 100 }, (_, j) => showMutated(i + j)));
-      expect([...statuses.keys()].sort()).to.deep.equal(["400", "402"]);
-      expect(writes()).to.deep.equal(before);
-      for (const token of tokens) expect(told(await show(server, token))).to.equal("paid");
-      expect(writes(), "the control").not.to.deep.equal(before);
-    });
-
-    it("are refused with Retry-After if the store fails, and can be shown again", async () => {
-      const [token, spent] = await tokensOf(server, 2);
-      await finish(await show(server, spent!), 200);
-      const { store } = server.prepaid;
-      const { spendReturned } = store;
-      // One of them is spent durably, and the query after it fails.
-      store.spendReturned = () => Promise.reject(new Error("connection lost"));
-      const decisions = await Promise.all([show(server, token!), show(server, spent!)]);
-      expect(decisions.map(told)).to.deep.equal(["402 later", "402 later"]);
-      store.spendReturned = spendReturned;
-      await eventually(async () => told(await show(server, token!)) === "paid");
-      await eventually(async () => told(await show(server, spent!)) === "402");
-    });
-
-    it("are not refused for good while a failed statement may have spent them", async () => {
-      const [token] = await tokensOf(server, 1);
-      const { store } = server.prepaid;
-      const { spendReturned, restore } = store;
-      store.spendReturned = () => Promise.reject(new Error("connection lost"));
-      store.restore = () => Promise.reject(new Error("connection lost"));
-      expect(told(await show(server, token!))).to.equal("402 later");
-      store.spendReturned = spendReturned;
-      for (let i = 0; i < 3; i++) expect(told(await show(server, token!))).to.equal("402 later");
-      store.restore = restore;
-      await eventually(async () => told(await show(server, token!)) === "paid");
-    });
-
-    it("are malformed if they are repeated, too short, or of another type", async () => {
-      const [token] = await tokensOf(server, 1);
-      const header = encodePrepaidHeader(token!);
-      for (const values of [
-        [header, header],
-        [""],
-        [header.slice(1)],
-        [`${header}=`],
-        [`AAAB${header.slice(4)}`],
-        [`${header}, ${header}`],
-      ])
-        expect(told(await ask(server, { headers: { "x-payment-token": values } })), values[0]).to.equal("400");
-      expect(told(await show(server, token!))).to.equal("paid");
-    });
-
-    it("are left alone if there is a proof, or the route is free", async () => {
-      const [token] = await tokensOf(server, 1);
-      expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{"] } }))).to.equal("400");
-      expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{}"] } }))).to.equal("402");
-      expect(told(await show(server, token!, { target: "/health" }))).to.equal("free");
-      expect(told(await show(server, token!))).to.equal("paid");
-    });
+overDatabases("prepaid tokens", EVERY_DATABASE, (newUrl) => {
+  let url: string;
+  let server: PrepaidServer;
+  const opened: PrepaidServer[] = [];
+  const open = async (changes: object = {}) => {
+    const options = optionsOf(merchant);
+    const another = await openServer({ ...options, prepaid: { ...options.prepaid, store: url, ...changes } });
+    opened.push(another);
+    return another;
+  };
+  beforeEach(async () => {
+    url = await newUrl();
+    server = await open();
   });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+  const reasons = () => server.events.flatMap(({ event, reason }) => (event === "refused" ? [reason] : []));
+
+  it("pay for one request each, and are spent before the handler runs", async () => {
+    const tokens = await tokensOf(server, 3);
+    const decisions = await Promise.all(tokens.map((token) => show(server, token)));
+    expect(decisions.map(told)).to.deep.equal(["paid", "paid", "paid"]);
+    const [first] = decisions;
+    if (first?.kind !== "paid" || first.payment.kind !== "prepaid") throw new Error("not paid by a token");
+    const { id, amount, key, resource } = first.payment;
+    expect({ amount, key, resource }).to.deep.equal({
+      amount: PRICE,
+      key: tokens[0]!.keyId,
+      resource: "https://data.example/paid",
+    });
+    expect(id).to.match(/^prepaid:0x[0-9a-f]{64}:[\w-]{43}$/);
+    expect(first.headers).to.include({ "cache-control": "no-store", vary: "X-Payment-Proof, X-Payment-Token" });
+    for (const decision of decisions) await finish(decision, 200);
+    for (const token of tokens) expect(told(await show(server, token))).to.equal("402");
+    expect(reasons()).to.deep.equal(["PREPAID_SPENT", "PREPAID_SPENT", "PREPAID_SPENT"]);
+  });
+
+  it("are spent once if shown at the same time to two servers", async () => {
+    const other = await open({ keys: undefined });
+    const tokens = await tokensOf(server, 5);
+    for (const token of tokens) {
+      const decisions = await Promise.all([server, other, server, other, other].map((one) => show(one, token)));
+      expect(decisions.filter(({ kind }) => kind === "paid")).to.have.length(1);
+    }
+    const { rows } = await totals(server);
+    expect(rows).to.deep.equal([{ issued: 0, redeemed: 5, outstanding: -5n * PRICE }]);
+  });
+
+  it("are spent once if shown at the same time to one server, which may return them", async () => {
+    const [token] = await tokensOf(server, 1);
+    const decisions = await Promise.all(Array.from({ length: 150 }, () => show(server, token!)));
+    const [first, ...others] = decisions.map(told);
+    expect([first, [...new Set(others)]]).to.deep.equal(["paid", ["402 later"]]);
+    await finish(decisions[0]!, 500);
+    const again = (await Promise.all([show(server, token!), show(server, token!)])).map(told);
+    expect(again).to.deep.equal(["paid", "402 later"]);
+  });
+
+  it("are refused for another price, origin or epoch, or if the key is not the merchant's", async () => {
+    const [token, foreign] = [
+      (await tokensOf(server, 1))[0]!,
+      (await tokensOf(server, 1, { origin: "https://b.example" }))[0]!,
+    ];
+    expect(told(await show(server, token, { target: "/cheap" }))).to.equal("402");
+    expect(told(await show(server, token, { target: "/odd" }))).to.equal("402");
+    expect(told(await show(server, foreign))).to.equal("402");
+    const flipped = { ...token, signature: token.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
+    expect(told(await show(server, flipped))).to.equal("402");
+    expect(told(await show(server, { ...token, nonce: `0x${"00".repeat(32)}` }))).to.equal("402");
+    expect(told(await show(server, { ...token, keyId: `0x${"00".repeat(32)}` }))).to.equal("402");
+    const cheap = server.prepaid.keyring.offered(VALUES[0], NOW)!;
+    expect(told(await show(server, { ...token, keyId: cheap.id }, { target: "/cheap" }))).to.equal("402");
+    expect(reasons()).to.deep.equal([
+      ...["PREPAID_VALUE", "PREPAID_VALUE", "PREPAID_CHALLENGE", "PREPAID_SIGNATURE", "PREPAID_SIGNATURE"],
+      ...["PREPAID_KEY", "PREPAID_SIGNATURE"],
+    ]);
+    // The control: nothing of this has spent the token.
+    expect(told(await show(server, token))).to.equal("paid");
+  });
+
+  it("are verified one by one, however many are shown at the same time", async () => {
+    const [token] = await tokensOf(server, 1);
+    const wrong = (i: number) => ({ ...token!, nonce: `0x${i.toString(16).padStart(64, "0")}` });
+    const shown = Array.from({ length: 250 }, (_, i) => (i === 170 ? token! : wrong(i)));
+    const decisions = await Promise.all(shown.map((one) => show(server, one)));
+    expect(decisions.flatMap((decision, i) => (told(decision) === "paid" ? [i] : []))).to.deep.equal([170]);
+    expect(reasons()).to.deep.equal(Array.from({ length: 249 }, () => "PREPAID_SIGNATURE"));
+  });
+
+  it("are not refused for good because a token with the same nonce has a wrong signature", async () => {
+    const [token] = await tokensOf(server, 1);
+    const forged = { ...token!, signature: token!.signature.map((byte, i) => (i === 200 ? byte ^ 1 : byte)) };
+    const decisions = await Promise.all([forged, token!, forged].map((one) => show(server, one)));
+    expect(decisions.map(told)).to.deep.equal(["402", "paid", "402"]);
+  });
+
+  it("are refused if their key signed them with another hash, salt or padding", async () => {
+    const { id: keyId, privateKey } = server.prepaid.keyring.offered(PRICE, NOW)!;
+    const key = createPrivateKey({ key: privateKey!, format: "der", type: "pkcs8" });
+    const [{ challengeDigest }] = (await tokensOf(server, 1)) as [PrepaidToken];
+    const answer = async (hash: string, saltLength: number, padding = constants.RSA_PKCS1_PSS_PADDING) => {
+      const token = { nonce: `0x${randomBytes(32).toString("hex")}`, challengeDigest, keyId };
+      const signature = new Uint8Array(sign(hash, prepaidTokenInput(token), { key, padding, saltLength }));
+      return told(await show(server, { ...token, signature }));
+    };
+    for (const salt of [0, 32, 47, 49, 64]) expect(await answer("sha384", salt)).to.equal("402");
+    expect(await answer("sha256", 48)).to.equal("402");
+    expect(await answer("sha384", 48, constants.RSA_PKCS1_PADDING)).to.equal("402");
+    expect(await answer("sha384", 48)).to.equal("paid");
+  });
+
+  it("are accepted in the key's epoch and the next one, and never again, even if the clock goes back", async () => {
+    const tokens = await tokensOf(server, 4);
+    server.at(NEXT_EPOCH);
+    expect(told(await show(server, tokens[0]!))).to.equal("paid");
+    server.at(Date.UTC(2027, 0, 31, 23, 59));
+    expect(told(await show(server, tokens[1]!))).to.equal("paid");
+    server.at(Date.UTC(2027, 1, 1));
+    expect(told(await show(server, tokens[2]!))).to.equal("402");
+    const late = server.prepaid.keyring.find(tokens[0]!.keyId)!;
+    // PostgreSQL has a clock of its own, so the key is closed as a tick would.
+    await server.prepaid.store.close([late.id], "ended");
+    await server.prepaid.tick();
+    server.at(NOW);
+    expect(told(await show(server, tokens[3]!))).to.equal("402");
+    // Another server does not know yet that the key is closed; the store does.
+    const other = await open();
+    expect(told(await show(other, tokens[3]!))).to.equal("402");
+  });
+
+  it("are returned after a 5xx and before the handler started, twice, for the same method and target only", async () => {
+    const [token, kept] = await tokensOf(server, 2);
+    await finish(await show(server, token!), 500);
+    expect(told(await show(server, token!, { method: "POST" }))).to.equal("402");
+    expect(told(await show(server, token!, { target: "/paid?again" }))).to.equal("402");
+    const other = await open();
+    await finish(await show(other, token!), "unstarted");
+    await finish(await show(server, token!), 503);
+    expect(told(await show(server, token!))).to.equal("402");
+    for (const outcome of [200, 404, "aborted"] as const) {
+      const [one] = await tokensOf(server, 1);
+      await finish(await show(server, one!), outcome);
+      expect(told(await show(server, one!)), String(outcome)).to.equal("402");
+    }
+    expect(told(await show(server, kept!))).to.equal("paid");
+  });
+
+  it("are shown again later while their handler runs", async () => {
+    const [token] = await tokensOf(server, 1);
+    const running = await show(server, token!);
+    expect(told(await show(server, token!))).to.equal("402 later");
+    expect(told(await show(server, token!, { target: "/paid?b" }))).to.equal("402");
+    await finish(running, 500);
+    expect(told(await show(server, token!))).to.equal("paid");
+  });
+
+  it("are not written and not refused with 5xx if they are mutated", async () => {
+    const tokens = await tokensOf(server, 10);
+    const headers = tokens.map(encodePrepaidHeader);
+    await setImmediate();
+    // The thread's writes to SQLite change its log; the queries are those of this thread.
+    const log = `${url.replace("sqlite:", "")}-wal`;
+    const writes = () => [
+      server.queries.filter((query) => WRITES.test(query)).length,
+      existsSync(log) && [statSync(log).size, statSync(log).mtimeMs],
+    ];
+    const before = writes();
+    const statuses = new Map<string, number>();
+    const showMutated = async (i: number) => {
+      const header = mutate(headers[i % headers.length]!, `token ${i}`);
+      const answer = told(await ask(server, { headers: { "x-payment-token": [header] } }));
+      statuses.set(answer, (statuses.get(answer) ?? 0) + 1);
+    };
+    for (let i = 0; i < fuzzSize(5_000, 100_000); i += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, j) => showMutated(i + j)));
+    expect([...statuses.keys()].sort()).to.deep.equal(["400", "402"]);
+    expect(writes()).to.deep.equal(before);
+    for (const token of tokens) expect(told(await show(server, token))).to.equal("paid");
+    expect(writes(), "the control").not.to.deep.equal(before);
+  });
+
+  it("are refused with Retry-After if the store fails, and can be shown again", async () => {
+    const [token, spent] = await tokensOf(server, 2);
+    await finish(await show(server, spent!), 200);
+    const { store } = server.prepaid;
+    const { spendReturned } = store;
+    // One of them is spent durably, and the query after it fails.
+    store.spendReturned = () => Promise.reject(new Error("connection lost"));
+    const decisions = await Promise.all([show(server, token!), show(server, spent!)]);
+    expect(decisions.map(told)).to.deep.equal(["402 later", "402 later"]);
+    store.spendReturned = spendReturned;
+    await eventually(async () => told(await show(server, token!)) === "paid");
+    await eventually(async () => told(await show(server, spent!)) === "402");
+  });
+
+  it("are not refused for good while a failed statement may have spent them", async () => {
+    const [token] = await tokensOf(server, 1);
+    const { store } = server.prepaid;
+    const { spendReturned, restore } = store;
+    store.spendReturned = () => Promise.reject(new Error("connection lost"));
+    store.restore = () => Promise.reject(new Error("connection lost"));
+    expect(told(await show(server, token!))).to.equal("402 later");
+    store.spendReturned = spendReturned;
+    for (let i = 0; i < 3; i++) expect(told(await show(server, token!))).to.equal("402 later");
+    store.restore = restore;
+    await eventually(async () => told(await show(server, token!)) === "paid");
+  });
+
+  it("are malformed if they are repeated, too short, or of another type", async () => {
+    const [token] = await tokensOf(server, 1);
+    const header = encodePrepaidHeader(token!);
+    for (const values of [
+      [header, header],
+      [""],
+      [header.slice(1)],
+      [`${header}=`],
+      [`AAAB${header.slice(4)}`],
+      [`${header}, ${header}`],
+    ])
+      expect(told(await ask(server, { headers: { "x-payment-token": values } })), values[0]).to.equal("400");
+    expect(told(await show(server, token!))).to.equal("paid");
+  });
+
+  it("are left alone if there is a proof, or the route is free", async () => {
+    const [token] = await tokensOf(server, 1);
+    expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{"] } }))).to.equal("400");
+    expect(told(await show(server, token!, { headers: { "x-payment-proof": ["{}"] } }))).to.equal("402");
+    expect(told(await show(server, token!, { target: "/health" }))).to.equal("free");
+    expect(told(await show(server, token!))).to.equal("paid");
+  });
+});
 
 describe("the header of a prepaid token", () => {
   const random = () => `0x${randomBytes(32).toString("hex")}`;
@@ -426,7 +425,7 @@ describe("the option prepaid", function () {
   }
 
   it("adds the offer, and the name of its header to Vary, and changes nothing else", async () => {
-    const plain = openPlain(options);
+    const plain = await openPlain(options);
     const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
     const server = await openServer({ ...options, store: `sqlite:${join(folder, "tokens.sqlite")}` });
     try {
@@ -451,13 +450,14 @@ describe("the option prepaid", function () {
       expect(await allowed(plain)).to.equal("X-Payment-Proof, Content-Type");
       expect(await allowed(server.paywall)).to.equal("X-Payment-Proof, X-Payment-Token, Content-Type");
     } finally {
+      await plain.close();
       await server.close();
       rmSync(folder, { recursive: true });
     }
   });
 
   it("is off by default: tokens are ignored, and its paths are priced like all others", async () => {
-    const plain = openPlain(options);
+    const plain = await openPlain(options);
     for (const shown of [
       { headers: { "x-payment-token": ["x"] } },
       { target: `${PREPAID_PATH}/keys` },
@@ -465,11 +465,12 @@ describe("the option prepaid", function () {
     ]) {
       expect(told(await ask({ paywall: plain }, shown))).to.equal("402");
     }
-    expect(await plain.prepaidTotals()).to.deep.equal([]);
+    await plain.close();
   });
 
   it("is refused if it is wrong", async () => {
-    const { schedules, keys } = options.prepaid!;
+    const terms = { origin: ORIGIN, wallet: WALLET, deployment: DEPLOYMENT, storeUrl: "sqlite::memory:" };
+    const { schedules, keys } = options.prepaid;
     const [signed] = schedules as WireSignedSchedule[];
     const file = keys as WirePrepaidKeyFile;
     const [first, second, ...others] = file.keys;
@@ -506,19 +507,19 @@ describe("the option prepaid", function () {
       [{ schedule: [] }, /prepaid\.schedule is unknown/],
     ];
     for (const [changes, message] of cases) {
-      const prepaid = { ...options.prepaid!, store, ...changes } as PrepaidOptions;
-      const { message: found } = expectCode("INVALID_OPTION", () => parseConfig({ ...options, prepaid }), message);
+      const prepaid = { ...options.prepaid, store, ...changes } as PrepaidOptions;
+      const { message: found } = expectCode("INVALID_OPTION", () => parsePrepaid(prepaid, terms), message);
       expect(found).not.to.include("secret").and.not.to.include("PRIVATE KEY");
     }
     // The control.
-    expect(parseConfig({ ...options, prepaid: { ...options.prepaid!, store } }).prepaid?.workers).to.equal(2);
+    expect(parsePrepaid({ ...options.prepaid, store }, terms).workers).to.equal(2);
   });
 });
 
 /** A schedule of the same merchant with other keys. */
 async function other(): Promise<WireSignedSchedule> {
   const { prepaid } = optionsOf(await createMerchant());
-  return prepaid!.schedules[0] as WireSignedSchedule;
+  return prepaid.schedules[0] as WireSignedSchedule;
 }
 
 describe("the store of prepaid tokens", function () {
@@ -528,7 +529,7 @@ describe("the store of prepaid tokens", function () {
   let server: PrepaidServer | undefined;
   const open = async (changes: object = {}) => {
     const options = optionsOf(merchant);
-    const prepaid = { ...options.prepaid!, store: `sqlite:${path}`, guard: join(folder, "guard.json"), ...changes };
+    const prepaid = { ...options.prepaid, store: `sqlite:${path}`, guard: join(folder, "guard.json"), ...changes };
     server = await openServer({ ...options, prepaid });
     return server;
   };
@@ -751,11 +752,18 @@ function recovery(changes: Partial<PrepaidPurchase>, proof?: string, pack = new 
 
 /** A proof header that is well-formed, and nothing more. */
 function proofHeader(): string {
-  const recipient = createRecipient();
-  const { header, senderCommitment } = paymentTo(recipient);
-  const { paymentToken, txSignature } = header;
-  const bundle = encodeBundle(completeBundle(header, senderCommitment, termsOf(recipient)));
-  return encodeProofHeader({ bundle, paymentToken, txSignature });
+  const words = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
+  const { encryptionKey } = deriveKeys(randomSeed(), DEPLOYMENT);
+  return JSON.stringify({
+    proof: words(8),
+    publicSignals: words(CIRCUITS.payment.publicSignalCount),
+    encryptedAmount: packCiphertext(encryptAmount(encryptionKey, PRICE, randomScalar())),
+    amountProof: words(8),
+    recipientPublicKey: WALLET,
+    timestamp: Date.now(),
+    paymentToken: "a.b.c",
+    txSignature: `0x${"33".repeat(32)}`,
+  });
 }
 
 /** `payment.prepaid` of the 402. */
@@ -765,8 +773,8 @@ async function offer(server: PrepaidServer, target = "/paid"): Promise<object | 
   return (decision.body as { payment: { prepaid?: object } }).payment.prepaid;
 }
 
-async function totals({ paywall }: PrepaidServer) {
-  const rows = await paywall.prepaidTotals();
+async function totals(server: PrepaidServer) {
+  const rows = await server.totals();
   return { rows: rows.map(({ issued, redeemed, outstanding }) => ({ issued, redeemed, outstanding })) };
 }
 

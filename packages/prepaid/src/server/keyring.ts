@@ -1,5 +1,7 @@
 // The keys of the signed schedules, and the private keys of this server.
+
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { invalidOption } from "@sotto/resource-server";
 import {
   encodePrepaidKey,
   epochOf,
@@ -10,8 +12,7 @@ import {
   redemptionOf,
   scheduledKeys,
   signsAt,
-} from "@sotto/prepaid";
-import { invalidOption } from "../errors.ts";
+} from "../index.ts";
 
 /** A scheduled key. */
 export interface Key {

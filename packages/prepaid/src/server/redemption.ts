@@ -1,5 +1,5 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
-import { CheckFailed } from "../outcome.ts";
+import { CheckFailed } from "@sotto/resource-server";
 import type { Key, Keyring } from "./keyring.ts";
 import type { ShownToken } from "./shown-token.ts";
 import { Spender } from "./spender.ts";

@@ -1,5 +1,9 @@
 // Checks the option `prepaid` as far as possible without any request, and reads its files.
+
 import { readFileSync } from "node:fs";
+import type { Deployment } from "@sotto/protocol";
+import { SottoError } from "@sotto/protocol";
+import { assertFields, invalidOption, parseInteger } from "@sotto/resource-server";
 import {
   decodePrepaidKeyFile,
   decodeSignedSchedule,
@@ -8,11 +12,7 @@ import {
   type PrepaidKeyFile,
   prepaidChallengeDigest,
   type SignedSchedule,
-} from "@sotto/prepaid";
-import type { Deployment } from "@sotto/protocol";
-import { SottoError } from "@sotto/protocol";
-import { invalidOption } from "../errors.ts";
-import { assertFields, parseInteger } from "../option-values.ts";
+} from "../index.ts";
 import { Keyring } from "./keyring.ts";
 import type { PrepaidOptions } from "./options.ts";
 
@@ -106,8 +106,7 @@ function parseEpoch(epoch: unknown): string | undefined {
 }
 
 /** @throws PaywallError INVALID_OPTION */
-export function parsePrepaid(options: PrepaidOptions | undefined, terms: PrepaidTerms): PrepaidConfig | undefined {
-  if (options === undefined) return undefined;
+export function parsePrepaid(options: PrepaidOptions, terms: PrepaidTerms): PrepaidConfig {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalidOption('prepaid must be an object such as { keys: "keys.json", schedules: ["schedule.signed.json"] }');
   assertFields(options, "prepaid", FIELDS);

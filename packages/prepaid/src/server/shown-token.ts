@@ -1,6 +1,6 @@
 // Reads the request header of a token, once for each request. `decodePrepaidHeader` runs on every platform, and takes four
 // times as long as Node's own decoders.
-import { PREPAID_TOKEN_LAYOUT } from "@sotto/prepaid";
+import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 
 /** The part of a token that the paywall reads itself; the thread that verifies the token reads the rest. */
 export interface ShownToken {

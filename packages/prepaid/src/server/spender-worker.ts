@@ -3,7 +3,7 @@
 import { type KeyObject, verify } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
-import type { PREPAID_TOKEN_LAYOUT } from "@sotto/prepaid";
+import type { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { carryOut } from "./thread.ts";
 
 export interface SpenderData {

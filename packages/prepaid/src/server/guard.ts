@@ -3,8 +3,9 @@
 // The store counts ticks. A file outside of it remembers its id and the ticks that it had reached. A store that is behind
 // the file, or another store, was restored. The store ticks first and the file follows, so that no crash in between looks
 // like a restore.
+
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { invalidOption } from "../errors.ts";
+import { invalidOption } from "@sotto/resource-server";
 import type { Progress } from "./store.ts";
 
 export class Guard {

@@ -1,8 +1,9 @@
 // Spent tokens and sold packs. A token is spent by one durable insert before its handler runs.
+
 import { hash, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
+import { invalidOption } from "@sotto/resource-server";
 import { type RawBuilder, sql } from "kysely";
-import { invalidOption } from "../errors.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
 
 /** How often a token may be returned after a failed handler. */

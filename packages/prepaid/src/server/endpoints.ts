@@ -1,5 +1,27 @@
 // The paths of prepaid tokens: the signed schedules, the purchase of a pack, and its recovery.
+
 import { createHash } from "node:crypto";
+import {
+  type Bytes32,
+  MAX_CLOCK_SKEW_MS,
+  MAX_PAYMENT_AGE_MS,
+  networkOf,
+  type ProofHeader,
+  parseProofHeader,
+  SottoError,
+} from "@sotto/protocol";
+import {
+  type Asked,
+  answered,
+  CheckFailed,
+  CheckUnavailable,
+  type Decision,
+  Gate,
+  type PaywallCore,
+  type PaywallRequest,
+  Refusal,
+  type Refused,
+} from "@sotto/resource-server";
 import {
   encodeSignedSchedule,
   PREPAID_KEY_BYTES,
@@ -10,52 +32,26 @@ import {
   parsePrepaidPurchase,
   prepaidPurchaseTarget,
   signsAt,
-} from "@sotto/prepaid";
-import {
-  type Bytes32,
-  MAX_CLOCK_SKEW_MS,
-  MAX_PAYMENT_AGE_MS,
-  networkOf,
-  type ProofHeader,
-  parseProofHeader,
-  SottoError,
-} from "@sotto/protocol";
-import { Gate } from "../checks/gate.ts";
-import { CheckFailed, CheckUnavailable } from "../outcome.ts";
-import type { Key } from "../prepaid/keyring.ts";
-import type { Prepaid } from "../prepaid/prepaid.ts";
-import type { PaywallRequest } from "../routes/options.ts";
-import type { Checks } from "./checks.ts";
-import type { Config } from "./config.ts";
-import { codeOf, type Opening } from "./opening.ts";
-import type { PaywallEvent } from "./options.ts";
-import * as responses from "./responses.ts";
-import type { Decision } from "./types.ts";
+} from "../index.ts";
+import type { Key } from "./keyring.ts";
+import type { Prepaid } from "./prepaid.ts";
+import { prepaidError, wrongMethod } from "./responses.ts";
 
 /** Recoveries that ask chain and proofs at the same time, and that wait. */
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
+/** Lower case. */
+const PROOF_HEADER = "x-payment-proof";
 /** How long other programs may cache the schedules, seconds. */
 const KEYS_MAX_AGE = 300;
 
-type Refused = responses.Refused;
-
-/** A response instead of the signatures. */
-export class Refusal extends Error {
-  readonly answer: Refused;
-  constructor(answer: Refused) {
-    super("refused");
-    this.answer = answer;
-  }
-}
-
-const refuse = (...error: Parameters<typeof responses.prepaidError>): never => {
-  throw new Refusal(responses.prepaidError(...error));
+const refuse = (...error: Parameters<typeof prepaidError>): never => {
+  throw new Refusal(prepaidError(...error));
 };
 
 const malformed = (message: string): never => refuse("PREPAID_REQUEST_INVALID", message);
 
 /** A purchase that may be charged for. */
-export interface Sale {
+interface Sale {
   readonly key: Key;
   readonly purchase: PrepaidPurchase;
   /** Base units. */
@@ -63,11 +59,8 @@ export interface Sale {
 }
 
 export interface EndpointParts {
-  readonly config: Config;
+  readonly core: PaywallCore;
   readonly prepaid: Prepaid;
-  readonly opening: Opening;
-  readonly report: (event: PaywallEvent) => void;
-  readonly clock: () => number;
 }
 
 export class PrepaidEndpoints {
@@ -77,27 +70,64 @@ export class PrepaidEndpoints {
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
-    const schedules = parts.config.prepaid!.schedules.map(encodeSignedSchedule);
+    const schedules = parts.prepaid.schedules.map(encodeSignedSchedule);
     this.#keys = new TextEncoder().encode(JSON.stringify({ schedules }));
   }
 
+  /** Answers a request to one of the paths. */
+  async answer(request: PaywallRequest, asked: Asked): Promise<Decision> {
+    const path = prepaidPath(asked.target.target);
+    if (path === "keys") return this.#answerKeys(request.method);
+    if (path === "recover") return this.#recover(request);
+    const sale = this.#sale(request);
+    if ("kind" in sale) return sale;
+    const values = request.header(PROOF_HEADER);
+    if (values.length > 0) return this.#sell(request, sale, values, asked.resource);
+    // A pack is not paid with tokens, nor with any other method than the private payment.
+    return this.#parts.core.challenge(request, { ...asked, price: sale.price, methods: [] });
+  }
+
+  /** Signs the batch, stores the signatures, and consumes the payment before it responds. */
+  async #sell(request: PaywallRequest, sale: Sale, values: readonly string[], resource: string): Promise<Decision> {
+    const { core } = this.#parts;
+    const { key, purchase, price } = sale;
+    const began = core.clock();
+    let batch = new Uint8Array(0) as Uint8Array;
+    const beforeProofs = async () => {
+      batch = await this.#readBatch(request, sale);
+    };
+    return core.verify(values, { price, resource, beforeProofs }, async ({ payment, finish }) => {
+      let signatures: Uint8Array<ArrayBuffer>;
+      try {
+        signatures = await this.#issue(sale, payment.digest, batch);
+      } catch (error) {
+        await finish(503);
+        return this.#refusal(error);
+      }
+      await finish(200);
+      const ms = core.clock() - began;
+      core.report({ event: "issued", key: key.id, value: key.value, count: purchase.count, ms });
+      return answered(signatures, "application/octet-stream");
+    });
+  }
+
   /** The same schedules for everybody. */
-  keys(method: string): Decision {
-    if (method !== "GET" && method !== "HEAD") return responses.wrongMethod("GET, HEAD");
+  #answerKeys(method: string): Decision {
+    if (method !== "GET" && method !== "HEAD") return wrongMethod("GET, HEAD");
     const headers = { "cache-control": `public, max-age=${KEYS_MAX_AGE}` };
-    return responses.answered(this.#keys, "application/json; charset=utf-8", headers);
+    return answered(this.#keys, "application/json; charset=utf-8", headers);
   }
 
   /**
    * The price of a purchase, or the response that refuses it. A key that does not sign is refused before any 402, so
    * that nobody pays for it.
    */
-  sale({ method, target }: PaywallRequest): Sale | Refused {
-    if (method !== "POST") return responses.wrongMethod("POST");
+  #sale({ method, target }: PaywallRequest): Sale | Refused {
+    if (method !== "POST") return wrongMethod("POST");
     try {
       const purchase = parsePurchase(target);
       const key = this.#signingKey(purchase.key);
-      if (!this.#parts.prepaid.keyring.signs(key, this.#parts.clock()))
+      if (!this.#parts.prepaid.keyring.signs(key, this.#parts.core.clock()))
         refuse(
           "PREPAID_KEY_ENDED",
           `the key signs in ${key.epoch} only, or was closed; a pack paid then can be recovered`,
@@ -110,7 +140,7 @@ export class PrepaidEndpoints {
   }
 
   /** Runs after the cheap checks of a proof: reads the batch, and starts the threads that will sign it. */
-  async readBatch(request: PaywallRequest, sale: Sale): Promise<Uint8Array> {
+  async #readBatch(request: PaywallRequest, sale: Sale): Promise<Uint8Array> {
     const { signer } = this.#parts.prepaid;
     signer.assertCapacity(sale.purchase.count);
     const batch = await readBatch(request, sale);
@@ -119,7 +149,7 @@ export class PrepaidEndpoints {
   }
 
   /** Signs a batch once, and stores the signatures before they are returned. */
-  async issue({ key, purchase }: Sale, payment: Bytes32, batch: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  async #issue({ key, purchase }: Sale, payment: Bytes32, batch: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     const { store, signer } = this.#parts.prepaid;
     const before = await this.#stored(purchase);
     if (before !== undefined) return before.signatures;
@@ -134,23 +164,24 @@ export class PrepaidEndpoints {
    * The signatures of a pack that was paid for, however long ago, as long as the key lives. It reads the body only if the
    * payment is settled, because reading a body takes much longer than refusing the request.
    */
-  async recover(request: PaywallRequest): Promise<Decision> {
-    const { report, clock, prepaid } = this.#parts;
-    const began = clock();
-    if (request.method !== "POST") return responses.wrongMethod("POST");
+  async #recover(request: PaywallRequest): Promise<Decision> {
+    const { core, prepaid } = this.#parts;
+    const began = core.clock();
+    if (request.method !== "POST") return wrongMethod("POST");
     try {
       const purchase = parsePurchase(request.target);
       const key = this.#signingKey(purchase.key);
-      if (!prepaid.keyring.redeems(key, clock()))
+      if (!prepaid.keyring.redeems(key, core.clock()))
         refuse("PREPAID_KEY_ENDED", `the key is for ${key.epoch}, and its tokens are no longer accepted`);
-      const header = parseProof(request.header(responses.PROOF_HEADER));
+      const header = parseProof(request.header(PROOF_HEADER));
       if (header === undefined) return await this.#recoverStored(purchase, clientOf(request));
       const sale = { key, purchase, price: BigInt(purchase.count) * key.value };
       const signatures = await this.#recoverPaid(request, header, sale);
-      report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms: clock() - began });
-      return responses.answered(signatures, "application/octet-stream");
+      const ms = core.clock() - began;
+      core.report({ event: "recovered", key: key.id, value: key.value, count: purchase.count, ms });
+      return answered(signatures, "application/octet-stream");
     } catch (error) {
-      return this.refusal(error);
+      return this.#refusal(error);
     }
   }
 
@@ -162,21 +193,18 @@ export class PrepaidEndpoints {
     const pack = await this.#recoveries.run(() => this.#stored(purchase), client);
     if (pack === undefined)
       return refuse("PREPAID_PACK_UNKNOWN", "this pack was not sold; show the proof of its payment");
-    return responses.answered(pack.signatures, "application/octet-stream");
+    return answered(pack.signatures, "application/octet-stream");
   }
 
   async #recoverPaid(request: PaywallRequest, header: ProofHeader, sale: Sale): Promise<Uint8Array<ArrayBuffer>> {
-    const { opening } = this.#parts;
     assertInEpoch(header, sale.key);
-    const checks = await opening.checks();
-    if (checks === undefined) throw new CheckUnavailable(opening.failure);
-    const payment = await this.#recoveries.run(() => this.#checkAgain(checks, header, sale), clientOf(request));
-    return this.issue(sale, payment, await readBatch(request, sale));
+    const payment = await this.#recoveries.run(() => this.#checkAgain(header, sale), clientOf(request));
+    return this.#issue(sale, payment, await readBatch(request, sale));
   }
 
   /** The response for an error of the other methods. @throws any other error */
-  refusal(error: unknown): Refused {
-    const { report } = this.#parts;
+  #refusal(error: unknown): Refused {
+    const { report } = this.#parts.core;
     if (error instanceof Refusal) {
       report({ event: "malformed" });
       return error.answer;
@@ -184,21 +212,18 @@ export class PrepaidEndpoints {
     if (error instanceof CheckFailed) {
       report({ event: "refused", reason: error.failure });
       return error.retryAfter === undefined
-        ? responses.prepaidError("PREPAID_PAYMENT_REFUSED", "the payment is not a settled payment for this pack")
-        : responses.prepaidError("PREPAID_NOT_SETTLED", "the payment is not settled yet; try again", error.retryAfter);
+        ? prepaidError("PREPAID_PAYMENT_REFUSED", "the payment is not a settled payment for this pack")
+        : prepaidError("PREPAID_NOT_SETTLED", "the payment is not settled yet; try again", error.retryAfter);
     }
     if (!(error instanceof CheckUnavailable)) throw error;
-    report({ event: "unavailable", reason: codeOf(error), error });
-    return responses.prepaidError(
-      "PREPAID_UNAVAILABLE",
-      "packs cannot be signed at the moment; try again",
-      error.retryAfter,
-    );
+    report({ event: "unavailable", reason: error.code, error });
+    return prepaidError("PREPAID_UNAVAILABLE", "packs cannot be signed at the moment; try again", error.retryAfter);
   }
 
-  #checkAgain(checks: Checks, header: ProofHeader, { purchase, price }: Sale): Promise<Bytes32> {
-    const resource = this.#parts.config.origin + prepaidPurchaseTarget(purchase);
-    return checks.passAgain(header, { price, resource }, async (digest) => {
+  #checkAgain(header: ProofHeader, { purchase, price }: Sale): Promise<Bytes32> {
+    const { core } = this.#parts;
+    const resource = core.origin + prepaidPurchaseTarget(purchase);
+    return core.verifyAgain(header, { price, resource }, async (digest) => {
       const before = await this.#stored(purchase);
       return before?.payment === digest;
     });
@@ -216,8 +241,7 @@ export class PrepaidEndpoints {
   }
 }
 
-/** The path of prepaid tokens that a request is for. */
-export function prepaidPath(target: string): "keys" | "purchase" | "recover" | undefined {
+function prepaidPath(target: string): "keys" | "purchase" | "recover" | undefined {
   const [path] = target.split("?", 1);
   if (path === PREPAID_KEYS_PATH) return "keys";
   if (path === PREPAID_RECOVER_PATH) return "recover";

@@ -1,5 +1,5 @@
-// The option `prepaid`.
-import type { WirePrepaidKeyFile, WireSignedSchedule } from "@sotto/prepaid";
+// The options of prepaid tokens.
+import type { WirePrepaidKeyFile, WireSignedSchedule } from "../index.ts";
 
 /** Sells and accepts prepaid tokens. */
 export interface PrepaidOptions {

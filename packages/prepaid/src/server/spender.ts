@@ -1,8 +1,9 @@
 // Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran.
+
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PREPAID_TOKEN_LAYOUT } from "@sotto/prepaid";
-import { CheckFailed, CheckUnavailable } from "../outcome.ts";
+import { CheckFailed, CheckUnavailable } from "@sotto/resource-server";
+import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { Batches } from "./batches.ts";
 import type { Key } from "./keyring.ts";
 import type { SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";

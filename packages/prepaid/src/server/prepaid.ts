@@ -1,7 +1,7 @@
 // Prepaid tokens of one paywall: keys, store, redemption and signing, with the work that is done every ten seconds.
-import { SottoError } from "@sotto/protocol";
-import { PaywallError } from "../errors.ts";
+import type { SignedSchedule } from "../index.ts";
 import type { PrepaidConfig } from "./config.ts";
+import { PrepaidServerError } from "./errors.ts";
 import { Guard } from "./guard.ts";
 import type { Key, Keyring } from "./keyring.ts";
 import { Redemption } from "./redemption.ts";
@@ -35,10 +35,11 @@ export interface PrepaidParts {
   readonly onRestored: (error: Error) => void;
   readonly tickMs?: number;
   /** For tests: called after each query with its text. */
-  readonly onQuery?: (query: string) => void;
+  readonly onQuery?: ((query: string) => void) | undefined;
 }
 
 export class Prepaid {
+  readonly schedules: readonly SignedSchedule[];
   readonly keyring: Keyring;
   readonly store: PrepaidStore;
   readonly signer: Signer;
@@ -53,7 +54,8 @@ export class Prepaid {
 
   private constructor(parts: PrepaidParts, store: PrepaidStore, guard: Guard) {
     const { config, clock, onError, tickMs = TICK_MS } = parts;
-    const { keyring, challengeDigest, workers } = config;
+    const { schedules, keyring, challengeDigest, workers } = config;
+    this.schedules = schedules;
     this.keyring = keyring;
     this.store = store;
     this.signer = new Signer(workers);
@@ -94,7 +96,7 @@ export class Prepaid {
     if (this.#guard.isBehind(progress)) {
       await this.#close(keyring.startedBy(now), "restored");
       this.#parts.onRestored(
-        new PaywallError(
+        new PrepaidServerError(
           "PREPAID_STORE_RESTORED",
           "the store of prepaid tokens was restored from a backup or replaced, so it may have forgotten spent tokens: " +
             "the keys of this epoch and the previous one are closed, and selling resumes with the next epoch",
@@ -137,7 +139,3 @@ export class Prepaid {
     await this.store.end();
   }
 }
-
-/** Whether an error is a schedule's that is not signed. */
-export const notSigned = (why: string, cause?: unknown): PaywallError =>
-  new PaywallError("PREPAID_SCHEDULE_NOT_SIGNED", why, {}, { cause: cause instanceof SottoError ? cause : undefined });

@@ -1,0 +1,6 @@
+// `@sotto/prepaid/server`: prepaid tokens as a payment method of a paywall of @sotto/resource-server.
+export { PREPAID_SERVER_ERRORS } from "./server/error-definitions.ts";
+export { PrepaidServerError, type PrepaidServerErrorCode } from "./server/errors.ts";
+export { type PaidToken, type PrepaidMethod, prepaid } from "./server/method.ts";
+export type { PrepaidOptions } from "./server/options.ts";
+export type { PrepaidTotals } from "./server/prepaid.ts";

@@ -1,0 +1,41 @@
+// What a paywall tells its operator.
+
+/** The names of events. The package of a method adds its own by declaration merging. */
+export interface PaywallEventNames {
+  /** The first attempt to reach chain or service failed. */
+  readonly opening: true;
+  /** Chain and service were reached after all. */
+  readonly opened: true;
+  /** A request without a price. */
+  readonly free: true;
+  /** A CORS preflight. */
+  readonly preflight: true;
+  /** A 402 with the terms. */
+  readonly challenged: true;
+  /** A request that cannot be parsed. */
+  readonly malformed: true;
+  /** What was shown is not accepted. */
+  readonly refused: true;
+  /** A private payment passed every check. */
+  readonly paid: true;
+  /** The outcome of a paid request. */
+  readonly finished: true;
+  /** A check could not be completed. */
+  readonly unavailable: true;
+  /** An error of the server's own. */
+  readonly trouble: true;
+}
+
+/** An event for the operator. It never contains a header, a token, a proof or a client's address. */
+export interface PaywallEvent {
+  /** What happened; docs/resource-server.md describes each value. */
+  readonly event: keyof PaywallEventNames;
+  /** refused: the check that failed first; opening, unavailable and trouble: the error's code. */
+  readonly reason?: string;
+  /** finished: the status, or 0 if the request was aborted. */
+  readonly status?: number;
+  /** paid: duration of the checks, ms. */
+  readonly ms?: number;
+  /** opening, unavailable and trouble: for the operator's log. */
+  readonly error?: unknown;
+}

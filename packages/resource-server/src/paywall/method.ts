@@ -1,0 +1,155 @@
+// A way to pay, as one object. The paywall knows only this interface: private payments are the first method that it has,
+// and the option `methods` adds others.
+import type {
+  Bytes32,
+  Deployment,
+  EthCall,
+  PaymentStatement,
+  ProofHeader,
+  ShieldedAddressBinding,
+} from "@sotto/protocol";
+import type { PaywallRequest } from "../routes/options.ts";
+import type { Target } from "../routes/target.ts";
+import type { PaywallEvent } from "./events.ts";
+import type { PoolToken } from "./pool-token.ts";
+import type { Refused } from "./responses.ts";
+import type { Decision, MethodHeader, MethodPath, Outcome, PaidProof, Payment } from "./types.ts";
+
+/** A way to pay. It is opened once for each paywall that has it. */
+export interface PaymentMethod {
+  /** Unique in a paywall: 1 to 32 letters, digits and hyphens, with a lower-case letter first. */
+  readonly name: string;
+  /** The request headers that it reads. Default: none. */
+  readonly headers?: readonly MethodHeader[] | undefined;
+  /** The paths that it answers, before routes and prices. Default: none. */
+  readonly paths?: readonly MethodPath[] | undefined;
+  /** Checks its options and opens its store. An error prevents the paywall from opening. */
+  open(core: PaywallCore): OpenMethod | Promise<OpenMethod>;
+}
+
+/** A method of one paywall. */
+export interface OpenMethod {
+  /**
+   * Checks signatures of wallets, before the paywall accepts any payment. Retried while no node answers.
+   * @param call eth_call on the chain, for wallets that are contracts
+   */
+  check?(call: EthCall): Promise<void>;
+  /** Answers a request to one of its paths. Required if it has paths. */
+  answer?(request: PaywallRequest, asked: Asked): Promise<Decision>;
+  /**
+   * Decides on a request that is paid with this method; undefined if the request carries nothing of it. If it throws, the
+   * request gets the 402 of an unpaid one: `CheckFailed` says that what was shown is refused, and any other error that it
+   * could not be checked and may pass later.
+   */
+  decide?(request: PaywallRequest, terms: RequestTerms): Promise<Decision | undefined>;
+  /**
+   * What it adds to a 402; undefined if it cannot pay for the request. It gets nothing of the request that could differ
+   * between payers. If it throws, the 402 is sent without it.
+   */
+  offer?(terms: OfferTerms): Offer | undefined | Promise<Offer | undefined>;
+  /** Closes its store and stops its timers. */
+  close?(): Promise<void>;
+}
+
+/** What a request is for. */
+export interface Asked {
+  /** The parsed request target. */
+  readonly target: Target;
+  /** The URL to pay for, on the configured origin. */
+  readonly resource: string;
+  /** The pool's token. */
+  readonly token: PoolToken;
+}
+
+/** The terms of a request with a price. */
+export interface RequestTerms extends Asked {
+  /** Base units. */
+  readonly price: bigint;
+  /** Names of the methods that may pay. Default: all. */
+  readonly methods?: readonly string[] | undefined;
+}
+
+/** The terms of a 402. They are the same for all payers. */
+export interface OfferTerms extends Asked {
+  /** HTTP method of the request. */
+  readonly method: string;
+  /** Base units. */
+  readonly price: bigint;
+}
+
+/** What a method adds to a 402. */
+export interface Offer {
+  /** The field of the body's `payment` that has the method's name: JSON as `parseOffers` of @sotto/protocol accepts it. */
+  readonly payment?: object | undefined;
+  /** Fields of the body; those of the private payment cannot be replaced. */
+  readonly body?: object | undefined;
+  /** Challenges to add to WWW-Authenticate, such as `Payment realm="data"`. */
+  readonly authenticate?: readonly string[] | undefined;
+  /** Other headers. Those of all methods have at most 3,136 bytes together, because proxies limit them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a private payment must be for. */
+export interface PaidTerms {
+  /** Base units. */
+  readonly price: bigint;
+  /** The URL to pay for. */
+  readonly resource: string;
+  /** Runs after the cheap checks, and before chain and proofs. Its error refuses the request. */
+  readonly beforeProofs?: (() => Promise<void>) | undefined;
+}
+
+/** A private payment that passed every check. It counts once `finish` gets a status below 500. */
+export interface Passed {
+  /** The payment. */
+  readonly payment: PaidProof;
+  /** Consumes or releases the payment, as that of a paid `Decision` does. Never rejects. */
+  finish(outcome: Outcome): Promise<void>;
+}
+
+/** What a method may use of its paywall, once requests arrive. */
+export interface PaywallCore {
+  /** Public origin of the resource server. */
+  readonly origin: string;
+  /** Base URL of the service. */
+  readonly service: string;
+  /** The recipient: its wallet, and what the wallet signed. */
+  readonly binding: ShieldedAddressBinding;
+  /** The wallet's signature of the binding. */
+  readonly signature: string;
+  /** Chain and pool. */
+  readonly deployment: Deployment;
+  /** The paywall's store, for @sotto/database. */
+  readonly storeUrl: string;
+  /** Now, ms. */
+  clock(): number;
+  /** Tells the operator. */
+  report(event: PaywallEvent): void;
+  /** The 402 of a request without a payment, or the refusal of a request that nobody can pay. */
+  challenge(request: PaywallRequest, terms: RequestTerms): Promise<Refused>;
+  /** The decision to serve a request. @param finish gets the outcome */
+  paid(payment: Payment, finish: (outcome: Outcome) => Promise<void>): Decision;
+  /**
+   * Checks a private payment for terms of the method's own.
+   * @param values of the header X-Payment-Proof
+   * @param accept decides on a payment that passed every check
+   */
+  verify(values: readonly string[], terms: PaidTerms, accept: (passed: Passed) => Promise<Decision>): Promise<Decision>;
+  /**
+   * Checks a private payment that may be old and used.
+   * @param isAnswered whether the payment with this digest was accepted before; then chain and proofs are not asked
+   * @returns the payment's digest
+   * @throws CheckFailed, CheckUnavailable
+   */
+  verifyAgain(
+    header: ProofHeader,
+    terms: PaidTerms,
+    isAnswered: (digest: Bytes32) => Promise<boolean>,
+  ): Promise<Bytes32>;
+  /**
+   * Checks the proofs of a payment that is not settled yet, so that an invalid one causes no request to the service. One
+   * payment is checked at a time, and 64 wait; beyond that, and while the service cannot be reached, the result is
+   * "unavailable". Never rejects.
+   */
+  checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
+}
