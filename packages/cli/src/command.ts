@@ -41,7 +41,7 @@ export interface Command {
 export interface CommandSet {
   /** Names the set in errors. */
   readonly name: string;
-  /** Groups of commands. */
+  /** Each is one block of the list. */
   readonly groups: readonly {
     /** The command that is listed before the group. */
     readonly after: string;
