@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { randomField } from "@sotto/protocol";
 import { statusOf } from "@sotto/server";
+import { EXTENSIONS } from "@sotto/service";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FuzzClient, INTERNALS, type Reply } from "@sotto/test-kit/fuzz-http";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
@@ -12,13 +13,15 @@ import { claimsOf, post } from "@sotto/test-kit/http";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
-import { ROUTE_ERRORS } from "@sotto/verifier-service";
+import { routeErrors } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
+
+const ERRORS = routeErrors(EXTENSIONS);
 
 const REQUESTS = fuzzSize(1_000, 100_000);
 const AT_A_TIME = 12;
@@ -112,7 +115,7 @@ describe("mutated requests to the service", function () {
     if (text.length > 1500) return "too much in it";
     if (status === 200) return path === "/verify" && answer["valid"] === false ? undefined : "it was accepted";
     if (Object.keys(answer).sort().join() !== "code,error,message") return "other fields";
-    return statusOf(ROUTE_ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
+    return statusOf(ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
   }
 
   it("are rejected, each with a reason", async () => {
