@@ -7,7 +7,7 @@ import { awaitOnChain, recordSettled, statusOf, unknownError } from "./read-chai
 import type { SentAttempt } from "./record.ts";
 import type { Run } from "./run-state.ts";
 import { type Attempt, attemptOf } from "./states.ts";
-import { checkToken } from "./token.ts";
+import { assertToken } from "./token.ts";
 
 const BEHIND_MS = 1_000;
 /**
@@ -52,7 +52,7 @@ export async function storeToken(context: Context, attempt: Pick<SentAttempt, "b
   const { service, wallet, record, options } = context;
   tell(context, "verifying");
   const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal });
-  checkToken(paymentToken, attempt.bundle, wallet.pool);
+  assertToken(paymentToken, attempt.bundle, wallet.pool);
   const sent = record.sent.map((each) => (each.digest === attempt.digest ? { ...each, token: paymentToken } : each));
   await store(context, { sent });
   return paymentToken;

@@ -26,7 +26,7 @@ function payloadOf(token: string): unknown {
  * settled, but no server would accept its proof.
  * @throws PurchaseError TOKEN_MISMATCH
  */
-export function checkToken(token: string, bundle: WireBundle, pool: PoolInfo): void {
+export function assertToken(token: string, bundle: WireBundle, pool: PoolInfo): void {
   const wrong = (what: string) =>
     new PurchaseError("TOKEN_MISMATCH", `the service's token is not for this payment: ${what}`);
   let claims: PaymentTokenClaims;
