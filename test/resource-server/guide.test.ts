@@ -1,4 +1,4 @@
-// Compares the guide for resource servers with the paywall: the instructions, the options, the codes. test/templates runs its
+// Compares the guide and the reference with the paywall: the instructions, the options, the codes. test/templates runs its
 // programs.
 
 import { readFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { openPaywall } from "./support/options.ts";
 import { type MerchantWorld, openMerchantWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+const read = (page: string) => readFileSync(join(root, "docs", page), "utf8");
 
 interface Body {
   readonly payment: { readonly recipient: { readonly phone: string; readonly service: string } };
@@ -28,7 +29,7 @@ const fieldsOf = (value: object): string[] =>
         ...(typeof inner === "object" && inner !== null ? fieldsOf(inner) : []),
       ]);
 
-describe("docs/resource-server.md", function () {
+describe("docs/paywall.md and docs/resource-server.md", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
   before(async () => {
@@ -36,7 +37,7 @@ describe("docs/resource-server.md", function () {
   });
 
   it("shows the instructions of a server with a phone number, field by field", async () => {
-    const text = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
+    const text = read("paywall.md");
     const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(text)![1]!) as Body;
     const { phone, service } = example.payment.recipient;
     const { wallet, shieldedAddress, signature, issuedAt } = await createMerchant(world, { phone, service });
@@ -61,7 +62,7 @@ describe("docs/resource-server.md", function () {
   });
 
   it("documents every option and every code", () => {
-    const guide = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
+    const pages = read("paywall.md") + read("resource-server.md");
     const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
     const fields = (path: string, type: string): string[] => {
       const body = new RegExp(`export interface ${type}\\b[^{]*\\{([\\s\\S]*?)^\\}`, "m").exec(source(path))![1]!;
@@ -72,6 +73,6 @@ describe("docs/resource-server.md", function () {
     const codes = Object.keys(PAYWALL_ERRORS);
     for (const found of [names, browsers, codes]) expect(found).to.have.length.greaterThan(7);
     for (const name of [...names, ...browsers, ...codes].filter((one) => one !== "clock" && one !== "chain"))
-      expect(guide, name).to.include(`\`${name}\``);
+      expect(pages, name).to.include(`\`${name}\``);
   });
 });

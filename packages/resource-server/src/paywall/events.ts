@@ -28,7 +28,7 @@ export interface PaywallEventNames {
 
 /** An event for the operator. It never contains a header, a token, a proof or a client's address. */
 export interface PaywallEvent {
-  /** What happened; docs/resource-server.md describes each value. */
+  /** What happened; docs/paywall.md describes each value. */
   readonly event: keyof PaywallEventNames;
   /** refused: the check that failed first; opening, unavailable and trouble: the error's code. */
   readonly reason?: string;
