@@ -26,6 +26,17 @@ const allowed = {
     "keys",
     "deploy",
   ],
+  bench: [
+    "protocol",
+    "groth16",
+    "prover",
+    "prepaid",
+    "client",
+    "resource-server",
+    "verifier-service",
+    "command",
+    "keys",
+  ],
   dev: ["protocol", "prover", "client", "prepaid", "resource-server", "web", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "client"],
@@ -38,7 +49,11 @@ const allowed = {
 };
 
 /** Folders outside of packages/ that a package may import. */
-const alsoOutside = { deploy: ["^ignition/modules/"] };
+const alsoOutside = {
+  deploy: ["^ignition/modules/"],
+  // Benches start the chains, services and browsers that tests start.
+  bench: ["^test/(world|[^/]+/support)/"],
+};
 
 const direction = Object.entries(allowed).map(([name, others]) => ({
   name: `${name}-imports-only-what-it-may`,
@@ -125,7 +140,7 @@ module.exports = {
       name: "sources-import-no-tests",
       severity: "error",
       comment: "what is published cannot rest on what is not",
-      from: { path: "^packages/[^/]+/src/" },
+      from: { path: "^packages/[^/]+/src/", pathNot: "^packages/bench/" },
       to: { path: ["^packages/[^/]+/test/", "^test/"] },
     },
     {
@@ -144,7 +159,7 @@ module.exports = {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"],
         // A framework the user brings is a dependency of the tests as well.
         dependencyTypesNot: ["npm-peer"],
-        pathNot: "^packages/",
+        pathNot: "^packages/|^test/kit/",
       },
     },
     {

@@ -27,7 +27,7 @@ export const tasks = {
   "test:long": [command("node scripts/test/main.ts", { SOTTO_LONG: "1" })],
   "test:mutation": [command("node scripts/mutation/main.ts")],
   build: [build],
-  bench: [build, command("node scripts/bench/main.ts")],
+  bench: [build, command("node packages/bench/src/main.ts")],
   // Like dev, this command builds by itself.
   release: [command("node scripts/release/main.ts")],
   docs: [turbo("site"), command("node scripts/docs/main.ts")],

@@ -1,9 +1,9 @@
 // node scripts/generate/documents.ts [--check]: writes the parts of the documents that repeat the sources. It needs the
 // built packages.
 
+import { FIGURE_PAGES } from "@sotto/bench/record/performance";
 import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
-import { FIGURE_PAGES } from "./performance.ts";
 import { generatePurchase } from "./purchase.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";

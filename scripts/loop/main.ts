@@ -8,6 +8,7 @@ import { assertTable, compileOnly } from "@sotto/keys/circuits/compile";
 import { type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
 import { generateCircuits } from "@sotto/keys/generate/circuits";
 import { generate } from "@sotto/keys/generate/generated-file";
+import { uncommitted } from "@sotto/keys/generate/uncommitted";
 import { makeDevelopmentSet } from "@sotto/keys/setup/development-set";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
@@ -21,7 +22,6 @@ import {
   testProofs,
   testVerifiers,
 } from "./steps.ts";
-import { uncommitted } from "./uncommitted.ts";
 import { watchCircuits } from "./watch.ts";
 
 async function turn(): Promise<void> {

@@ -16,7 +16,7 @@ const sourcesOf = (folder: string): string[] =>
 const scripts = globSync(
   [
     join(root, "scripts", "**", "*.{ts,mjs}"),
-    join(packages, "{certify,command,deploy,dev,keys,local}", "src", "**", "*.{ts,mjs}"),
+    join(packages, "{bench,certify,command,deploy,dev,keys,local}", "src", "**", "*.{ts,mjs}"),
   ],
   {
     exclude: (name) => name === "node_modules",

@@ -7,8 +7,8 @@ import { slow } from "@sotto/test-kit/slow";
 describe("unknown arguments", function () {
   slow(this, "processes start and end");
   const cases: [script: string, args: string[], code: string, ...texts: string[]][] = [
-    ["scripts/bench/main.ts", ["nonsense"], "BENCH_UNKNOWN", "nonsense", "constraints", "gas"],
-    ["scripts/bench/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],
+    ["packages/bench/src/main.ts", ["nonsense"], "BENCH_UNKNOWN", "nonsense", "constraints", "gas"],
+    ["packages/bench/src/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],
     ["packages/keys/src/circuits/compile.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
     ["packages/keys/src/setup/dev.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
     ["scripts/generate/sources.ts", ["--nonsense"], "UNKNOWN_OPTION", "--nonsense", "--check"],

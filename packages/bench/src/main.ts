@@ -6,8 +6,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, runCommand } from "@sotto/command/command";
 import { generate } from "@sotto/keys/generate/generated-file";
-import { type Figure, recordRun } from "../generate/figures.ts";
-import { FIGURE_PAGES } from "../generate/performance.ts";
+import { type Figure, recordRun } from "./record/figures.ts";
+import { FIGURE_PAGES } from "./record/performance.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */
 export type Print = (name: string, value: number, unit: string) => void;

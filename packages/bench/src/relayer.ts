@@ -4,14 +4,14 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@sotto/test-kit/eventually";
 import { HDNodeWallet, Wallet } from "ethers";
-import { TestChain } from "../../test/relayer/support/chain.ts";
+import { TestChain } from "../../../test/relayer/support/chain.ts";
 import {
   authorizedDeposit,
   enqueue,
   enqueueDeposit,
   type Service,
   Services,
-} from "../../test/relayer/support/service.ts";
+} from "../../../test/relayer/support/service.ts";
 import type { Print } from "./main.ts";
 
 export const about = "payments through the relayer, with and without 1,000 dead operations; the node has 40 ms latency";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { readFigures, recordRun } from "../figures.ts";
-import { formatFigure, withFigures } from "../performance.ts";
+import { readFigures, recordRun } from "../src/record/figures.ts";
+import { formatFigure, withFigures } from "../src/record/performance.ts";
 
 describe("recorded figures", () => {
   let folder: string;

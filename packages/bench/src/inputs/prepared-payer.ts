@@ -2,7 +2,7 @@
 import { type Store, signBinding, type WalletOptions } from "@sotto/client";
 import { buildInstructions, parseInstructions } from "@sotto/protocol";
 import { Wallet as Account } from "ethers";
-import { World } from "../../../packages/client/test/support/world.ts";
+import { World } from "../../../client/test/support/world.ts";
 
 const SERVICE = "https://pay.example/zk";
 const PRICE = 1_000n;

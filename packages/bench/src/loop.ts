@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
 import { circuitsFolder, root } from "@sotto/keys/circuits/paths";
-import { uncommitted } from "../loop/uncommitted.ts";
+import { uncommitted } from "@sotto/keys/generate/uncommitted";
 import type { Print } from "./main.ts";
 
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";

@@ -5,9 +5,9 @@ import { quantile } from "@sotto/command/quantile";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
 import { Contract, type EventLog } from "ethers";
-import { forgeBundle, settleRequest } from "../../../test/world/bundles.ts";
-import type { World } from "../../../test/world/service.ts";
-import type { ServiceProcess } from "../../../test/world/service-process.ts";
+import { forgeBundle, settleRequest } from "../../../../test/world/bundles.ts";
+import type { World } from "../../../../test/world/service.ts";
+import type { ServiceProcess } from "../../../../test/world/service-process.ts";
 import type { Print } from "../main.ts";
 import { cpuSeconds } from "./cpu-seconds.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { root } from "@sotto/keys/circuits/paths";
 import type { DeliveredNote, Viewer } from "@sotto/protocol";
 import type { Page } from "playwright-core";
-import { launchChromium } from "../../../test/web/support/chromium.ts";
-import { openHost } from "../../../test/web/support/host.ts";
+import { launchChromium } from "../../../../test/web/support/chromium.ts";
+import { openHost } from "../../../../test/web/support/host.ts";
 import { TOKEN } from "./recorded-node.ts";
 
 const ASSETS = join(root, "packages", "web", "dist", "assets");

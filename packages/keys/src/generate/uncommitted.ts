@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { root } from "@sotto/keys/circuits/paths";
+import { root } from "../circuits/paths.ts";
 
 /** The circuits and all committed files that are generated from them. */
 const PATHS = [

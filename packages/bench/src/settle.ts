@@ -7,9 +7,9 @@ import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
 import { Contract } from "ethers";
-import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
-import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../test/world/service-process.ts";
+import { forgeBundle, settleRequest } from "../../../test/world/bundles.ts";
+import { closeWorld, environment, openWorld, type World } from "../../../test/world/service.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../../test/world/service-process.ts";
 import { measureOnSlowNode } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 

@@ -7,7 +7,7 @@ import { SqliteStore } from "@sotto/client/sqlite";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import { launchChromium } from "../../test/web/support/chromium.ts";
+import { launchChromium } from "../../../test/web/support/chromium.ts";
 import { openPageServer } from "./inputs/page-server.ts";
 import type { PreparedPage } from "./inputs/prepared-page.ts";
 import { openBenchPayer } from "./inputs/prepared-payer.ts";
