@@ -1,5 +1,7 @@
 // The networks of a client's address: providers assign a whole network of IPv6 to a customer, so one client has many addresses.
 
+import { describe, fail } from "./errors.ts";
+
 /** Prefix lengths of the IPv6 networks that providers assign to a customer. */
 const NETWORK_BITS = [64, 56, 48] as const;
 
@@ -13,14 +15,16 @@ const EMBEDDED = /(?<=:)(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0
 const GROUP = /^[\da-f]{1,4}$/i;
 const GROUPS = 8;
 
-/** The smallest network that a provider assigns to a customer: an IPv4 address, or the /64 of an IPv6 address. */
+/** The smallest network that a provider assigns to a customer: an IPv4 address, or the /64 of an IPv6 address. @throws as `networksOf` */
 export const networkOf = (address: string): string => networksOf(address)[0]!;
 
 /**
  * The networks of an address: the IPv4 address itself (also if mapped into IPv6), or the /64, /56 and /48 of IPv6.
  * @param address as a framework or a proxy names it; a text that is no address is its own network
+ * @throws SottoError INVALID_STRING
  */
 export function networksOf(address: string): string[] {
+  if (typeof address !== "string") fail("INVALID_STRING", `the address must be text, got ${describe(address)}`);
   const [, inBrackets, beforePort] = WITH_PORT.exec(address) ?? [];
   const [plain = ""] = (inBrackets ?? beforePort ?? address).split("%");
   const groups = groupsOf(plain);
