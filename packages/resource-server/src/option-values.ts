@@ -1,7 +1,7 @@
 // Checks that several options share.
 import { invalidOption } from "./errors.ts";
 
-/** @throws PaywallError INVALID_OPTION unless `value` is an integer from `min` to `max` */
+/** Checks the integer of an option. @throws PaywallError INVALID_OPTION unless it is from `min` to `max` */
 export function parseInteger(value: unknown, name: string, min: number, max: number): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
     throw invalidOption(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);

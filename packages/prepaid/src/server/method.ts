@@ -29,7 +29,6 @@ import { readToken, type ShownToken } from "./shown-token.ts";
 
 declare module "@sotto/resource-server" {
   interface PaymentKinds {
-    /** A prepaid token. */
     readonly prepaid: PaidToken;
   }
 

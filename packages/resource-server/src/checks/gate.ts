@@ -24,6 +24,7 @@ export class Gate {
   }
 
   /**
+   * Runs `action` as soon as a place is free.
    * @param client clients take turns; without it, calls run in order
    * @throws CheckUnavailable OVERLOADED
    */

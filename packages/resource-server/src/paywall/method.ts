@@ -101,7 +101,6 @@ export interface PaidTerms {
 
 /** A private payment that passed every check. It counts once `finish` gets a status below 500. */
 export interface Passed {
-  /** The payment. */
   readonly payment: PaidProof;
   /** Consumes or releases the payment, as that of a paid `Decision` does. Never rejects. */
   finish(outcome: Outcome): Promise<void>;

@@ -5,6 +5,7 @@ import { PaywallError } from "../errors.ts";
 /** The token of a pool. */
 export interface PoolToken {
   readonly token: Address;
+  /** Decimal places of an amount in whole tokens, at most 18. */
   readonly decimals: number;
 }
 

@@ -5,6 +5,7 @@ import type { Decision } from "./types.ts";
 /** Lower case, as `PaywallRequest.header` expects. */
 export const PROOF_HEADER = "x-payment-proof";
 
+/** The decision not to serve a request, with the response. */
 export type Refused = Extract<Decision, { kind: "refused" }>;
 
 /** Set on every response that concerns a payment, including paid ones. */

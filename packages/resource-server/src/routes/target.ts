@@ -1,6 +1,7 @@
 // Parses request targets, and refuses those that two servers could parse differently.
 import { MAX_URL_LENGTH } from "@sotto/protocol";
 
+/** A request target that every server parses alike. */
 export interface Target {
   /** As received; payments are bound to it. */
   readonly target: string;

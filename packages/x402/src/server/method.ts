@@ -29,9 +29,12 @@ export interface X402Terms {
 
 /** A payment method of @sotto/resource-server, for its option `methods`. */
 export interface X402Method {
-  /** `x402`. */
+  /** Always "x402". */
   readonly name: string;
-  /** @throws X402SchemeError X402_OPTION_INVALID if the paywall's challenges would not fit into headers */
+  /**
+   * Called by the paywall once, before its first 402.
+   * @throws X402SchemeError X402_OPTION_INVALID if the paywall's challenges would not fit into headers
+   */
   open(paywall: X402Paywall): { offer(terms: X402Terms): Promise<{ readonly headers: Record<string, string> }> };
 }
 
