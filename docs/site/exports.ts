@@ -6,7 +6,7 @@ export const root = join(import.meta.dirname, "..", "..");
 
 /** A module that a program can import. */
 export interface EntryPoint {
-  /** As programs import it: `@sotto/client/browser`. */
+  /** As programs import it: `@sotto/wallet/browser`. */
   readonly name: string;
   readonly package: string;
   /** The package's folder in the repository: `packages/client`. */

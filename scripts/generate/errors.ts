@@ -3,15 +3,7 @@
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
-import {
-  FETCH_ERRORS,
-  PHONE_PAYMENT_ERRORS,
-  PREPAID_ERRORS,
-  PURCHASE_ERRORS,
-  RECEIPT_ERRORS,
-  SERVICE_CLIENT_ERRORS,
-  WALLET_ERRORS,
-} from "@sotto/client";
+import { FETCH_ERRORS, PHONE_PAYMENT_ERRORS, PREPAID_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
 import { GROTH16_ERRORS } from "@sotto/groth16";
@@ -28,6 +20,7 @@ import { PAYWALL_ERRORS } from "@sotto/resource-server";
 import { SERVER_ERRORS } from "@sotto/server";
 import { EXTENSIONS } from "@sotto/service";
 import { ENGINE_ERRORS, RELAYER_ERRORS, routeErrors, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
+import { RECEIPT_ERRORS, SERVICE_CLIENT_ERRORS, WALLET_ERRORS } from "@sotto/wallet";
 import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
 import { CREATE_ERRORS } from "create-sotto";
@@ -40,13 +33,13 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ChainError", folder: "chain", errors: CHAIN_ERRORS },
   { name: "Groth16Error", folder: "groth16", errors: GROTH16_ERRORS },
   { name: "ProverError", folder: "prover", errors: PROVER_ERRORS },
-  { name: "WalletError", folder: "client", errors: WALLET_ERRORS },
+  { name: "WalletError", folder: "wallet", errors: WALLET_ERRORS },
   { name: "FetchError", folder: "client", errors: FETCH_ERRORS },
   { name: "PurchaseError", folder: "client", errors: PURCHASE_ERRORS },
   { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
   { name: "PrepaidError", folder: "client", errors: PREPAID_ERRORS },
-  { name: "ReceiptError", folder: "client", errors: RECEIPT_ERRORS },
-  { name: "ServiceClientError", folder: "client", errors: SERVICE_CLIENT_ERRORS },
+  { name: "ReceiptError", folder: "wallet", errors: RECEIPT_ERRORS },
+  { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli", errors: CLI_ERRORS },
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },

@@ -36,6 +36,7 @@ export const LONGEST = [
   "test/release",
   "test/install",
   "test/resource-server",
+  "packages/wallet",
   "packages/client",
   "circuits",
   "test/e2e",

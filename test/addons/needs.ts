@@ -15,7 +15,7 @@ const FOREIGN = [
   "zod",
 ];
 
-const OWN = ["cli", "client", "mcp", "protocol", "resource-server", "x402"];
+const OWN = ["cli", "client", "mcp", "protocol", "resource-server", "wallet", "x402"];
 
 export const openAddons = (): Promise<World> =>
   openWorld({ suite: import.meta.dirname, together: [], own: OWN, foreign: FOREIGN });

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { stopped } from "@sotto/test-kit/stopped";
+import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
 import { expect } from "chai";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";

@@ -1,9 +1,10 @@
 // Servers that fail, refuse, redirect or hang up on a request with a proof. The client sends the proof to no other
 // server, and never pays twice.
 
-import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
+import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, wrapFetch } from "@sotto/client";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

@@ -1,7 +1,7 @@
 // 402 responses that try to make a wallet pay the wrong recipient, pay the wrong amount, pay for the wrong resource, or
 // pay through the wrong service. The client rejects each one before it proves anything.
 
-import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   BINDING_LIFETIME_SECONDS,
   BINDING_SLOT_SECONDS,
@@ -12,6 +12,7 @@ import {
 } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { SmallServer } from "../world/small-server.ts";

@@ -1,10 +1,11 @@
 // A purchase that is interrupted between generating and sending the proof, from a server that then changes its terms.
 
-import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
+import { openPurchases, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
-import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { dyingStore } from "../../packages/wallet/test/support/world.ts";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

@@ -4,18 +4,11 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  MemoryStore,
-  openPurchases,
-  PURCHASE_STATES,
-  type PurchaseStateName,
-  type Store,
-  spentOn,
-  wrapFetch,
-} from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { openPurchases, PURCHASE_STATES, type PurchaseStateName, spentOn, wrapFetch } from "@sotto/client";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Store } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";

@@ -1,8 +1,9 @@
 // Payments without a 402, as made by the CLI: no server waits for a proof.
 
 import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli";
-import { openPurchases, type Wallet } from "@sotto/client";
+import { openPurchases } from "@sotto/client";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 

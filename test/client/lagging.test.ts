@@ -1,7 +1,6 @@
 // A wallet does not conclude from what its first node lacks that an account has no tokens or that a contract wallet did not
 // sign.
 
-import { connectChain, signatureCall } from "@sotto/client";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import {
   bindingSlots,
@@ -15,6 +14,7 @@ import {
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { connectChain, signatureCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import { contractWallet } from "../world/contract-wallets.ts";

@@ -1,9 +1,10 @@
 // A service that lies or fails at the worst moment. The client relies on the chain, and pays nothing twice.
 
-import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingFetch, spentOn, wrapFetch } from "@sotto/client";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";

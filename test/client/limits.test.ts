@@ -1,10 +1,11 @@
 // Limits apply to any number of concurrent requests, and failed payments release their share of a limit.
 
-import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingFetch, spentOn, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

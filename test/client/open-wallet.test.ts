@@ -3,12 +3,13 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSeedWords, MemoryStore, seedFromWords, wrapFetch } from "@sotto/client";
-import { type OpenWalletOptions, openWallet } from "@sotto/client/node";
+import { wrapFetch } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { createSeedWords, MemoryStore, seedFromWords } from "@sotto/wallet";
+import { type OpenWalletOptions, openWallet } from "@sotto/wallet/node";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
 import { accountOf, openWallet as openTestWallet, openWorld, type World } from "../world/wallets.ts";

@@ -2,10 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
+import { type LookupSigner, lookUpPhone, payPhone, phonePin } from "@sotto/client";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SottoService, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";

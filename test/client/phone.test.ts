@@ -1,21 +1,13 @@
 // Pays phone numbers that are linked and verified at a real registry, on a real chain.
 
-import {
-  MemoryStore,
-  openPurchases,
-  type PhonePaymentRequest,
-  payPhone,
-  phonePin,
-  SottoService,
-  spentOn,
-  type Wallet,
-} from "@sotto/client";
+import { openPurchases, type PhonePaymentRequest, payPhone, phonePin, spentOn } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, SottoService, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { dyingStore } from "../../packages/wallet/test/support/world.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 

@@ -2,7 +2,7 @@
 // purchase or to another token.
 
 import { constants, verify } from "node:crypto";
-import { buyPrepaid, MemoryStore, type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
+import { buyPrepaid, type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   decodePrepaidHeader,
   decodeSignedSchedule,
@@ -15,6 +15,7 @@ import {
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import {
   type LoggedRequest,

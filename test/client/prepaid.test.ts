@@ -4,14 +4,15 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buyPrepaid, listPrepaid, MemoryStore, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { buyPrepaid, listPrepaid, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/prepaid";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Wallet } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { contractWallet } from "../world/contract-wallets.ts";
 import {

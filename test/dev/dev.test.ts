@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { ownerOf } from "@sotto/command/ports";
 import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
 import {
@@ -16,6 +15,7 @@ import {
 } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Interface } from "ethers";
 import { busyPorts, type Dev, freePorts, RUNNING, rpc, startDev } from "./support/dev.ts";

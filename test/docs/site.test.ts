@@ -41,7 +41,7 @@ describe("the documentation site", () => {
       dependencies: Record<string, string>;
     };
     const entries = entryPoints();
-    expect(entries.map(({ name }) => name)).to.include.members(["@sotto/client", "@sotto/client/browser"]);
+    expect(entries.map(({ name }) => name)).to.include.members(["@sotto/client", "@sotto/wallet/browser"]);
     expect(Object.keys(dependencies).sort()).to.deep.equal([...new Set(entries.map((entry) => entry.package))].sort());
     for (const { name } of entries) {
       const { html } = pages.get(builtFrom(referenceOf(name))) ?? { html: "no page" };

@@ -2,13 +2,13 @@
 
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { deployLocal } from "@sotto/local/chain/deployment";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
+import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import hre from "hardhat";
 
@@ -104,7 +104,7 @@ describe("local chain", function () {
 
   it("causes no output and does not keep the process alive if it is unreachable", async () => {
     const ask = `
-      import { connectChain, ethersProvider } from "@sotto/client";
+      import { connectChain, ethersProvider } from "@sotto/wallet";
       const chain = connectChain({ urls: ["http://127.0.0.1:9"], chainId: 31337n, retries: 1 });
       await ethersProvider(chain).getBlockNumber().catch((error) => console.log(error.code));
     `;

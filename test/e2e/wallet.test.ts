@@ -1,6 +1,11 @@
 // The wallet with the contracts on a real node, with real proofs.
 
 import { join } from "node:path";
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
+import { type DeploymentManifest, decodeBundle } from "@sotto/protocol";
+import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import {
   appendCall,
   type Chain,
@@ -19,13 +24,8 @@ import {
   Wallet,
   type WalletOptions,
   withdrawCall,
-} from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
-import { deployLocal } from "@sotto/local/chain/deployment";
-import { type LocalNode, startNode } from "@sotto/local/chain/node";
-import { type DeploymentManifest, decodeBundle } from "@sotto/protocol";
-import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
-import { slow } from "@sotto/test-kit/slow";
+} from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { Wallet as Account, Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 

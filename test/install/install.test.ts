@@ -13,6 +13,7 @@ const PROGRAM = readFileSync(join(import.meta.dirname, "programs", "pay.ts"), "u
 const DEPENDENCIES = {
   "@sotto/client": "*",
   "@sotto/resource-server": "*",
+  "@sotto/wallet": "*",
   ethers: tested("ethers"),
   typescript: tested("typescript"),
   "@types/node": tested("@types/node"),
@@ -74,7 +75,7 @@ describe("a user's project", function () {
         it("loads the packages with require", async () => {
           project.write(
             "common.cjs",
-            'const { createSeedWords } = require("@sotto/client");\n' +
+            'const { createSeedWords } = require("@sotto/wallet");\n' +
               'const { createPaywall } = require("@sotto/resource-server");\n' +
               "console.log(createSeedWords().split(' ').length, typeof createPaywall);\n",
           );
@@ -85,7 +86,7 @@ describe("a user's project", function () {
       it("rolls a store back after a conflict", async () => {
         project.write(
           "conflict.mjs",
-          'import { SqliteStore } from "@sotto/client/sqlite";\n' +
+          'import { SqliteStore } from "@sotto/wallet/sqlite";\n' +
             'const store = new SqliteStore(":memory:");\n' +
             'const put = (expected) => store.put("a", 1, expected).then(() => "stored", ({ code }) => code);\n' +
             "console.log(await put(7), await put(0));\n",

@@ -1,11 +1,12 @@
 // The tool fetch_paid, with a real chain, a real service and a resource server.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { buyPrepaid, listPrepaid, type Wallet, wordsFromSeed } from "@sotto/client";
+import { buyPrepaid, listPrepaid } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { type Wallet, wordsFromSeed } from "@sotto/wallet";
 import { expect } from "chai";
 import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";

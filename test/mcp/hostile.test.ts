@@ -2,12 +2,13 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { MemoryStore, openPurchases, type Store, type Wallet } from "@sotto/client";
+import { openPurchases } from "@sotto/client";
 import { createPayingClient } from "@sotto/mcp/client";
 import { ENDLESS } from "@sotto/test-kit/endless-server";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Store, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SmallServer, type SmallServerOptions } from "../world/small-server.ts";
 import { openWallet, payerWith, type World } from "../world/wallets.ts";

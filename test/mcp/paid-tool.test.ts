@@ -1,10 +1,11 @@
 // Paid tools, with clients that pay for them.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { openPurchases, type Wallet } from "@sotto/client";
+import { openPurchases } from "@sotto/client";
 import { createPayingClient, type PayingClient } from "@sotto/mcp/client";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import { expect } from "chai";
 import { payerWith, type World } from "../world/wallets.ts";

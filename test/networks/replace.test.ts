@@ -3,6 +3,12 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { deployPool } from "@sotto/deploy/deploy";
+import { journalOf } from "@sotto/deploy/manifest-paths";
+import { deployLocal } from "@sotto/local/chain/deployment";
+import { type LocalNode, startNode } from "@sotto/local/chain/node";
+import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { slow } from "@sotto/test-kit/slow";
 import {
   appendCall,
   type Chain,
@@ -18,13 +24,7 @@ import {
   ViewingWallet,
   Wallet,
   withdrawCall,
-} from "@sotto/client";
-import { deployPool } from "@sotto/deploy/deploy";
-import { journalOf } from "@sotto/deploy/manifest-paths";
-import { deployLocal } from "@sotto/local/chain/deployment";
-import { type LocalNode, startNode } from "@sotto/local/chain/node";
-import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import { slow } from "@sotto/test-kit/slow";
+} from "@sotto/wallet";
 import { expect } from "chai";
 import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import hre from "hardhat";

@@ -39,8 +39,8 @@ describe(`with Node ${NODE_20}`, function () {
   });
 
   for (const [entry, open] of [
-    ["@sotto/client/node", "openWallet({})"],
-    ["@sotto/client/sqlite", 'new entry.SqliteStore(":memory:")'],
+    ["@sotto/wallet/node", "openWallet({})"],
+    ["@sotto/wallet/sqlite", 'new entry.SqliteStore(":memory:")'],
     ["@sotto/resource-server", "createPaywall({})"],
     ["@sotto/database", 'openDatabase({ url: "sqlite::memory:", migrations: {} })'],
   ] as const)

@@ -91,7 +91,7 @@ describe("packed packages", function () {
   });
 
   it("have declarations for browsers, without Node's types", async () => {
-    const packages = ["protocol", "chain", "groth16", "prover", "client"].map((name) => `@sotto/${name}`);
+    const packages = ["protocol", "chain", "groth16", "prover", "wallet", "client"].map((name) => `@sotto/${name}`);
     const entries = entriesOf(all.filter(({ name }) => packages.includes(name)));
     project.write("web.ts", entries.map((entry, index) => `export * as entry${index} from "${entry}";\n`).join(""));
     const options = { module: "esnext", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [] };

@@ -1,11 +1,12 @@
 // A wallet pays servers on several adapters through the paying fetch. Its notes and payment proofs are real; only the
 // append proofs are forged.
 
-import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
+import { type PayingFetch, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 import { paywallOptions } from "./support/options.ts";

@@ -1,7 +1,6 @@
 // To learn whether a payment is settled, a resource server trusts only the chain, neither a service nor a payer. It
 // accepts tokens only from its own service.
 
-import { settleCall } from "@sotto/client";
 import {
   paymentSignals,
   randomField,
@@ -15,6 +14,7 @@ import {
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { settleCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
 import { openService } from "../world/service.ts";

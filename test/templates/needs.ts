@@ -25,7 +25,7 @@ const FOREIGN = [
   "typescript",
 ];
 
-const OWN = ["cli", "client", "phone-registry", "protocol", "resource-server", "server"];
+const OWN = ["cli", "client", "phone-registry", "protocol", "resource-server", "server", "wallet"];
 
 export const openTemplates = (): Promise<World> =>
   openWorld({ suite: import.meta.dirname, together: TOGETHER, own: OWN, foreign: FOREIGN });

@@ -1,8 +1,10 @@
 // A wallet with notes that pays the guides' servers.
-import { createSeedWords, MemoryStore, type PayingFetch, wrapFetch } from "@sotto/client";
-import { openWallet } from "@sotto/client/node";
+
+import { type PayingFetch, wrapFetch } from "@sotto/client";
 import { buildFolder } from "@sotto/keys/circuits/paths";
 import { parseDeployment } from "@sotto/protocol";
+import { createSeedWords, MemoryStore } from "@sotto/wallet";
+import { openWallet } from "@sotto/wallet/node";
 import { Wallet as Account } from "ethers";
 import type { World } from "./world.ts";
 

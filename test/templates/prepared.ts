@@ -2,7 +2,7 @@
 // manifest, and a recipient.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSeedWords } from "@sotto/client";
+import { createSeedWords } from "@sotto/wallet";
 import { Guide } from "./guide.ts";
 import type { World } from "./world.ts";
 

@@ -1,6 +1,5 @@
 // A node that is behind, empty or pruned must not decide that a payment or deposit is refused.
 
-import { depositWithAuthorizationCall } from "@sotto/client";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { randomField } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -8,6 +7,7 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { forgeBundle } from "../world/bundles.ts";

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
@@ -7,6 +6,7 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";

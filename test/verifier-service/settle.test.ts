@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, paymentSignals, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { settleCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import { forgeBundle, merchantKey, merchantTag, settleRequest } from "../world/bundles.ts";

@@ -1,9 +1,10 @@
 // The observer page in a real browser, with a real chain, a real service and a resource server.
 import { readFileSync } from "node:fs";
-import { connectChain, createSeedWords, seedFromWords, type Wallet, wrapFetch } from "@sotto/client";
-import { checkReceipt } from "@sotto/client/receipts";
+import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
+import { connectChain, createSeedWords, seedFromWords, type Wallet } from "@sotto/wallet";
+import { checkReceipt } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";

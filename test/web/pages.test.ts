@@ -1,9 +1,10 @@
 // The pages pool, merchant and service in a real browser, with a real chain and a real service.
 import { readFileSync } from "node:fs";
-import { type Wallet, wrapFetch } from "@sotto/client";
+import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";

@@ -1,4 +1,4 @@
-import type { Wallet } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
 
 /** The chain of a wallet, but its time is later by what `ms` returns. Together with a clock, it lets time pass. */
 export function aheadChain({ chain: source }: Wallet, ms: () => number): Wallet["chain"] {

@@ -1,7 +1,8 @@
 // A merchant: what its paywall needs, and what it received by its viewing key.
-import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
+
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
+import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type WorldPlace } from "./wallets.ts";

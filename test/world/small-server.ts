@@ -2,7 +2,6 @@
 // misbehaves if a test asks for it. It checks only what these tests need, with the payments that it finds on chain.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import {
   BINDING_SLOT_SECONDS,
@@ -15,6 +14,7 @@ import {
   type ShieldedAddressBinding,
   signalsDigest,
 } from "@sotto/protocol";
+import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import type { World } from "./wallets.ts";
 

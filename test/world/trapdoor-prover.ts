@@ -1,9 +1,10 @@
 // A prover whose proofs verify and take milliseconds: it forges them with the trapdoor of the development keys, without a
 // witness. It would also prove false statements, but wallets never ask it to.
-import type { WalletOptions } from "@sotto/client";
+
 import type { CircuitInput } from "@sotto/groth16";
 import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { CIRCUITS, type CircuitName } from "@sotto/protocol";
+import type { WalletOptions } from "@sotto/wallet";
 
 type WalletProver = NonNullable<WalletOptions["prover"]>;
 

@@ -4,6 +4,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { atEnd } from "@sotto/test-kit/at-end";
 import {
   createSeedWords,
   MemoryStore,
@@ -12,10 +15,7 @@ import {
   seedFromWords,
   Wallet,
   type WalletOptions,
-} from "@sotto/client";
-import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import type { DeploymentManifest } from "@sotto/protocol";
-import { atEnd } from "@sotto/test-kit/at-end";
+} from "@sotto/wallet";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { PATIENT } from "./patient.ts";
 import { startServiceChild } from "./service-child.ts";

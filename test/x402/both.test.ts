@@ -1,10 +1,11 @@
 // One Express route that answers in both formats, with the published middleware and sotto's own paywall.
 
 import { createServer, type Server } from "node:http";
-import { type Wallet, wrapFetch } from "@sotto/client";
+import { wrapFetch } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { SottoScheme as Payer } from "@sotto/x402/client";
 import { bothFormats, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";

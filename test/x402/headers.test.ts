@@ -2,10 +2,10 @@
 // 502 if they are larger.
 
 import { connect } from "node:net";
-import type { Wallet } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402HTTPResourceServer, x402ResourceServer } from "@x402/express";

@@ -1,8 +1,8 @@
 // A payer with the published client does not pay servers that lie about the recipient, the pool, the amount or the resource.
 
-import type { Wallet } from "@sotto/client";
 import { BASE8, encodeShieldedAddress } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
 import type { SottoScheme } from "@sotto/x402/client";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";

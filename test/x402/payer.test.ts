@@ -1,7 +1,7 @@
 // With the published client, a payer is safe from lost responses, crashes and faulty proxies.
 
-import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
 import { slow } from "@sotto/test-kit/slow";
+import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/wallet";
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";

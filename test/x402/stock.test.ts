@@ -1,9 +1,9 @@
 // The published client pays the published server through a real service on a real chain; neither contains code from
 // sotto.
 
-import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { slow } from "@sotto/test-kit/slow";
+import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";

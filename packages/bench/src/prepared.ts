@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { SqliteStore } from "@sotto/client/sqlite";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { launchChromium } from "../../../test/web/support/chromium.ts";
 import { openPageServer } from "./inputs/page-server.ts";
 import type { PreparedPage } from "./inputs/prepared-page.ts";

@@ -1,4 +1,3 @@
-import { MemoryStore, NoteReader, Wallet } from "@sotto/client";
 import { median } from "@sotto/command/median";
 import {
   addPoints,
@@ -13,6 +12,7 @@ import {
   scanNotes,
   type Viewer,
 } from "@sotto/protocol";
+import { MemoryStore, NoteReader, Wallet } from "@sotto/wallet";
 import { RecordedChain } from "./inputs/recorded-chain.ts";
 import { inChromium } from "./inputs/scan-in-chromium.ts";
 import type { Print } from "./main.ts";

@@ -1,4 +1,4 @@
-import type { WalletProver } from "@sotto/client";
+import type { WalletProver } from "@sotto/wallet";
 import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
 import type { Home } from "./home/home.ts";

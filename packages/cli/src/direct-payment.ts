@@ -1,4 +1,5 @@
-import { dismissPurchase, PurchaseError, purchase, type StoreValue } from "@sotto/client";
+import { dismissPurchase, PurchaseError, purchase } from "@sotto/client";
+import type { StoreValue } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { STAGES } from "./paying.ts";
 import { type Session, serviceOf } from "./session.ts";

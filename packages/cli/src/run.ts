@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { WalletProver } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
+import type { WalletProver } from "@sotto/wallet";
 import { COMMON, type Command, type CommandSet } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
 import { compose } from "./compose.ts";

@@ -1,5 +1,5 @@
-import { type Chain, SottoService, type Wallet } from "@sotto/client";
 import type { ArtifactProgress } from "@sotto/prover";
+import { type Chain, SottoService, type Wallet } from "@sotto/wallet";
 import type { Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeWaiting, WalletError, waitingOf } from "@sotto/client";
 import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import { describeWaiting, WalletError, waitingOf } from "@sotto/wallet";
 import { type Session, scan } from "./session.ts";
 
 const POLL_INTERVAL_MS = 500;

@@ -1,6 +1,7 @@
 // The next steps in error messages, as commands that the user can type.
-import { PurchaseError, WalletError } from "@sotto/client";
+import { PurchaseError } from "@sotto/client";
 import type { SottoError } from "@sotto/protocol";
+import { WalletError } from "@sotto/wallet";
 import { expect } from "chai";
 import { explain } from "../src/explain.ts";
 import { CliError } from "../src/frame/errors.ts";

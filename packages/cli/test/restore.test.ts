@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteStore } from "@sotto/client/sqlite";
 import { slow } from "@sotto/test-kit/slow";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { DeadHome } from "./support/run.ts";
 

@@ -1,10 +1,10 @@
 // The purchase book while another process writes to its store, which is not allowed.
 
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import { PurchaseBook } from "../src/purchase/book.ts";
 import type { PurchaseRecord } from "../src/purchase/record.ts";
-import { MemoryStore } from "../src/store/memory.ts";
 
 const record: PurchaseRecord = {
   recipient: { wallet: `0x${"12".repeat(20)}`, shieldedAddress: `0x${"34".repeat(64)}` },

@@ -2,15 +2,14 @@
 // twice.
 import { signalsDigest } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { LocalService } from "../../wallet/test/support/local-service.ts";
+import { SEED, start } from "../../wallet/test/support/merchant.ts";
+import type { World } from "../../wallet/test/support/world.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
-import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/merchant.ts";
-import type { World } from "./support/world.ts";
 
 const DAY = 86_400;
 const PRICE = 2_000n;

@@ -1,9 +1,9 @@
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
+import { World } from "../../wallet/test/support/world.ts";
 import { captureCall } from "../src/fetch/call.ts";
 import { readChallenge } from "../src/fetch/challenge.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import { World } from "./support/world.ts";
 
 describe("an endless 402 body", () => {
   let given: unknown;

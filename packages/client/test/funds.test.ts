@@ -1,14 +1,13 @@
 // A purchase that finds no spendable note in time reports what its notes are waiting for.
 
 import { rejection } from "@sotto/test-kit/rejection";
+import { describeWaiting, type Wallet, waitingOf } from "@sotto/wallet";
 import { expect } from "chai";
+import { LocalService } from "../../wallet/test/support/local-service.ts";
+import { URL, World } from "../../wallet/test/support/world.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import { prepareNotes } from "../src/purchase/split.ts";
-import { describeWaiting, waitingOf } from "../src/wallet/waiting.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
-import { LocalService } from "./support/local-service.ts";
-import { URL, World } from "./support/world.ts";
 
 const PRICE = 2_000n;
 

@@ -1,7 +1,7 @@
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import { checkPin } from "../src/fetch/recipient.ts";
-import { MemoryStore } from "../src/store/memory.ts";
 
 const HOST = "data.example";
 const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];

@@ -1,12 +1,11 @@
 // A client that dies between any two writes to its store, from the purchase of a pack to the tokens it spends.
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
+import { SEED } from "../../wallet/test/support/merchant.ts";
+import { dyingStore } from "../../wallet/test/support/world.ts";
 import { PrepaidError } from "../src/prepaid/errors.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Store } from "../src/store/store.ts";
-import { SEED } from "./support/merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { dyingStore } from "./support/world.ts";
 
 const PATHS = ["/1", "/2"];
 

@@ -1,8 +1,8 @@
 import type { WireSignedSchedule } from "@sotto/prepaid";
 import { rejection } from "@sotto/test-kit/rejection";
+import { SottoService } from "@sotto/wallet";
 import { expect } from "chai";
 import { pushSchedule } from "../src/prepaid/push.ts";
-import { SottoService } from "../src/service/service.ts";
 
 describe("pushing a schedule to a mirror", () => {
   it("sends the signed schedule, and validates the numbers of keys in the response", async () => {

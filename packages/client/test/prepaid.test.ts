@@ -13,8 +13,13 @@ import {
 } from "@sotto/prepaid";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore, type Store } from "@sotto/wallet";
+import { IndexedDbStore } from "@sotto/wallet/indexeddb";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { sha256 } from "ethers";
+import { SEED } from "../../wallet/test/support/merchant.ts";
+import { World } from "../../wallet/test/support/world.ts";
 import type { Offer } from "../src/fetch/offer.ts";
 import type { PackEvent } from "../src/fetch/prepaid-options.ts";
 import { restorePrepaid } from "../src/fetch/wrap.ts";
@@ -22,14 +27,8 @@ import { prepaidBookOf } from "../src/prepaid/book.ts";
 import { dropPrepaid } from "../src/prepaid/list.ts";
 import { spentOn } from "../src/purchase/limits.ts";
 import { openPurchases } from "../src/purchase/open.ts";
-import { IndexedDbStore } from "../src/store/indexeddb.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import { SqliteStore } from "../src/store/sqlite.ts";
-import type { Store } from "../src/store/store.ts";
-import { SEED } from "./support/merchant.ts";
 import { PAIRS, sign } from "./support/prepaid-merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { World } from "./support/world.ts";
 
 const AWAY = () => {
   throw new TypeError("fetch failed");

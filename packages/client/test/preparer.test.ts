@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import { World } from "../../wallet/test/support/world.ts";
 import { Preparer } from "../src/fetch/preparer.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { World } from "./support/world.ts";
 
 const SLOT = 120;
 const HOST = "data.example";

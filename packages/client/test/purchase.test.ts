@@ -2,16 +2,15 @@
 // so that tests can set its clock; test/client pays on a real chain.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, paymentSignals, type WireBundle } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
+import { LocalService } from "../../wallet/test/support/local-service.ts";
+import { SEED, start } from "../../wallet/test/support/merchant.ts";
+import type { World } from "../../wallet/test/support/world.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import type { PurchaseStage } from "../src/purchase/progress.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import { prepareNotes } from "../src/purchase/split.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
-import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/merchant.ts";
-import type { World } from "./support/world.ts";
 
 const AWAY = () => {
   throw new TypeError("fetch failed");

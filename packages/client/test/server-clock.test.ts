@@ -3,12 +3,12 @@
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
+import { SEED } from "../../wallet/test/support/merchant.ts";
+import { World } from "../../wallet/test/support/world.ts";
 import type { PayingFetch } from "../src/fetch/options.ts";
 import { quotePayment } from "../src/fetch/wrap.ts";
 import { openPurchases } from "../src/purchase/open.ts";
-import { SEED } from "./support/merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { World } from "./support/world.ts";
 
 describe("a server whose clock is wrong", function () {
   slow(this, "packs of 100 tokens are blinded, signed and verified");

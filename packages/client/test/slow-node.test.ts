@@ -1,10 +1,10 @@
 // A node that does not answer, or lies once: calls end with their signal, and later calls work.
 import type { ChainSource } from "@sotto/chain";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { Lock } from "@sotto/wallet";
 import { expect } from "chai";
-import { Lock } from "../src/wallet/lock.ts";
+import { World } from "../../wallet/test/support/world.ts";
 import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
-import { World } from "./support/world.ts";
 
 const DECIMALS = "0x313ce567";
 

@@ -1,16 +1,14 @@
 // A store in each state of the table, in the format that it has had since the table was only code: every purchase in it
 // is resumed, and only takes the ways that the table names.
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore, type Store, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
+import { LocalService } from "../../wallet/test/support/local-service.ts";
+import { SEED, start } from "../../wallet/test/support/merchant.ts";
 import { openPurchases } from "../src/purchase/open.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import type { PurchaseRecord } from "../src/purchase/record.ts";
 import { type OpenStateName, PURCHASE_STATES, type PurchaseStateName } from "../src/purchase/states.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Store } from "../src/store/store.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
-import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/merchant.ts";
 
 const states = Object.entries(PURCHASE_STATES);
 const openStates = states.filter(([, { shown }]) => shown !== null).map(([name]) => name as OpenStateName);

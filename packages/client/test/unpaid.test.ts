@@ -2,18 +2,16 @@
 // reservation.
 
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore, type Store, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
+import { LocalService } from "../../wallet/test/support/local-service.ts";
+import { SEED, start } from "../../wallet/test/support/merchant.ts";
+import { dyingStore, type World } from "../../wallet/test/support/world.ts";
 import { bookOf } from "../src/purchase/book.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { spentOn } from "../src/purchase/limits.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Store } from "../src/store/store.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
-import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/merchant.ts";
-import { dyingStore, type World } from "./support/world.ts";
 
 const PRICE = 2_000n;
 const AWAY = () => {

@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { createSeedWords, seedFromWords } from "@sotto/client";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
 import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
@@ -18,6 +17,7 @@ import {
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
+import { createSeedWords, seedFromWords } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import express from "express";
 import { Hono } from "hono";

@@ -3,10 +3,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSeedWords, type PayingFetch, seedFromWords, splitAmount, Wallet, wrapFetch } from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { type PayingFetch, wrapFetch } from "@sotto/client";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { createSeedWords, seedFromWords, splitAmount, Wallet } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { Wallet as Account, Interface } from "ethers";
 import { send } from "./faucet.ts";
 

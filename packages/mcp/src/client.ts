@@ -2,9 +2,10 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { type CallToolRequest, type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { type PayingInit, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { type PayingInit, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+import type { Wallet } from "@sotto/wallet";
 import { AgentError } from "./errors.ts";
 import { canonicalJson, isCallOf } from "./paid/resource.ts";
 import {

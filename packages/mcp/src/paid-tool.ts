@@ -8,7 +8,6 @@ import type {
   ZodRawShapeCompat,
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
-import { SottoService } from "@sotto/client";
 import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import {
@@ -21,6 +20,7 @@ import {
   type PaywallOptions,
   type Price,
 } from "@sotto/resource-server";
+import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
 import { isToolName, targetOf } from "./paid/resource.ts";

@@ -1,6 +1,7 @@
 // The wallet between calls.
-import type { Wallet } from "@sotto/client";
+
 import { anyRejection } from "@sotto/test-kit/rejection";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SharedWallet } from "../src/agent/wallet-access.ts";
 

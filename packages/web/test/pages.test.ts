@@ -1,4 +1,4 @@
-import type { Received } from "@sotto/client";
+import type { Received } from "@sotto/wallet";
 import { expect } from "chai";
 import { receivedCsv } from "../src/engine/merchant-csv.ts";
 import { isSameReceived } from "../src/engine/received.ts";

@@ -1,5 +1,5 @@
 // The scheme for clients, to be passed to x402Client.register.
-import type { Wallet } from "@sotto/client";
+
 import {
   parseX402Network,
   parseX402Terms,
@@ -8,6 +8,7 @@ import {
   X402_VERSION,
   x402Network,
 } from "@sotto/protocol/x402";
+import type { Wallet } from "@sotto/wallet";
 import { checkTerms, type Policy, readToken } from "./client/check.ts";
 import { nullifierOf, Payments } from "./client/payments.ts";
 import { trackFetch } from "./client/track.ts";

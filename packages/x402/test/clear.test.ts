@@ -1,6 +1,6 @@
-import type { Wallet } from "@sotto/client";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { rejection } from "@sotto/test-kit/rejection";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { checkTerms } from "../src/client/check.ts";
 import type { Payments } from "../src/client/payments.ts";

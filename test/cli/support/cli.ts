@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { run, SETS } from "@sotto/cli";
-import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { seedFromWords } from "@sotto/wallet";
 import { expect } from "chai";
 import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
 

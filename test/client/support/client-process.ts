@@ -1,15 +1,9 @@
 // A client in a separate process. It makes the given purchases in order, and kills itself in the given state of the last
 // one, so that no part of it keeps running.
-import {
-  openPurchases,
-  type PurchaseStateName,
-  type Store,
-  type StoreChange,
-  type Wallet,
-  wrapFetch,
-} from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { openPurchases, type PurchaseStateName, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
+import type { Store, StoreChange, Wallet } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
 export interface ClientTask {

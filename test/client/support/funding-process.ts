@@ -1,7 +1,8 @@
 // A wallet in a separate process that funds itself or loads a circuit's files, and can kill itself at a given point.
-import { openWallet } from "@sotto/client/node";
+
 import type { DeploymentManifest } from "@sotto/protocol";
 import { loadArtifacts } from "@sotto/prover";
+import { openWallet } from "@sotto/wallet/node";
 import { Wallet as Account } from "ethers";
 
 export interface FundingTask {

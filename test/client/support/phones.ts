@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@sotto/client";
+import { type LookupSigner, signPhoneLink } from "@sotto/client";
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
+import { SottoService, type Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
 import type { World } from "../../world/wallets.ts";

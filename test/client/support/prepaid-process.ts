@@ -1,6 +1,6 @@
 // A client in a separate process that buys packs of prepaid tokens and spends them; the test kills it.
 import { buyPrepaid, listPrepaid, wrapFetch } from "@sotto/client";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
 export interface PrepaidTask {

@@ -1,9 +1,10 @@
 // A program as users write it: it creates a wallet, opens it, charges for a page, and requests that page.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSeedWords, seedFromWords, shieldedAddressOf, signBinding, wrapFetch } from "@sotto/client";
-import { openWallet, type WalletDeployment } from "@sotto/client/node";
+import { signBinding, wrapFetch } from "@sotto/client";
 import { sotto } from "@sotto/resource-server/express";
+import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
+import { openWallet, type WalletDeployment } from "@sotto/wallet/node";
 import { Wallet as Account } from "ethers";
 
 const [node = "", manifest = ""] = process.argv.slice(2);

@@ -2,8 +2,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { type CallToolResult, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
-import type { Wallet } from "@sotto/client";
 import { type AgentOptions, createServer } from "@sotto/mcp";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import type { World } from "../../world/wallets.ts";
 

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { signPhoneLink, type Wallet } from "@sotto/client";
+import { signPhoneLink } from "@sotto/client";
 import { atEnd } from "@sotto/test-kit/at-end";
+import type { Wallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import { phoneSettings, sentCodes } from "../../world/phone.ts";
 import { openWorld, type World } from "../../world/wallets.ts";

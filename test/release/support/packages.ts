@@ -42,7 +42,7 @@ export async function dependenciesOn(all: readonly PackedPackage[]): Promise<Rec
   );
 }
 
-/** All entry points of packages, for example `@sotto/client/node`. */
+/** All entry points of packages, for example `@sotto/wallet/node`. */
 export const entriesOf = (all: readonly PackedPackage[]): string[] =>
   all.flatMap(({ name, manifest }) => Object.keys(manifest.exports ?? {}).map((entry) => join(name, entry)));
 

@@ -1,5 +1,5 @@
 // A server that sells one report with the published packages, and payers with the published client.
-import type { Wallet } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import type { SottoRecipient } from "@sotto/x402/server";
 import type { PaymentRequired } from "@x402/core/types";

@@ -1,7 +1,8 @@
 /** The part of `pnpm bench prepared` that runs in a page; bundled by the bench. */
-import { connectProver } from "@sotto/client/browser";
-import { IndexedDbStore } from "@sotto/client/indexeddb";
+
 import type { CircuitInput } from "@sotto/groth16";
+import { connectProver } from "@sotto/wallet/browser";
+import { IndexedDbStore } from "@sotto/wallet/indexeddb";
 import { openBenchPayer } from "./prepared-payer.ts";
 
 /** What the bench calls in the page. */

@@ -1,8 +1,10 @@
 /** A wallet that pays for 402 bodies, on a chain in memory; in Node and in a page. */
-import { type Store, signBinding, type WalletOptions } from "@sotto/client";
+
+import { signBinding } from "@sotto/client";
 import { buildInstructions, parseInstructions } from "@sotto/protocol";
+import type { Store, WalletOptions } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
-import { World } from "../../../client/test/support/world.ts";
+import { World } from "../../../wallet/test/support/world.ts";
 
 const SERVICE = "https://pay.example/zk";
 const PRICE = 1_000n;

@@ -1,5 +1,5 @@
-import { type Block, type Call, type ChainSource, type Log, type LogQuery, poolInterface } from "@sotto/client";
 import { emptyRoots, NoteTree, TREE_DEPTH } from "@sotto/protocol";
+import { type Block, type Call, type ChainSource, type Log, type LogQuery, poolInterface } from "@sotto/wallet";
 import { keccak256, toBeHex } from "ethers";
 
 const TOKEN = `0x${"70".repeat(20)}`;

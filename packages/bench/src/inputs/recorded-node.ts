@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { poolInterface } from "@sotto/client";
 import { emptyRoots, FIELD_MODULUS, TREE_DEPTH } from "@sotto/protocol";
+import { poolInterface } from "@sotto/wallet";
 
 const CHAIN_ID = 31337;
 const POOL = `0x${"90".repeat(20)}`;

@@ -1,6 +1,7 @@
 /** The part of `pnpm bench start` that runs in a page; bundled by the bench. */
-import { connectProver } from "@sotto/client/browser";
+
 import type { CircuitInput } from "@sotto/groth16";
+import { connectProver } from "@sotto/wallet/browser";
 import type { Advance } from "./start-process.ts";
 
 /** What the bench calls in the page. */

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { shieldedAddressOf, wordsFromSeed } from "@sotto/client";
-import { lockFile } from "@sotto/client/node";
-import { SqliteStore } from "@sotto/client/sqlite";
 import { deriveKeys } from "@sotto/protocol";
+import { shieldedAddressOf, wordsFromSeed } from "@sotto/wallet";
+import { lockFile } from "@sotto/wallet/node";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { type Backup, fillStore, recordsOf, seal, unseal } from "../home/backup.ts";

@@ -1,5 +1,5 @@
-import { ethersProvider, type FundingStage, sendCall, splitAmount, WalletError } from "@sotto/client";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import { ethersProvider, type FundingStage, sendCall, splitAmount, WalletError } from "@sotto/wallet";
 import { type BaseWallet, Interface, type Signer } from "ethers";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ChainError, type ChainErrorCode, readDecimals, readPool } from "@sotto/chain";
-import { shieldedAddressOf } from "@sotto/client";
-import { LOCAL_NODE, LOCAL_SERVICE } from "@sotto/client/node";
 import {
   type Address,
   defaultFinality,
@@ -12,6 +10,8 @@ import {
   trimPasted,
 } from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
+import { shieldedAddressOf } from "@sotto/wallet";
+import { LOCAL_NODE, LOCAL_SERVICE } from "@sotto/wallet/node";
 import { Interface } from "ethers";
 import type { Command, Context } from "../command.ts";
 import { withNextStep } from "../explain.ts";

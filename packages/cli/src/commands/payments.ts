@@ -1,4 +1,4 @@
-import { paymentsCsv } from "@sotto/client/receipts";
+import { paymentsCsv } from "@sotto/wallet/receipts";
 import type { Command } from "../command.ts";
 import { listed, money } from "../format.ts";
 import { usage } from "../frame/errors.ts";

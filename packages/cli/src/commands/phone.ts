@@ -1,4 +1,5 @@
-import { lookUpPhone, phoneNumberOf, SottoService, shieldedAddressOf, signBinding, signPhoneLink } from "@sotto/client";
+import { lookUpPhone, phoneNumberOf, signBinding, signPhoneLink } from "@sotto/client";
+import { SottoService, shieldedAddressOf } from "@sotto/wallet";
 import { askLine, canAsk } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";

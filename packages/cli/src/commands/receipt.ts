@@ -1,5 +1,5 @@
-import { type CheckedReceipt, checkReceipt } from "@sotto/client/receipts";
 import { trimPasted } from "@sotto/protocol";
+import { type CheckedReceipt, checkReceipt } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { CliError } from "../frame/errors.ts";

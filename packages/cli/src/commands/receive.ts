@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Received, ViewingWallet } from "@sotto/client";
-import { lockFile } from "@sotto/client/node";
-import { SqliteStore } from "@sotto/client/sqlite";
+import { type Received, ViewingWallet } from "@sotto/wallet";
+import { lockFile } from "@sotto/wallet/node";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { keccak256, toUtf8Bytes } from "ethers";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";

@@ -1,5 +1,5 @@
-import type { WalletNote } from "@sotto/client";
-import { checkReceipt } from "@sotto/client/receipts";
+import type { WalletNote } from "@sotto/wallet";
+import { checkReceipt } from "@sotto/wallet/receipts";
 import { confirm, YES } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
 import { asValue, createDirectPayment, type DirectPaymentRecord, payDirectly } from "../direct-payment.ts";

@@ -1,5 +1,5 @@
-import { ethersProvider } from "@sotto/client";
-import { calldataSignals, checkTotals, proveTotals } from "@sotto/client/receipts";
+import { ethersProvider } from "@sotto/wallet";
+import { calldataSignals, checkTotals, proveTotals } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { usage } from "../frame/errors.ts";

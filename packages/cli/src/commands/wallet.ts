@@ -1,4 +1,4 @@
-import { shieldedAddressOf } from "@sotto/client";
+import { shieldedAddressOf } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, listed, money, table } from "../format.ts";
 import { readConfig } from "../home/config.ts";

@@ -1,3 +1,4 @@
+import type { WithdrawalCall } from "@sotto/protocol";
 import {
   type CashedOut,
   type CashOutStage,
@@ -5,8 +6,7 @@ import {
   type ResumeWithdrawalOptions,
   sendCall,
   withdrawCall,
-} from "@sotto/client";
-import type { WithdrawalCall } from "@sotto/protocol";
+} from "@sotto/wallet";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";

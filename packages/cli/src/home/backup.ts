@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "@sotto/client";
+import { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "@sotto/wallet";
 import { CliError } from "../frame/errors.ts";
 
 /** The key, the config, and the store's records that the key and the chain cannot restore. */

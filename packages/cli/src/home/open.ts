@@ -1,12 +1,12 @@
-import { abortable, type Chain, connectChain, type Wallet } from "@sotto/client";
+import type { Prover } from "@sotto/prover";
+import { abortable, type Chain, connectChain, type Wallet } from "@sotto/wallet";
 import {
   type ArtifactPlace,
   type OpenProverOptions,
   type OpenWalletOptions,
   openProver,
   openWallet,
-} from "@sotto/client/node";
-import type { Prover } from "@sotto/prover";
+} from "@sotto/wallet/node";
 import type { Environment } from "../frame/output.ts";
 import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
@@ -60,7 +60,7 @@ export async function openHomeWallet(home: Home, config: Config, options: OpenHo
 
 /**
  * Creates the prover of a folder's wallet, for programs that open the wallet again and again.
- * @throws the errors of `openProver` of @sotto/client/node
+ * @throws the errors of `openProver` of @sotto/wallet/node
  */
 export async function openHomeProver(
   home: Home,

@@ -1,5 +1,5 @@
-import { seedFromWords, wordsFromSeed } from "@sotto/client";
 import { hexToBytes, randomSeed, trimPasted } from "@sotto/protocol";
+import { seedFromWords, wordsFromSeed } from "@sotto/wallet";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { readKeyFile, writePrivate } from "./files.ts";

@@ -1,4 +1,5 @@
-import { dropPrepaid, listPrepaid, resumePrepaid, type Wallet } from "@sotto/client";
+import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";

@@ -1,6 +1,7 @@
-import { pushSchedule, SottoService } from "@sotto/client";
+import { pushSchedule } from "@sotto/client";
 import { encodeSignedSchedule } from "@sotto/prepaid";
 import { SottoError } from "@sotto/protocol";
+import { SottoService } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { readConfig } from "../home/config.ts";
 import { serviceOf } from "../session.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { createSeedWords } from "@sotto/client";
+import { createSeedWords } from "@sotto/wallet";
 import { run } from "../../src/run.ts";
 import { SETS } from "../../src/sets.ts";
 

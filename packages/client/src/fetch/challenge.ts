@@ -9,8 +9,7 @@ import {
   readBody,
   SottoError,
 } from "@sotto/protocol";
-import { normalizeServiceUrl } from "../service/url.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import { normalizeServiceUrl, type Wallet } from "@sotto/wallet";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
 import { describeForeign } from "./foreign-service.ts";

@@ -1,6 +1,6 @@
+import type { Wallet } from "@sotto/wallet";
 import { checkHeaderLimit } from "../purchase/header.ts";
 import { assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { checkRecipient } from "./recipient.ts";
 

@@ -1,10 +1,10 @@
+import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
 import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
-import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmPayment } from "./offer.ts";
 import type { PrepaidOptions } from "./prepaid-options.ts";

@@ -10,6 +10,7 @@ import {
   signsAt,
 } from "@sotto/prepaid";
 import { message, SottoError } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { sha256 } from "ethers";
 import { type Answer, ask, reasonOf, saidIn } from "../prepaid/ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
@@ -19,7 +20,6 @@ import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prep
 import { type UnsignedPack, unsignedPack } from "../prepaid/unsigned-pack.ts";
 import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import type { PrepaidSettings } from "./prepaid-options.ts";
 

@@ -1,6 +1,6 @@
 import { assertAmount } from "@sotto/protocol";
+import { normalizeServiceUrl } from "@sotto/wallet";
 import { dispatcherOf, separateFetch } from "../prepaid/connection.ts";
-import { normalizeServiceUrl } from "../service/url.ts";
 import { FetchError } from "./errors.ts";
 import { assertSecure } from "./secure.ts";
 

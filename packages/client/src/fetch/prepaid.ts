@@ -1,11 +1,10 @@
 import { encodePrepaidHeader } from "@sotto/prepaid";
-import { WalletError } from "../errors.ts";
+import { type Wallet, WalletError } from "@sotto/wallet";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "../prepaid/book.ts";
 import type { PackRecord, ShownRecord } from "../prepaid/records.ts";
 import { unsignedPack } from "../prepaid/unsigned-pack.ts";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import type { Challenge } from "./challenge.ts";
 import { Packs, type PayPack } from "./packs.ts";

@@ -1,7 +1,5 @@
 import { SottoError } from "@sotto/protocol";
-import type { PrepareRequest } from "../wallet/prepare.ts";
-import { MAX_PREPARED, type PreparedTerms } from "../wallet/prepared.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import { MAX_PREPARED, type PreparedTerms, type PrepareRequest, type Wallet } from "@sotto/wallet";
 
 /** How long after its last payment a host is expected to ask for another one, ms. */
 const RECENT_MS = 900_000;

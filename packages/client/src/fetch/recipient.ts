@@ -1,9 +1,7 @@
 import { abortable, signatureCall } from "@sotto/chain";
 import { assertBindingTime, bindingOfInstructions, checkBindingSignature, SottoError } from "@sotto/protocol";
-import { WalletError } from "../errors.ts";
+import { type Store, type StoredRecord, type Wallet, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
-import type { Store, StoredRecord } from "../store/store.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 

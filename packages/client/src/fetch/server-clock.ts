@@ -1,6 +1,6 @@
 // A 402 says the server's time. A server whose clock differs too much from the payer's takes the money and refuses the proof.
 import { MAX_CLOCK_SKEW_MS } from "@sotto/protocol";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 import { FetchError } from "./errors.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { MAX_AMOUNT } from "@sotto/protocol";
+import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { checkRecipientPhone } from "../phone/recipient.ts";
 import { PrepaidError } from "../prepaid/errors.ts";
@@ -14,9 +15,6 @@ import { assertOpen, begin, checkRequest, type PurchaseRequest, resume, sameTerm
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle } from "../purchase/unpaid.ts";
-import { SottoService } from "../service/service.ts";
-import type { PrepareRequest } from "../wallet/prepare.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";

@@ -1,8 +1,7 @@
 // Cache of verified mappings, so that the registry does not see every payment and cannot rate-limit it.
 import { BINDING_LIFETIME_SECONDS } from "@sotto/protocol";
-import { WalletError } from "../errors.ts";
+import { type Wallet, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 import { phonePin } from "./pins.ts";
 

@@ -5,8 +5,7 @@ import {
   type Deployment,
   type ShieldedAddressBinding,
 } from "@sotto/protocol";
-import { normalizeServiceUrl } from "../service/url.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import { normalizeServiceUrl, type Wallet } from "@sotto/wallet";
 import { addressOf, type LookupSigner, signTyped } from "./lookup.ts";
 import { phoneNumberOf } from "./number.ts";
 

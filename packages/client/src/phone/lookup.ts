@@ -1,6 +1,6 @@
 import { type Address, LOOKUP_LIFETIME_SECONDS, lookupTypedData, parseAddress } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes, type Signer } from "ethers";
-import type { Wallet } from "../wallet/wallet.ts";
 
 /**
  * An account that signs lookups. Do not use an account that deposits: the registry sees it with every number it looks

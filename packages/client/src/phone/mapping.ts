@@ -8,9 +8,8 @@ import {
   type ShieldedAddressBinding,
   SottoError,
 } from "@sotto/protocol";
+import type { PhoneMapping, Wallet } from "@sotto/wallet";
 import { sha256, toUtf8Bytes } from "ethers";
-import type { PhoneMapping } from "../service/responses.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { PhonePaymentError } from "./errors.ts";
 
 /** The wallet that a number belongs to, as signed by that wallet. */

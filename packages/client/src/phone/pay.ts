@@ -1,3 +1,4 @@
+import type { SottoService, Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
@@ -8,8 +9,6 @@ import { sweepPurchases } from "../purchase/open.ts";
 import { begin, checkRequest, type PurchaseRequest } from "../purchase/purchase.ts";
 import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
 import { runPurchase } from "../purchase/run.ts";
-import type { SottoService } from "../service/service.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { PhonePaymentError } from "./errors.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ResolveOptions, resolvePhone } from "./resolve.ts";

@@ -1,6 +1,5 @@
-import { WalletError } from "../errors.ts";
+import { type Store, type StoredRecord, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
-import type { Store, StoredRecord } from "../store/store.ts";
 import { PhonePaymentError } from "./errors.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 

@@ -1,6 +1,5 @@
 import { type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
-import type { SottoService } from "../service/service.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { SottoService, Wallet } from "@sotto/wallet";
 import { PhonePaymentError } from "./errors.ts";
 import { keepMapping, knownMapping, MAPPING_CACHE_MS } from "./known.ts";
 import type { PhoneRecipient } from "./mapping.ts";

@@ -1,6 +1,4 @@
-import { ServiceClientError } from "../service/errors.ts";
-import type { SottoService } from "../service/service.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import { ServiceClientError, type SottoService, type Wallet } from "@sotto/wallet";
 import { PhonePaymentError } from "./errors.ts";
 import { type LookupSigner, signLookup } from "./lookup.ts";
 import { checkMapping, type PhoneRecipient } from "./mapping.ts";

@@ -13,9 +13,8 @@ import {
   signsAt,
 } from "@sotto/prepaid";
 import { bytesToHex, hexToBytes } from "@sotto/protocol";
+import { Lock, type Store, type StoreChange, type StoreValue } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
-import type { Store, StoreChange, StoreValue } from "../store/store.ts";
-import { Lock } from "../wallet/lock.ts";
 import { PrepaidError } from "./errors.ts";
 import {
   type DemandRecord,

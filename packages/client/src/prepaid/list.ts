@@ -1,5 +1,5 @@
 import type { WireSignedSchedule } from "@sotto/prepaid";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import type { PackRecord, PackState, Stop } from "./records.ts";
 

@@ -1,6 +1,5 @@
 import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, type WireSignedSchedule } from "@sotto/prepaid";
-import { ServiceClientError } from "../service/errors.ts";
-import type { CallOptions, SottoService } from "../service/service.ts";
+import { type CallOptions, ServiceClientError, type SottoService } from "@sotto/wallet";
 
 /** How many keys of a pushed schedule a mirror did not have, and how many it had. */
 export interface PushedSchedule {

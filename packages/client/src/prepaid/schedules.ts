@@ -10,9 +10,7 @@ import {
   scheduledKeys,
 } from "@sotto/prepaid";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
-import { ServiceClientError } from "../service/errors.ts";
-import { SottoService } from "../service/service.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import { ServiceClientError, SottoService, type Wallet } from "@sotto/wallet";
 import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
 import { pushSchedule } from "./push.ts";

@@ -6,7 +6,7 @@ import {
   prepaidPackLabel,
   preparePrepaidPack,
 } from "@sotto/prepaid";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 
 /** Tokens between two pauses: some milliseconds of work. A whole pack would block other requests for half a second. */
 const PART = 20;

@@ -1,4 +1,4 @@
-import type { Store, StoreChange } from "../store/store.ts";
+import type { Store, StoreChange } from "@sotto/wallet";
 
 /**
  * Writes changes in batches: changes that arrive while a batch is written share the next one. A change replaces a

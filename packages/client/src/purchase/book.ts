@@ -1,6 +1,4 @@
-import { WalletError } from "../errors.ts";
-import type { Store, StoreChange, StoreValue } from "../store/store.ts";
-import { Lock } from "../wallet/lock.ts";
+import { Lock, type Store, type StoreChange, type StoreValue, WalletError } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 import { release, reserve, type SpendingLimits } from "./limits.ts";
 import type { FinishedRecord, PurchaseRecord } from "./record.ts";

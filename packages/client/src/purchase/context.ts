@@ -1,5 +1,4 @@
-import type { SottoService } from "../service/service.ts";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { SottoService, Wallet } from "@sotto/wallet";
 import type { PurchaseBook } from "./book.ts";
 import type { OnProgress, PurchaseProgress, PurchaseStage } from "./progress.ts";
 import type { PurchaseRecord } from "./record.ts";

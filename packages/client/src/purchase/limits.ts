@@ -1,5 +1,5 @@
 import { assertAmount } from "@sotto/protocol";
-import type { Store, StoreChange } from "../store/store.ts";
+import type { Store, StoreChange } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
 

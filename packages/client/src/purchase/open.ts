@@ -1,5 +1,5 @@
 import type { ErrorDetails } from "@sotto/protocol";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import { PurchaseError } from "./errors.ts";
 import { problemError } from "./paid.ts";

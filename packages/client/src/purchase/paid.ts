@@ -1,5 +1,5 @@
 import { encodeProofHeader, endingWith, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, quoted } from "@sotto/protocol";
-import { ServiceClientError } from "../service/errors.ts";
+import { ServiceClientError } from "@sotto/wallet";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";

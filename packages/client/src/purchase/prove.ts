@@ -1,9 +1,7 @@
 import { delay } from "@sotto/chain";
 import type { ErrorDetails } from "@sotto/protocol";
+import { describeWaiting, type Wallet, WalletError, waitingOf } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
-import { WalletError } from "../errors.ts";
-import { describeWaiting, waitingOf } from "../wallet/waiting.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Run } from "./run-state.ts";

@@ -1,8 +1,6 @@
 import { assertAmount } from "@sotto/protocol";
+import { checkPayment, type PaymentRecipient, type SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
-import type { SottoService } from "../service/service.ts";
-import { checkPayment, type PaymentRecipient } from "../wallet/payment-request.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import type { Context, PurchaseOptions } from "./context.ts";
 import { PurchaseError } from "./errors.ts";

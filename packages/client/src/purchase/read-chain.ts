@@ -1,7 +1,7 @@
 // What the chain shows of a purchase. The service's word is never relied on.
 import { delay } from "@sotto/chain";
 import { MAX_CLOCK_SKEW_MS } from "@sotto/protocol";
-import type { PaymentStatus } from "../wallet/state.ts";
+import type { PaymentStatus } from "@sotto/wallet";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { replacePayment } from "./prove.ts";

@@ -1,6 +1,6 @@
 // The steps between a proof and its settlement, and what a refusal of the service means.
 import { delay } from "@sotto/chain";
-import { ServiceClientError } from "../service/errors.ts";
+import { ServiceClientError } from "@sotto/wallet";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { awaitOnChain, recordSettled, statusOf, unknownError } from "./read-chain.ts";

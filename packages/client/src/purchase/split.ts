@@ -1,9 +1,6 @@
 import { delay, unlessAborted } from "@sotto/chain";
+import { parseCount, type SottoService, type Wallet, type WalletNote } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
-import type { SottoService } from "../service/service.ts";
-import { parseCount } from "../wallet/connect.ts";
-import type { WalletNote } from "../wallet/state.ts";
-import type { Wallet } from "../wallet/wallet.ts";
 import { PurchaseError } from "./errors.ts";
 import { fundsTimedOut } from "./prove.ts";
 

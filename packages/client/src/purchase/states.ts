@@ -1,6 +1,6 @@
 // The states of a purchase: the table that run.ts works through, docs/client.md draws and the crash tests kill in.
 import { signalsDigest, type WireBundle } from "@sotto/protocol";
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 import type { PurchaseRecord, SentAttempt } from "./record.ts";
 
 /** One state of a purchase. */

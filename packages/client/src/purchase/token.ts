@@ -7,7 +7,7 @@ import {
   tokenClaims,
   type WireBundle,
 } from "@sotto/protocol";
-import type { PoolInfo } from "../wallet/connect.ts";
+import type { PoolInfo } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 
 /** The payload of a token, or undefined. The resource server checks its signature. */

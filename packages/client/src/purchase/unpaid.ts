@@ -1,5 +1,5 @@
 // Purchases that were begun but never paid: when they are closed and their prices stop counting against the limits.
-import type { Wallet } from "../wallet/wallet.ts";
+import type { Wallet } from "@sotto/wallet";
 import type { PurchaseBook } from "./book.ts";
 import type { PurchaseRecord } from "./record.ts";
 

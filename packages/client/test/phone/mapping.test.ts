@@ -1,11 +1,11 @@
 import { rejection } from "@sotto/test-kit/rejection";
+import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { World } from "../../../wallet/test/support/world.ts";
 import { phonePin } from "../../src/phone/pins.ts";
 import { lookUpPhone } from "../../src/phone/resolve.ts";
-import type { Wallet } from "../../src/wallet/wallet.ts";
 import { BEGIN, keyOf, type Linked, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
-import { World } from "../support/world.ts";
 
 describe("a registry's response", () => {
   let registry: LyingRegistry;

@@ -1,12 +1,12 @@
 import { rejection } from "@sotto/test-kit/rejection";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { dyingStore } from "../../../wallet/test/support/world.ts";
 import { type PhoneChange, phonePin, pinPhone } from "../../src/phone/pins.ts";
 import { lookUpPhone, resolvePhone } from "../../src/phone/resolve.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
 import { BEGIN, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
-import { dyingStore } from "../support/world.ts";
 
 describe("phone pins under races and crashes", () => {
   let registry: PhoneWorld["registry"];

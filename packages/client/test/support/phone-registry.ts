@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChainSource } from "@sotto/chain";
 import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "@sotto/protocol";
+import { SottoService } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
+import { POOL } from "../../../wallet/test/support/local-pool.ts";
 import { signTyped } from "../../src/phone/lookup.ts";
-import { SottoService } from "../../src/service/service.ts";
-import { POOL } from "./local-pool.ts";
 
 export const PHONE = "+14155550123";
 /** The local chain's time at the start, the beginning of a slot. */

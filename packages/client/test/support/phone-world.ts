@@ -1,11 +1,10 @@
+import { MemoryStore, type Store } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
+import { SEED } from "../../../wallet/test/support/merchant.ts";
+import { World } from "../../../wallet/test/support/world.ts";
 import { phonePin } from "../../src/phone/pins.ts";
 import { type ResolveOptions, resolvePhone } from "../../src/phone/resolve.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
-import type { Store } from "../../src/store/store.ts";
-import { SEED } from "./merchant.ts";
 import { LyingRegistry, PHONE, withoutWallets } from "./phone-registry.ts";
-import { World } from "./world.ts";
 
 /** The next holder of the number: the new owner of the SIM card, or a thief. */
 export const other = Account.createRandom();

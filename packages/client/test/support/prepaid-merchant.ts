@@ -23,11 +23,11 @@ import {
   type WireSignedSchedule,
 } from "@sotto/prepaid";
 import { buildInstructions, parseProofHeader, signalsDigest } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet, sha256 } from "ethers";
+import { POOL } from "../../../wallet/test/support/local-pool.ts";
+import type { World } from "../../../wallet/test/support/world.ts";
 import { type SignedBinding, signBinding } from "../../src/phone/link.ts";
-import type { Wallet } from "../../src/wallet/wallet.ts";
-import { POOL } from "./local-pool.ts";
-import type { World } from "./world.ts";
 
 /** A key pair of a merchant. */
 export interface Pair {

@@ -1,12 +1,12 @@
+import type { Wallet, WalletOptions } from "@sotto/wallet";
+import { LocalService } from "../../../wallet/test/support/local-service.ts";
+import { SEED } from "../../../wallet/test/support/merchant.ts";
+import { World } from "../../../wallet/test/support/world.ts";
 import type { PayingFetch, WrapOptions } from "../../src/fetch/options.ts";
 import type { PrepaidOptions } from "../../src/fetch/prepaid-options.ts";
 import { buyPrepaid, wrapFetch } from "../../src/fetch/wrap.ts";
 import { listPrepaid, type PrepaidOrigin } from "../../src/prepaid/list.ts";
-import type { Wallet, WalletOptions } from "../../src/wallet/wallet.ts";
-import { LocalService } from "./local-service.ts";
-import { SEED } from "./merchant.ts";
 import { PrepaidMerchant } from "./prepaid-merchant.ts";
-import { World } from "./world.ts";
 
 export const ORIGIN = "https://data.example";
 /** Base units of the payer's notes. */

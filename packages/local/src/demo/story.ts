@@ -10,7 +10,6 @@ import {
   payPhone,
   phonePin,
   signPhoneLink,
-  splitAmount,
   wrapFetch,
 } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
@@ -18,6 +17,7 @@ import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
 import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
+import { splitAmount } from "@sotto/wallet";
 import type { TransactionReceipt } from "ethers";
 import { createPrepaidKeys } from "../merchant/prepaid-keys.ts";
 import {

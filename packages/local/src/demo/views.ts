@@ -1,7 +1,8 @@
 // What others learn from the demo's payments: an observer of the chain from the transactions' receipts, and the service
 // from the requests it receives. This file reads nothing else.
-import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/client";
+
 import { rangeSignals, type WireBundle, type WithdrawalCall, withdrawalSignals } from "@sotto/protocol";
+import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/wallet";
 import { hexlify, id, sha256, type TransactionReceipt, toUtf8Bytes } from "ethers";
 import { TIP, usdc } from "./amounts.ts";
 import { PHONE, type SeenRequest, type World } from "./world.ts";

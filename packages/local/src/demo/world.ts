@@ -3,22 +3,22 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createSeedWords,
-  ethersChain,
-  MemoryStore,
-  type PayingFetch,
-  poolInterface,
-  SottoService,
-  seedFromWords,
-  ViewingWallet,
-  Wallet,
-} from "@sotto/client";
+import type { PayingFetch } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
 import { paint, progress, type Screen } from "@sotto/command/terminal";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import type { PaywallRecipient } from "@sotto/resource-server";
+import {
+  createSeedWords,
+  ethersChain,
+  MemoryStore,
+  poolInterface,
+  SottoService,
+  seedFromWords,
+  ViewingWallet,
+  Wallet,
+} from "@sotto/wallet";
 import {
   Wallet as Account,
   Contract,

@@ -1,6 +1,6 @@
 import { inTokens } from "@sotto/cli/home";
-import { type Wallet, WalletError } from "@sotto/client";
 import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
+import { type Wallet, WalletError } from "@sotto/wallet";
 import { AgentError } from "../errors.ts";
 import { publicFetch } from "../network/guard.ts";
 import { type AgentLimits, type GivenLimits, limitsOf } from "./limits.ts";

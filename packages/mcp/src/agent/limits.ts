@@ -1,5 +1,6 @@
-import { type SpendingLimits, spentOn, type Wallet } from "@sotto/client";
+import { type SpendingLimits, spentOn } from "@sotto/client";
 import { assertAmount, parseDecimalAmount } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { AgentError } from "../errors.ts";
 import { type Amount, amountOf, type Token } from "./token.ts";
 

@@ -1,4 +1,4 @@
-import { unlessAborted, type Wallet } from "@sotto/client";
+import { unlessAborted, type Wallet } from "@sotto/wallet";
 
 /**
  * Runs `action` with the open wallet.

@@ -1,5 +1,6 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { PurchaseProgress, PurchaseStage, Wallet } from "@sotto/client";
+import type { PurchaseProgress, PurchaseStage } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
 import type { Agent } from "../agent/agent.ts";
 import { askPerson, type Extra } from "../agent/approval.ts";
 import { AgentError } from "../errors.ts";

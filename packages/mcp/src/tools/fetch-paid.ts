@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, type Offer, quotePayment, type Wallet, wrapFetch } from "@sotto/client";
+import { assertSpendable, type Offer, quotePayment, wrapFetch } from "@sotto/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { z } from "zod";
 import { type Agent, marked, reported, serviceOf } from "../agent/agent.ts";
 import type { Extra } from "../agent/approval.ts";

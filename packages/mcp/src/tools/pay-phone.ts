@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, PHONE_HOST, payPhone, phoneNumberOf, SottoService, type Wallet } from "@sotto/client";
+import { assertSpendable, PHONE_HOST, payPhone, phoneNumberOf } from "@sotto/client";
 import { assertAmount } from "@sotto/protocol";
+import { SottoService, type Wallet } from "@sotto/wallet";
 import { z } from "zod";
 import { type Agent, reported, serviceOf } from "../agent/agent.ts";
 import type { Extra } from "../agent/approval.ts";

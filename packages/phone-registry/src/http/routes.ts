@@ -93,7 +93,7 @@ function assertShieldedAddress(key: string): void {
       "INVALID_SHIELDED_ADDRESS",
       "encryptionPublicKey must be a shielded address: 0x and 128 lower-case hex digits, the packed encryption key and " +
         `the owner tag of a sotto wallet, not an account's key; got ${key.length} characters. \`sotto address\` prints ` +
-        "a wallet's, as does wallet.shieldedAddress of @sotto/client",
+        "a wallet's, as does wallet.shieldedAddress of @sotto/wallet",
     );
   decodeShieldedAddress(key);
 }

@@ -20,7 +20,7 @@
  * the service), `viewingKey()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
  * `@sotto/chain` in a separate worker: a page's long scan must not delay the wallet.
  */
-import type { CashedOut, UnfinishedWithdrawal } from "@sotto/client";
+import type { CashedOut, UnfinishedWithdrawal } from "@sotto/wallet";
 import type { HostConfig, Limits } from "../config.ts";
 import type { Failure } from "../errors.ts";
 

@@ -1,5 +1,5 @@
 // A backup: the key, and the records that the key and the chain cannot restore, encrypted with the passphrase.
-import type { Store, StoreValue } from "@sotto/client";
+import type { Store, StoreValue } from "@sotto/wallet";
 import { WebError } from "../errors.ts";
 import { open, parseSealed, parseSecrets, type Secrets, seal } from "./vault.ts";
 import type { KnownChain } from "./vault-store.ts";

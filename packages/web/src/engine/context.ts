@@ -1,6 +1,7 @@
 // The context that all parts of an open wallet share.
-import { SottoService, type Wallet } from "@sotto/client";
+
 import { requestedUrl, type SottoError } from "@sotto/protocol";
+import { SottoService, type Wallet } from "@sotto/wallet";
 import type { HostConfig, Limits } from "../config.ts";
 import type { ServiceRequest } from "./api.ts";
 import type { LazyProver } from "./prover.ts";

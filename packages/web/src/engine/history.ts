@@ -1,5 +1,6 @@
 // The wallet's history, in the form that the page shows.
-import { openPurchases, type Wallet } from "@sotto/client";
+import { openPurchases } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
 import { failureOf } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
 import type { HistoryEntry, UnfinishedPayment } from "./api.ts";

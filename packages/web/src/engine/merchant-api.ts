@@ -1,7 +1,8 @@
 // The calls that a merchant's page makes to its worker. The viewing key stays in the worker's memory; it is never stored.
-import type { Received } from "@sotto/client";
-import type { CheckedReceipt } from "@sotto/client/receipts";
+
 import type { PaymentInstructions } from "@sotto/protocol";
+import type { Received } from "@sotto/wallet";
+import type { CheckedReceipt } from "@sotto/wallet/receipts";
 import type { HostConfig } from "../config.ts";
 import type { Failure } from "../errors.ts";
 import type { Reorganization } from "./pool-feed-api.ts";

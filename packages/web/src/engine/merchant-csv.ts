@@ -1,6 +1,6 @@
 // Received payments as CSV, in the format of the wallet's own export.
-import type { Received } from "@sotto/client";
-import { paymentsCsv, receivedEntry } from "@sotto/client/receipts";
+import type { Received } from "@sotto/wallet";
+import { paymentsCsv, receivedEntry } from "@sotto/wallet/receipts";
 import { DECIMALS } from "../lib/amount.ts";
 
 /** Deposits are omitted, because the merchant made them. */

@@ -1,7 +1,8 @@
 // The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
-import { type Chain, MemoryStore, ViewingWallet } from "@sotto/client";
-import { checkReceipt } from "@sotto/client/receipts";
+
 import { defaultFinality, trimPasted } from "@sotto/protocol";
+import { type Chain, MemoryStore, ViewingWallet } from "@sotto/wallet";
+import { checkReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";

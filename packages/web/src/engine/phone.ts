@@ -1,6 +1,7 @@
 // Payments to phone numbers.
-import { lookUpPhone, payPhone, phoneNumberOf, resolvePhone, type Wallet } from "@sotto/client";
+import { lookUpPhone, payPhone, phoneNumberOf, resolvePhone } from "@sotto/client";
 import { bytesToHex } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { WebError } from "../errors.ts";
 import type { FoundNumber, OnProgress, Paid } from "./api.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
-import type { WalletProver } from "@sotto/client";
-import { connectProver } from "@sotto/client/browser";
 import type { ArtifactProgress } from "@sotto/prover";
+import type { WalletProver } from "@sotto/wallet";
+import { connectProver } from "@sotto/wallet/browser";
 
 /** A prover whose worker starts when it is first used. */
 export interface LazyProver extends WalletProver {

@@ -1,4 +1,4 @@
 // Proves in a separate worker, so that a proof blocks neither the page nor the wallet.
-import { serveProver } from "@sotto/client/browser";
+import { serveProver } from "@sotto/wallet/browser";
 
 serveProver(self);

@@ -1,4 +1,4 @@
-import type { Received } from "@sotto/client";
+import type { Received } from "@sotto/wallet";
 
 const FIELDS = [
   "leafIndex",

@@ -1,25 +1,20 @@
 // An open wallet, which reads the chain at regular intervals.
 
 import { readContract, readDecimals } from "@sotto/chain";
+import { dismissPurchase, dropPrepaid, listPrepaid, openPurchases, resumePrepaid, spentOn } from "@sotto/client";
+import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
+import type { ArtifactProgress } from "@sotto/prover";
 import {
   type Chain,
   createSeedWords,
-  dismissPurchase,
-  dropPrepaid,
-  listPrepaid,
-  openPurchases,
-  resumePrepaid,
   type StoreValue,
   seedFromWords,
-  spentOn,
   tokenInterface,
   Wallet,
   wordsFromSeed,
-} from "@sotto/client";
-import { IndexedDbStore } from "@sotto/client/indexeddb";
-import { paymentsCsv } from "@sotto/client/receipts";
-import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
-import type { ArtifactProgress } from "@sotto/prover";
+} from "@sotto/wallet";
+import { IndexedDbStore } from "@sotto/wallet/indexeddb";
+import { paymentsCsv } from "@sotto/wallet/receipts";
 import { Wallet as Account } from "ethers";
 import { deleteDB } from "idb";
 import type { HostConfig, Limits } from "../config.ts";

@@ -1,4 +1,5 @@
-import type { CashOutStage, FundingStage, PurchaseStage } from "@sotto/client";
+import type { PurchaseStage } from "@sotto/client";
+import type { CashOutStage, FundingStage } from "@sotto/wallet";
 
 const TEXTS: Record<PurchaseStage, string> = {
   challenge: "Price received",

@@ -1,13 +1,8 @@
 // Adds and withdraws funds: faucet, deposits by signature, withdrawals; and registers the owner's phone number.
-import {
-  type CashedOut,
-  type CashOutProgress,
-  type DepositSigner,
-  type LookupSigner,
-  signPhoneLink,
-  splitAmount,
-} from "@sotto/client";
+
+import { type LookupSigner, signPhoneLink } from "@sotto/client";
 import { trimPasted } from "@sotto/protocol";
+import { type CashedOut, type CashOutProgress, type DepositSigner, splitAmount } from "@sotto/wallet";
 import { Wallet as Account, TypedDataEncoder } from "ethers";
 import { WebError } from "../errors.ts";
 import type { OnProgress, PageSigner } from "./api.ts";

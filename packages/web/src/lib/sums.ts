@@ -1,4 +1,4 @@
-import type { Received } from "@sotto/client";
+import type { Received } from "@sotto/wallet";
 
 export type Period = "hour" | "day";
 

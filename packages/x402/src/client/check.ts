@@ -1,4 +1,3 @@
-import { signatureCall, type Wallet } from "@sotto/client";
 import {
   assertBindingTime,
   baseUrl,
@@ -9,6 +8,7 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
+import { signatureCall, type Wallet } from "@sotto/wallet";
 import { Interface } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 import { originOf, quotedUrl } from "./quoted-url.ts";

@@ -1,7 +1,8 @@
 // Remembers which payment belongs to which challenge, so that the client never pays twice.
-import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/client";
+
 import { MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
 import { termsText, type X402Terms } from "@sotto/protocol/x402";
+import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/wallet";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 

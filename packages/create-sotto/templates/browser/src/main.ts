@@ -1,5 +1,6 @@
-import { type PurchaseProgress, type Wallet, wrapFetch } from "@sotto/client";
+import { type PurchaseProgress, wrapFetch } from "@sotto/client";
 import { formatDecimalAmount } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { service, url } from "./settings.ts";
 import { open } from "./wallet.ts";
 

@@ -1,6 +1,6 @@
-import { createSeedWords, SottoService, type Wallet } from "@sotto/client";
-import { openWallet } from "@sotto/client/browser";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import { createSeedWords, SottoService, type Wallet } from "@sotto/wallet";
+import { openWallet } from "@sotto/wallet/browser";
 import { Wallet as Account } from "ethers";
 import { faucet, node, service } from "./settings.ts";
 

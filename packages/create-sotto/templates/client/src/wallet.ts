@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSeedWords, type Wallet } from "@sotto/client";
-import { openWallet } from "@sotto/client/node";
+import { createSeedWords, type Wallet } from "@sotto/wallet";
+import { openWallet } from "@sotto/wallet/node";
 import { Wallet as Account } from "ethers";
 import { isLocal, readDeployment } from "./deployment.ts";
 import { faucet, folder, nodes, service } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { SottoService } from "@sotto/client";
 import { type DeploymentManifest, LOCAL_CHAIN_IDS, parseDeployment } from "@sotto/protocol";
+import { SottoService } from "@sotto/wallet";
 
 const FILE = "deployment.json";
 

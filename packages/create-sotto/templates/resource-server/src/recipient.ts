@@ -2,9 +2,10 @@
 // recipient.json receives and reads payments, which is all that the server needs; owner.json can spend the payments.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSeedWords, seedFromWords, signBinding } from "@sotto/client";
+import { signBinding } from "@sotto/client";
 import { type DeploymentManifest, deriveKeys } from "@sotto/protocol";
 import type { PaywallRecipient } from "@sotto/resource-server";
+import { createSeedWords, seedFromWords } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 
 interface Owner {

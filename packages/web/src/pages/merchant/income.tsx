@@ -1,4 +1,4 @@
-import type { Received } from "@sotto/client";
+import type { Received } from "@sotto/wallet";
 import { useMemo, useState } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Chart } from "../../components/chart.tsx";

@@ -1,4 +1,4 @@
-import type { Received } from "@sotto/client";
+import type { Received } from "@sotto/wallet";
 import { useMemo } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";

@@ -1,5 +1,5 @@
-import type { CheckedReceipt } from "@sotto/client/receipts";
 import { trimPasted } from "@sotto/protocol";
+import type { CheckedReceipt } from "@sotto/wallet/receipts";
 import { useState } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
