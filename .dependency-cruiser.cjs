@@ -38,6 +38,7 @@ const allowed = {
     "resource-server",
     "verifier-service",
     "command",
+    "certify",
     "keys",
   ],
   dev: ["protocol", "prover", "wallet", "client", "prepaid", "resource-server", "web", "command", "keys", "local"],
