@@ -2,6 +2,7 @@ import { delay } from "@sotto/chain";
 import { message as compose, foreign, quoted, readBody, SottoError } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
 
+/** A JSON object of the service, of which nothing is checked. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {

@@ -4,7 +4,10 @@ import { unlessAborted } from "@sotto/chain";
 export class Lock {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param signal ends the wait for earlier actions; from then on, the action has to watch it */
+  /**
+   * Runs the action after all earlier ones.
+   * @param signal ends the wait for earlier actions; from then on, the action has to watch it
+   */
   run<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const earlier = this.#last;
     const result = earlier.then(() => {

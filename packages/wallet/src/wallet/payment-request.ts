@@ -53,11 +53,13 @@ export interface CheckedTerms extends Pick<PaymentRequest, "recipient" | "amount
   upperBound: bigint;
 }
 
+/** A payment whose terms and resource were checked. */
 export interface CheckedPayment extends CheckedTerms {
   resourceUrl: string;
 }
 
 /**
+ * Checks everything that a caller asks of a payment, without a look at the notes.
  * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
  */
 export function checkPayment(request: PaymentRequest): CheckedPayment {
