@@ -2,7 +2,7 @@
 // purchase or to another token.
 
 import { constants, verify } from "node:crypto";
-import { buyPrepaid, type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
+import { buyPrepaid, type PayingFetch, prepaid, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   decodePrepaidHeader,
   decodeSignedSchedule,
@@ -38,10 +38,10 @@ describe("a merchant with its database and logs", function () {
     merchant = await openPrepaidMerchant(world, VALUE);
   });
 
-  const optionsOf = (): WrapOptions => ({
+  const optionsOf = (send?: typeof fetch): WrapOptions => ({
     services: [world.serviceUrl],
     maxPerRequest: VALUE,
-    prepaid: { maxPerHost: 2_000_000n, mirrors: [], buy: false },
+    methods: [prepaid({ maxPerHost: 2_000_000n, mirrors: [], buy: false, fetch: send })],
   });
   const SEEDS = [1, 2].map((n) => new Uint8Array(32).map((_, i) => 11 * i + n));
   const VISITS = 20;
@@ -61,8 +61,7 @@ describe("a merchant with its database and logs", function () {
       for (const who of order) {
         const wallet = await payerWith(world, [PACK], { seed: SEEDS[who]!, store: new MemoryStore() });
         const options = optionsOf();
-        const prepaid = { ...options.prepaid!, fetch: send };
-        await buyPrepaid(fetch, wallet, { ...options, prepaid }, { origin: server.url, value: VALUE });
+        await buyPrepaid(fetch, wallet, optionsOf(send), { origin: server.url, value: VALUE });
         pays[who] = wrapFetch(fetch, wallet, options);
       }
       for (let i = 0; i < VISITS; i += 1) await pays[i % 2]!(`${server.url}/visit/${i}`);

@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buyPrepaid, listPrepaid, type WrapOptions, wrapFetch } from "@sotto/client";
+import { buyPrepaid, listPrepaid, type PrepaidOptions, prepaid, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { PREPAID_HEADER, PREPAID_PATH, PREPAID_RECOVER_PATH, type WireSignedSchedule } from "@sotto/prepaid";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
@@ -39,11 +39,11 @@ describe("prepaid tokens of a real resource server", function () {
   });
   after(() => server?.close());
 
-  const options = (changes: Partial<NonNullable<WrapOptions["prepaid"]>> = {}): WrapOptions => ({
+  const options = (changes: Partial<PrepaidOptions> = {}): WrapOptions => ({
     services: [world.serviceUrl],
     maxPerRequest: VALUE,
     retryDelayMs: 10,
-    prepaid: { maxPerHost: 2_000_000n, mirrors: [world.serviceUrl], buy: false, ...changes },
+    methods: [prepaid({ maxPerHost: 2_000_000n, mirrors: [world.serviceUrl], buy: false, ...changes })],
   });
   const buy = (wallet: Wallet) => buyPrepaid(fetch, wallet, options(), { origin: server.url, value: VALUE });
 

@@ -1,4 +1,11 @@
-import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
+import {
+  type Offer,
+  type PurchaseProgress,
+  type PurchaseStage,
+  prepaid,
+  type WrapOptions,
+  wrapFetch,
+} from "@sotto/client";
 import { MAX_AMOUNT, requestedUrl } from "@sotto/protocol";
 import { agrees, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
@@ -99,7 +106,7 @@ export function payOptions(session: Session, limits: Limits): WrapOptions {
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
     // Spends the tokens of `sotto prepaid buy`. A command is too short to buy in the background.
-    prepaid: { maxPerHost: MAX_AMOUNT, mirrors: [], buy: false },
+    methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],
   };
 }
 
@@ -121,13 +128,12 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
 /** Shows the price and asks, unless the user confirmed in advance. @throws CliError NOT_CONFIRMED */
 async function confirmOffer(
   { context, config }: Session,
-  { price, recipient, resourceUrl, resumed, prepaid }: Offer,
+  { price, recipient, resourceUrl, resumed, tokens }: Offer,
 ): Promise<true> {
   if (resumed || context.args.flag("yes") || !canAsk(context)) return true;
-  const tokens = prepaid && `${prepaid.count} prepaid tokens of ${money(prepaid.value, config)}`;
   // A token was paid for before.
-  if (prepaid?.count === 1) return true;
-  const what = tokens ?? printable(resourceUrl);
+  if (tokens?.count === 1) return true;
+  const what = tokens ? `${tokens.count} prepaid tokens of ${money(tokens.value, config)}` : printable(resourceUrl);
   const question = `pay ${money(price, config)} to ${recipient} for ${what}?`;
   if (!(await agrees(context, question, "confirm in advance with --yes")))
     throw new CliError("NOT_CONFIRMED", "nothing was paid");

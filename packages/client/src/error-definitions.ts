@@ -17,6 +17,16 @@ export const FETCH_ERRORS = {
     cause: "An option has a typo, an amount is not a bigint, or the option belongs to another version.",
     exit: "usage",
   },
+  METHOD_INVALID: {
+    means: "A method of paying uses a header, address or secret that is not its own.",
+    cause: "The method has a mistake, or was made for another version.",
+    exit: "usage",
+  },
+  TERMS_NOT_OFFERED: {
+    means: "A server does not ask for the payment that a method of paying expects. Nothing was paid.",
+    cause: "The server no longer sells it, or changed its price or wallet.",
+    exit: "refused",
+  },
   BODY_TOO_LARGE: SHARED_ERRORS.BODY_TOO_LARGE,
   BODY_NOT_REPLAYABLE: {
     means: "The body of the request cannot be read, so it could not be sent again with its proof.",

@@ -5,14 +5,25 @@ export {
   PREPAID_ERRORS,
   PURCHASE_ERRORS,
 } from "./error-definitions.ts";
+export type { CallPayment } from "./fetch/call.ts";
+export type { Challenge } from "./fetch/challenge.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
+export type {
+  OpenMethod,
+  OtherChallenge,
+  PayingCall,
+  PayingCore,
+  PayingMethod,
+  PayingWallet,
+  PrivatePurchase,
+  Tokens,
+} from "./fetch/method.ts";
 export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
 export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
-export type { PackWish, RestoreOptions } from "./fetch/packs.ts";
-export type { PackEvent, PrepaidOptions } from "./fetch/prepaid-options.ts";
+export type { Presented, PresentOptions } from "./fetch/present.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { createCheckedRequest } from "./fetch/request.ts";
-export { buyPrepaid, type Quote, quotePayment, restorePrepaid, wrapFetch } from "./fetch/wrap.ts";
+export { openMethod, type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export {
   type BindingOptions,
@@ -41,6 +52,7 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
+export { buyPrepaid, restorePrepaid } from "./prepaid/buy.ts";
 export { PrepaidError, type PrepaidErrorCode } from "./prepaid/errors.ts";
 export {
   dropPrepaid,
@@ -49,6 +61,9 @@ export {
   type PrepaidPackInfo,
   resumePrepaid,
 } from "./prepaid/list.ts";
+export { PrepaidMethod, PrepaidSpender, prepaid } from "./prepaid/method.ts";
+export type { PackEvent, PrepaidOptions } from "./prepaid/options.ts";
+export type { PackWish, RestoreOptions } from "./prepaid/packs.ts";
 export { type PushedSchedule, pushSchedule } from "./prepaid/push.ts";
 export type { PackState } from "./prepaid/records.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";

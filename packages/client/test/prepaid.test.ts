@@ -21,10 +21,10 @@ import { sha256 } from "ethers";
 import { SEED } from "../../wallet/test/support/merchant.ts";
 import { World } from "../../wallet/test/support/world.ts";
 import type { Offer } from "../src/fetch/offer.ts";
-import type { PackEvent } from "../src/fetch/prepaid-options.ts";
-import { restorePrepaid } from "../src/fetch/wrap.ts";
 import { prepaidBookOf } from "../src/prepaid/book.ts";
+import { restorePrepaid } from "../src/prepaid/buy.ts";
 import { dropPrepaid } from "../src/prepaid/list.ts";
+import type { PackEvent } from "../src/prepaid/options.ts";
 import { spentOn } from "../src/purchase/limits.ts";
 import { openPurchases } from "../src/purchase/open.ts";
 import { PAIRS, sign } from "./support/prepaid-merchant.ts";
@@ -97,7 +97,7 @@ describe("prepaid tokens", function () {
 
   it("are not used unless the option is set, nor for a purchase with a key", async () => {
     await scene.buy();
-    await scene.wrap({}, { prepaid: undefined })(`${ORIGIN}/plain`);
+    await scene.wrap({}, { methods: [] })(`${ORIGIN}/plain`);
     const keyed = scene.wrap();
     await keyed(`${ORIGIN}/keyed`, { sotto: { key: "once" } });
     expect((await rejection(keyed(`${ORIGIN}/keyed`, { sotto: { key: "once" } }))).code).to.equal("PURCHASE_FINISHED");
@@ -221,11 +221,11 @@ describe("prepaid tokens", function () {
     consent = true;
     await scene.buy({}, { confirmPayment });
     expect(asked.at(-1)).to.deep.include({ price: 1_000n, reserved: false });
-    expect(asked.at(-1)?.prepaid).to.deep.include({ count: 100, value: 10n });
+    expect(asked.at(-1)?.tokens).to.deep.include({ count: 100, value: 10n });
     consent = false;
     const pay = scene.wrap({}, { confirmPayment });
     expect((await rejection(pay(`${ORIGIN}/asked`))).code).to.equal("PAYMENT_DECLINED");
-    expect(asked.at(-1)).to.deep.include({ price: 10n, reserved: true, prepaid: { count: 1, value: 10n } });
+    expect(asked.at(-1)).to.deep.include({ price: 10n, reserved: true, tokens: { count: 1, value: 10n } });
     expect((await scene.listed())?.unspent).to.equal(1_000n);
   });
 

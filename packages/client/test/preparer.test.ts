@@ -25,7 +25,7 @@ describe("the option prepare of wrapFetch", () => {
     const place = await PrepaidWorld.open();
     const { world } = place;
     nextSlot(world);
-    const pay = place.wrap({}, { prepaid: undefined, prepare: true });
+    const pay = place.wrap({}, { methods: [], prepare: true });
     const complete = () => world.prover.asked.filter((circuit) => circuit === "payment").length;
     expect((await pay(`${ORIGIN}/first`)).status).to.equal(200);
     expect(complete()).to.equal(1);
@@ -41,7 +41,7 @@ describe("the option prepare of wrapFetch", () => {
   it("prepares nothing by default", async () => {
     const place = await PrepaidWorld.open();
     nextSlot(place.world);
-    const pay = place.wrap({}, { prepaid: undefined });
+    const pay = place.wrap({}, { methods: [] });
     await pay(`${ORIGIN}/first`);
     await setTimeout(50);
     expect(place.world.prover.asked).to.not.include("prepare payment");

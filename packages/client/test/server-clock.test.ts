@@ -20,7 +20,7 @@ describe("a server whose clock is wrong", function () {
     off = 0;
     const world = new World();
     scene = await PrepaidWorld.open({ seed: SEED, clock: () => world.clock() + off }, world);
-    pay = scene.wrap({}, { prepaid: undefined });
+    pay = scene.wrap({}, { methods: [] });
   });
   const quote = () => quotePayment(scene.merchant.fetch, scene.payer, scene.options(), `${ORIGIN}/a`);
 

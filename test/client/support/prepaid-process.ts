@@ -1,5 +1,5 @@
 // A client in a separate process that buys packs of prepaid tokens and spends them; the test kills it.
-import { buyPrepaid, listPrepaid, wrapFetch } from "@sotto/client";
+import { buyPrepaid, listPrepaid, prepaid, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
@@ -34,7 +34,7 @@ process.once("message", async (task: PrepaidTask) => {
   const options = {
     services: [world.serviceUrl],
     maxPerRequest: value,
-    prepaid: { maxPerHost: BigInt(task.maxPerHost), mirrors: [world.serviceUrl], buy: false },
+    methods: [prepaid({ maxPerHost: BigInt(task.maxPerHost), mirrors: [world.serviceUrl], buy: false })],
   };
   const ready = async () =>
     (await listPrepaid(wallet)).flatMap((listed) => listed.packs).filter(({ state }) => state === "ready");

@@ -1,4 +1,4 @@
-import { buyPrepaid, type PrepaidOptions, quotePayment, restorePrepaid } from "@sotto/client";
+import { buyPrepaid, type PrepaidOptions, prepaid, quotePayment, restorePrepaid } from "@sotto/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { agrees, canAsk } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
@@ -41,7 +41,7 @@ export const prepaidBuy: Command = {
     const url = toUrl(context.args.positional(0, "URL"), "URL");
     const known = readConfig(context.home);
     const limits = parseLimits(context, known);
-    const prepaid = prepaidOptions(context, known);
+    const methods = [prepaid(prepaidOptions(context, known))];
     return withWallet(context, true, async (session) => {
       const { config, wallet } = session;
       const { origin } = new URL(url);
@@ -52,7 +52,7 @@ export const prepaidBuy: Command = {
         throw new CliError("REFUSED", `${origin} answers ${quote.response.status} and asks for no payment`);
       }
       const value = quote.offer.price;
-      const options = { ...payOptions(session, limits), prepaid };
+      const options = { ...payOptions(session, limits), methods };
       context.output.progress(`buying tokens of ${money(value, config)} at ${printable(origin)}`);
       const pack = await buyPrepaid(fetch, wallet, options, { origin, value, signal });
       return {
@@ -76,10 +76,10 @@ export const prepaidRestore: Command = {
   async run(context) {
     const { origin } = new URL(toUrl(context.args.positional(0, "ORIGIN"), "ORIGIN"));
     // Nothing is bought: no limit applies, and no key needs to be compared.
-    const prepaid = { maxPerHost: MAX_AMOUNT, mirrors: [], buy: false };
+    const methods = [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })];
     return withWallet(context, false, async ({ config, wallet }) => {
       const { signal } = context;
-      const options = { services: [serviceOf(config).url], maxPerRequest: MAX_AMOUNT, prepaid };
+      const options = { services: [serviceOf(config).url], maxPerRequest: MAX_AMOUNT, methods };
       const confirmMore = async (found: number): Promise<boolean> => {
         const so = `found ${found} packs at ${printable(origin)}`;
         if (canAsk(context)) return agrees(context, `${so}; look for more?`, "run the command again");

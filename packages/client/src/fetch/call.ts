@@ -1,4 +1,3 @@
-import { PREPAID_HEADER } from "@sotto/prepaid";
 import { readBody, SottoError } from "@sotto/protocol";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
@@ -12,7 +11,7 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
   /** Hash of method, URL and body: equal requests have the same fingerprint. Of a form, its entries are hashed. */
   readonly fingerprint: string;
-  /** Whether the request already has a proof or a prepaid token. */
+  /** Whether the request already has a payment. */
   readonly carriesPayment: boolean;
   /** Sends the request. With `payment`, the request carries that header and follows no redirects. */
   send(payment?: CallPayment): Promise<Response>;
@@ -22,15 +21,20 @@ export interface Call {
 
 /** A header that pays, and the URL it pays for. */
 export interface CallPayment {
+  /** The header's name. */
   readonly name: string;
+  /** The header's value. */
   readonly value: string;
+  /** URL of the resource, at the call's origin. */
   readonly url: URL;
 }
 
+/** The header of the private payment. */
 export const PROOF_HEADER = "x-payment-proof";
 
 /**
  * Captures a request and reads its body into memory, because the request is sent again after a 402.
+ * @param headers mean that the request is paid for already
  * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE, REQUEST_NOT_SUPPORTED; TypeError, like fetch, for other
  *   invalid arguments
  */
@@ -39,6 +43,7 @@ export async function captureCall(
   input: string | URL | Request,
   init: RequestInit,
   bodyLimit: number,
+  headers: readonly string[] = [PROOF_HEADER],
 ): Promise<Call> {
   const signal = init.signal ?? (isRequest(input) ? input.signal : undefined);
   signal?.throwIfAborted();
@@ -71,7 +76,7 @@ export async function captureCall(
     url,
     signal: signal ?? undefined,
     fingerprint: hashText(text),
-    carriesPayment: request.headers.has(PROOF_HEADER) || request.headers.has(PREPAID_HEADER),
+    carriesPayment: headers.some((name) => request.headers.has(name)),
     send: (payment) => sendAs(method, payment),
     sendAsGet: () => sendAs("GET"),
   };

@@ -31,9 +31,9 @@ export interface Challenge {
 }
 
 /** Maximum bytes of a 402's body; a typical one has 2,000. */
-const BODY_LIMIT = 64 * 1024;
+export const BODY_LIMIT = 64 * 1024;
 /** Maximum milliseconds for reading that body: the caller may pass no signal, and the server may never finish. */
-const BODY_MS = 30_000;
+export const BODY_MS = 30_000;
 const SCHEME = /(?:^|,)\s*x402-zk\s*(?:,|$)/i;
 
 /** Whether a response is an x402-zk payment challenge. The caller handles any other 402. */

@@ -2,6 +2,7 @@ import type { Wallet } from "@sotto/wallet";
 import { checkHeaderLimit } from "../purchase/header.ts";
 import { assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { Challenge } from "./challenge.ts";
+import type { Tokens } from "./method.ts";
 import { checkRecipient } from "./recipient.ts";
 
 /** The terms of a 402 that passed all checks that need neither the user nor a registry. */
@@ -26,10 +27,10 @@ export interface Offer {
    */
   readonly resumed: boolean;
   /**
-   * For a pack of prepaid tokens, how many tokens of which value it has. For a request that is paid with such a token,
-   * one token: its price counted against the limits when its pack was bought. Otherwise undefined.
+   * For a pack of tokens, how many tokens of which value it has. For a request that another method pays with tokens, these
+   * tokens: their price counted against the limits when they were bought. Otherwise undefined.
    */
-  readonly prepaid?: { readonly count: number; readonly value: bigint } | undefined;
+  readonly tokens?: Tokens | undefined;
 }
 
 /** Decides whether to pay. */

@@ -5,9 +5,10 @@ import type { PurchaseOptions } from "../purchase/context.ts";
 import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
+import { PROOF_HEADER } from "./call.ts";
 import { FetchError } from "./errors.ts";
+import type { PayingMethod } from "./method.ts";
 import type { ConfirmPayment } from "./offer.ts";
-import type { PrepaidOptions } from "./prepaid-options.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
@@ -43,9 +44,10 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    */
   phone?: Omit<RecipientOptions, "signal"> | undefined;
   /**
-   * Pays with prepaid tokens at servers that sell them. Default: each request is paid by a payment of its own.
+   * Further ways to pay, asked in this order before a request is paid privately. A request that carries one of their
+   * headers is sent as it is. Default: each request is paid by a private payment of its own.
    */
-  prepaid?: PrepaidOptions | undefined;
+  methods?: readonly PayingMethod[] | undefined;
   /**
    * Prepares the next payment to each host that was paid in the last 15 minutes, with the terms of its last payment, so
    * that it takes milliseconds: at most four at a time, while no other proof is made. Costs processor time for payments
@@ -93,9 +95,17 @@ export interface CheckedOptions {
  *   INVALID_AMOUNT
  */
 export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
-  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry, phone, prepare } = Object(
-    options,
-  ) as WrapOptions;
+  const {
+    services,
+    maxPerRequest,
+    maxPerDay,
+    maxPerHost,
+    split,
+    phoneRegistry,
+    phone,
+    prepare,
+    methods = [],
+  } = Object(options) as WrapOptions;
   if (prepare !== undefined && typeof prepare !== "boolean")
     throw new FetchError("FETCH_OPTION_INVALID", "prepare must be true or false");
   const cacheMs = phone?.cacheMs ?? 0;
@@ -109,6 +119,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
+  assertMethods(methods);
   const urls = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
@@ -118,4 +129,30 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     registry,
     limits: checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost }),
   };
+}
+
+/** Name of the private payment. */
+export const PRIVATE_NAME = "private";
+const METHOD_NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
+/** Headers of the private payment, and those that the platform sets or that hold secrets of the caller. */
+const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
+
+/** @throws FetchError FETCH_OPTION_INVALID */
+function assertMethods(methods: readonly PayingMethod[]): void {
+  const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
+  if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");
+  const [names, used] = [new Set([PRIVATE_NAME]), new Set(OTHERS_HEADERS)];
+  for (const method of methods as readonly PayingMethod[]) {
+    const { name, headers, open } = Object(method) as PayingMethod;
+    if (typeof name !== "string" || !METHOD_NAME.test(name) || typeof open !== "function" || !Array.isArray(headers))
+      throw invalid("must be objects with a name of lower-case letters, digits and hyphens, headers, and open()");
+    if (headers.some((header) => typeof header !== "string" || !HEADER_NAME.test(header)))
+      throw invalid(`: ${name} names a header that no request can have`);
+    const lower = headers.map((header) => header.toLowerCase());
+    const taken = names.has(name) ? name : lower.find((header) => used.has(header));
+    if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another method's`);
+    names.add(name);
+    for (const header of lower) used.add(header);
+  }
 }

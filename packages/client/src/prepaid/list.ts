@@ -1,5 +1,5 @@
 import type { WireSignedSchedule } from "@sotto/prepaid";
-import type { Wallet } from "@sotto/wallet";
+import type { PayingWallet } from "../fetch/method.ts";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import type { PackRecord, PackState, Stop } from "./records.ts";
 
@@ -42,7 +42,7 @@ export function describePack(book: PrepaidBook, pack: PackRecord): PrepaidPackIn
 }
 
 /** The prepaid tokens of a wallet, by origin. */
-export async function listPrepaid(wallet: Wallet): Promise<PrepaidOrigin[]> {
+export async function listPrepaid(wallet: PayingWallet): Promise<PrepaidOrigin[]> {
   const book = await prepaidBookOf(wallet.store);
   return book.origins().map((origin) => ({
     origin,
@@ -53,7 +53,7 @@ export async function listPrepaid(wallet: Wallet): Promise<PrepaidOrigin[]> {
 }
 
 /** Allows prepaid tokens at an origin again, after they were stopped there. */
-export async function resumePrepaid(wallet: Wallet, origin: string): Promise<void> {
+export async function resumePrepaid(wallet: PayingWallet, origin: string): Promise<void> {
   const book = await prepaidBookOf(wallet.store);
   await book.exclusively(origin, () => book.resume(origin));
 }
@@ -63,7 +63,7 @@ export async function resumePrepaid(wallet: Wallet, origin: string): Promise<voi
  *
  * @returns their unspent value, base units
  */
-export async function dropPrepaid(wallet: Wallet, origin: string): Promise<bigint> {
+export async function dropPrepaid(wallet: PayingWallet, origin: string): Promise<bigint> {
   const book = await prepaidBookOf(wallet.store);
   return book.exclusively(origin, () => book.drop(origin, wallet.now()));
 }

@@ -10,7 +10,8 @@ import {
   scheduledKeys,
 } from "@sotto/prepaid";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
-import { ServiceClientError, SottoService, type Wallet } from "@sotto/wallet";
+import { ServiceClientError, SottoService } from "@sotto/wallet";
+import type { PayingWallet } from "../fetch/method.ts";
 import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
 import { pushSchedule } from "./push.ts";
@@ -45,7 +46,11 @@ function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
 }
 
 /** Whether a schedule is for this merchant, chain and pool, and signed by its wallet. */
-async function isSigned(signed: SignedSchedule, wallet: Wallet, signal: AbortSignal | undefined): Promise<boolean> {
+async function isSigned(
+  signed: SignedSchedule,
+  wallet: PayingWallet,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const chain = abortable(wallet.chain, signal);
   try {
     return await checkScheduleSignature(signed, signatureCall(chain));
@@ -57,7 +62,7 @@ async function isSigned(signed: SignedSchedule, wallet: Wallet, signal: AbortSig
 }
 
 /** The first field of a schedule that is not the expected one. */
-function differingField({ schedule }: SignedSchedule, wallet: Wallet, merchant: Merchant): string | undefined {
+function differingField({ schedule }: SignedSchedule, wallet: PayingWallet, merchant: Merchant): string | undefined {
   const { chainId, pool } = wallet.pool;
   if (schedule.chainId !== chainId) return "chainId";
   if (schedule.pool !== pool) return "pool";
@@ -73,7 +78,7 @@ function differingField({ schedule }: SignedSchedule, wallet: Wallet, merchant: 
  */
 export async function merchantSchedules(
   send: typeof fetch,
-  wallet: Wallet,
+  wallet: PayingWallet,
   merchant: Merchant,
   signal?: AbortSignal,
 ): Promise<SignedSchedule[]> {
@@ -131,7 +136,7 @@ export function findConflict(schedules: readonly SignedSchedule[]): Conflict | u
 /** Asks one mirror for the schedules that it keeps of a merchant, and ignores those that the wallet did not sign. */
 async function mirroredSchedules(
   send: typeof fetch,
-  wallet: Wallet,
+  wallet: PayingWallet,
   mirror: string,
   { origin, wallet: owner }: Required<Merchant>,
   signal: AbortSignal | undefined,
@@ -167,7 +172,7 @@ const mirrorFailed = (mirror: string, why: readonly MessagePart[], cause?: unkno
  */
 export async function compareWithMirrors(
   send: typeof fetch,
-  wallet: Wallet,
+  wallet: PayingWallet,
   mirrors: readonly string[],
   schedules: readonly SignedSchedule[],
   wanted: MerchantKey,

@@ -6,7 +6,7 @@ import {
   prepaidPackLabel,
   preparePrepaidPack,
 } from "@sotto/prepaid";
-import type { Wallet } from "@sotto/wallet";
+import type { PayingWallet } from "../fetch/method.ts";
 
 /** Tokens between two pauses: some milliseconds of work. A whole pack would block other requests for half a second. */
 const PART = 20;
@@ -48,7 +48,7 @@ export interface PackTerms {
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
  */
 export async function unsignedPack(
-  wallet: Pick<Wallet, "derive">,
+  wallet: Pick<PayingWallet, "derive">,
   { origin, key, number, count }: PackTerms,
 ): Promise<UnsignedPack> {
   return preparePack(await wallet.derive(prepaidPackLabel(origin, key.id, number), 32), key, origin, count);

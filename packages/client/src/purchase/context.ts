@@ -21,7 +21,7 @@ export interface PurchaseOptions {
 
 /** Options that only the client itself sets. */
 export interface ContextOptions extends PurchaseOptions {
-  /** Whether a proof that is older than five minutes is still of use: a pack of prepaid tokens is recovered with it. */
+  /** Whether a proof that is older than five minutes is still of use: what another method bought may be recovered with it. */
   anyAge?: boolean | undefined;
 }
 

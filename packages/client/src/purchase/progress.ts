@@ -2,8 +2,8 @@
  * challenge: a 402 was read. recipient: its recipient was checked. split: notes are being split for parallel payments.
  * funds: the wallet waits for a spendable note. proving. verifying: the service checks the proof. settling. confirming:
  * the wallet looks for the payment on chain. paid. presenting: the request is sent with its proof. retrying: it is sent
- * again with the same proof. delivered: the server answered. token: the request is sent with a prepaid token; no other
- * stage follows.
+ * again with the same proof. delivered: the server answered. token: another method sends the request with a token; no
+ * other stage follows.
  */
 export type PurchaseStage =
   | "challenge"

@@ -3,9 +3,11 @@ import { LocalService } from "../../../wallet/test/support/local-service.ts";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { World } from "../../../wallet/test/support/world.ts";
 import type { PayingFetch, WrapOptions } from "../../src/fetch/options.ts";
-import type { PrepaidOptions } from "../../src/fetch/prepaid-options.ts";
-import { buyPrepaid, wrapFetch } from "../../src/fetch/wrap.ts";
+import { wrapFetch } from "../../src/fetch/wrap.ts";
+import { buyPrepaid } from "../../src/prepaid/buy.ts";
 import { listPrepaid, type PrepaidOrigin } from "../../src/prepaid/list.ts";
+import { prepaid } from "../../src/prepaid/method.ts";
+import type { PrepaidOptions } from "../../src/prepaid/options.ts";
 import { PrepaidMerchant } from "./prepaid-merchant.ts";
 
 export const ORIGIN = "https://data.example";
@@ -37,7 +39,7 @@ export class PrepaidWorld {
     return new PrepaidWorld(world, merchant, await world.funded(NOTES, payer));
   }
 
-  options(prepaid: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}): WrapOptions {
+  options(settings: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}): WrapOptions {
     return {
       services: ["https://pay.example/zk"],
       maxPerRequest: 10n,
@@ -45,18 +47,18 @@ export class PrepaidWorld {
       retryDelayMs: 1,
       chainTimeoutMs: 50,
       fundsTimeoutMs: 50,
-      prepaid: { maxPerHost: 30_000n, mirrors: [], fetch: this.merchant.fetch, buy: false, ...prepaid },
+      methods: [prepaid({ maxPerHost: 30_000n, mirrors: [], fetch: this.merchant.fetch, buy: false, ...settings })],
       ...changes,
     };
   }
 
-  wrap(prepaid: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}): PayingFetch {
-    return wrapFetch(this.merchant.fetch, this.payer, this.options(prepaid, changes));
+  wrap(settings: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}): PayingFetch {
+    return wrapFetch(this.merchant.fetch, this.payer, this.options(settings, changes));
   }
 
-  buy(prepaid: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}, signal?: AbortSignal) {
+  buy(settings: Partial<PrepaidOptions> = {}, changes: Partial<WrapOptions> = {}, signal?: AbortSignal) {
     const wish = { origin: ORIGIN, value: 10n, signal };
-    return buyPrepaid(this.merchant.fetch, this.payer, this.options(prepaid, changes), wish);
+    return buyPrepaid(this.merchant.fetch, this.payer, this.options(settings, changes), wish);
   }
 
   async listed(): Promise<PrepaidOrigin | undefined> {

@@ -9,6 +9,7 @@ import {
   type PurchaseStage,
   payPhone,
   phonePin,
+  prepaid,
   signPhoneLink,
   wrapFetch,
 } from "@sotto/client";
@@ -433,7 +434,7 @@ const prepay: Step = {
       maxPerRequest: MAX_PER_REQUEST,
       maxPerDay: MAX_WITH_PACK,
       serviceFetch: wire.toService,
-      prepaid: { maxPerHost: HOUR * BigInt(PACK_TOKENS), mirrors: [service.url], buy: false },
+      methods: [prepaid({ maxPerHost: HOUR * BigInt(PACK_TOKENS), mirrors: [service.url], buy: false })],
     };
     const wish = { origin: server.origin, value: HOUR };
     const pack = await progress(screen, "buying a pack", () => buyPrepaid(fetch, payer.wallet, options, wish));

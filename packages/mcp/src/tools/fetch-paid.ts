@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, type Offer, quotePayment, wrapFetch } from "@sotto/client";
+import { assertSpendable, type Offer, prepaid, quotePayment, wrapFetch } from "@sotto/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { z } from "zod";
@@ -121,7 +121,7 @@ async function pay(
     maxPerDay: agent.limits.perDay,
     merge: true,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
-    prepaid: { maxPerHost: agent.limits.perDay, mirrors: [], buy: false },
+    methods: [prepaid({ maxPerHost: agent.limits.perDay, mirrors: [], buy: false })],
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, limits),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(

@@ -1,5 +1,5 @@
 // Requests a resource, and pays for it.
-import { buyPrepaid, type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
+import { buyPrepaid, type PurchaseProgress, prepaid, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { ANONYMOUS } from "../lib/unreadable.ts";
@@ -97,7 +97,7 @@ const optionsOf = ({ config, limits, serviceFetch }: Context, price: bigint): Wr
   merge: true,
   phoneRegistry: config.registry,
   serviceFetch,
-  prepaid: { maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false },
+  methods: [prepaid({ maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false })],
 });
 
 /** Buys a pack of tokens of the price that the user saw. @throws the errors of `buyPrepaid` */

@@ -1,16 +1,14 @@
-import { encodePrepaidHeader } from "@sotto/prepaid";
-import { type Wallet, WalletError } from "@sotto/wallet";
-import { keyOfPack, type PrepaidBook, prepaidBookOf } from "../prepaid/book.ts";
-import type { PackRecord, ShownRecord } from "../prepaid/records.ts";
-import { unsignedPack } from "../prepaid/unsigned-pack.ts";
-import type { SpendingLimits } from "../purchase/limits.ts";
-import { assertWithinLimit } from "../purchase/limits.ts";
-import type { Call } from "./call.ts";
-import type { Challenge } from "./challenge.ts";
-import { Packs, type PayPack } from "./packs.ts";
-import { offeredKey } from "./prepaid-offer.ts";
-import type { PackEvent, PrepaidSettings } from "./prepaid-options.ts";
+import { encodePrepaidHeader, PREPAID_HEADER } from "@sotto/prepaid";
+import { WalletError } from "@sotto/wallet";
+import type { Challenge } from "../fetch/challenge.ts";
+import type { OpenMethod, PayingCall, PayingCore, PayingMethod } from "../fetch/method.ts";
+import { keyOfPack, type PrepaidBook, prepaidBookOf } from "./book.ts";
+import { offeredKey } from "./offer.ts";
+import { checkPrepaidOptions, type PackEvent, type PrepaidOptions, type PrepaidSettings } from "./options.ts";
+import { Packs } from "./packs.ts";
+import type { PackRecord, ShownRecord } from "./records.ts";
 import { showToken } from "./show-token.ts";
+import { unsignedPack } from "./unsigned-pack.ts";
 
 /** Shares of a pack that may be left when the next one is bought: a random one of these, for each pack. */
 const MIN_LEVEL = 0.1;
@@ -20,30 +18,47 @@ const AFTER_FAILURE_MS = 60_000;
 /** Longest delay of a timer, ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface PrepaidContext {
-  readonly wallet: Wallet;
-  readonly settings: PrepaidSettings;
-  readonly limits: SpendingLimits;
-  readonly pay: PayPack;
-  readonly retryDelayMs: number | undefined;
+/** The method that pays with prepaid tokens. */
+export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
+  /** `prepaid`. */
+  readonly name = "prepaid";
+  /** X-Payment-Token. */
+  readonly headers: readonly string[] = [PREPAID_HEADER];
+  readonly #options: PrepaidOptions;
+
+  /** See {@link prepaid}. */
+  constructor(options: PrepaidOptions) {
+    this.#options = options;
+  }
+
+  /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
+  open(core: PayingCore): PrepaidSpender {
+    return new PrepaidSpender(core, checkPrepaidOptions(this.#options, core.fetch, core.wallet.pool.chainId));
+  }
 }
 
-/** Called before a token is shown, with the URL and its price in base units. */
-type OnToken = (url: string, price: bigint) => void;
+/**
+ * Pays with prepaid tokens at servers that sell them, for the option `methods` of `wrapFetch`. A request for which the
+ * wallet has no token is paid by the next method.
+ */
+export const prepaid = (options: PrepaidOptions): PrepaidMethod => new PrepaidMethod(options);
 
 /** Spends prepaid tokens, and buys packs in the background. */
-export class PrepaidSpender {
-  readonly #context: PrepaidContext;
+export class PrepaidSpender implements OpenMethod {
+  readonly #core: PayingCore;
+  readonly #settings: PrepaidSettings;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   #opened: Promise<{ book: PrepaidBook; packs: Packs }> | undefined;
 
-  constructor(context: PrepaidContext) {
-    this.#context = context;
+  /** @param settings checked */
+  constructor(core: PayingCore, settings: PrepaidSettings) {
+    this.#core = core;
+    this.#settings = settings;
   }
 
   /** For a request that may need packs. @throws FetchError FETCH_OPTION_INVALID */
-  assertNoDispatcher(init: RequestInit): void {
-    this.#context.settings.assertNoDispatcher(init);
+  checkInit(init: RequestInit): void {
+    this.#settings.assertNoDispatcher(init);
   }
 
   /** Opens the wallet's tokens and, the first time, resumes packs that a crash left unfinished. */
@@ -53,10 +68,9 @@ export class PrepaidSpender {
   }
 
   async #open() {
-    const { wallet, settings, limits, pay } = this.#context;
-    const book = await prepaidBookOf(wallet.store);
-    const packs = new Packs(wallet, book, settings, limits, pay);
-    if (settings.buy) {
+    const book = await prepaidBookOf(this.#core.wallet.store);
+    const packs = new Packs(this.#core, book, this.#settings);
+    if (this.#settings.buy) {
       for (const { origin, value, due } of book.dues()) this.#arm(book, packs, origin, BigInt(value), due!);
       for (const { origin, value, state } of book.packs())
         if (state === "begun" || state === "paid") this.#arm(book, packs, origin, BigInt(value), 0);
@@ -65,65 +79,57 @@ export class PrepaidSpender {
   }
 
   /** Shows the token again that an equal, unfinished request was shown with. Undefined if there is none. */
-  async showAgain(call: Call, request: string, onToken: OnToken): Promise<Response | undefined> {
+  async resume(call: PayingCall): Promise<Response | undefined> {
     const { book } = await this.open();
-    const shown = book.shownTo(request);
+    const shown = book.shownTo(call.request);
     const pack = shown && book.pack(shown.pack);
     if (shown === undefined || pack?.state !== "ready" || pack.origin !== call.url.origin) return undefined;
     const release = book.acquire(shown);
-    return this.#show(call, book, pack, { shown, release, fresh: false, url: call.url, onToken });
+    return this.#show(call, book, pack, { shown, release, fresh: false, url: call.url });
   }
 
   /**
    * Pays for a request with a token. Undefined if there is no token for it: then the request is paid singly, because it
    * must not wait for a pack.
-   *
-   * @param confirm asks the program whether to pay
    */
-  async spend(
-    call: Call,
-    request: string,
-    { instructions, offers, price, url }: Challenge,
-    confirm: () => Promise<void>,
-    onToken: OnToken,
-  ): Promise<Response | undefined> {
+  async pay(call: PayingCall, challenge: Challenge): Promise<Response | undefined> {
+    const { instructions, offers, price, url } = challenge;
     const keyId = offeredKey(offers, price);
     if (keyId === undefined) return undefined;
-    const { wallet, limits } = this.#context;
+    const { wallet } = this.#core;
     const { book } = await this.open();
     const { origin } = url;
     if (book.origin(origin).stopped !== null) return undefined;
     const offered = { origin, wallet: instructions.payment.recipient.wallet, value: price, keyId };
     if (!(await book.checkOffer(offered, wallet.now()))) return undefined;
     if (book.available(origin, price, wallet.now()) === 0) return undefined;
-    assertWithinLimit(limits, price);
-    await confirm();
+    await this.#core.confirm(challenge, { count: 1, value: price }, call.signal);
     call.signal?.throwIfAborted();
-    const taken = await book.take({ origin, value: price, request }, wallet.now());
+    const taken = await book.take({ origin, value: price, request: call.request }, wallet.now());
     if (taken === undefined) return undefined;
     await this.#consider(origin, price, false);
-    return this.#show(call, book, book.pack(taken.shown.pack)!, { ...taken, fresh: true, url, onToken });
+    return this.#show(call, book, book.pack(taken.shown.pack)!, { ...taken, fresh: true, url });
   }
 
   /** Counts a request that was paid singly although its server sells tokens. */
-  async paidSingly({ offers, price, url }: Challenge): Promise<void> {
+  async paidOtherwise({ offers, price, url }: Challenge): Promise<void> {
     if (offeredKey(offers, price) !== undefined) await this.#consider(url.origin, price, true);
   }
 
   async #show(
-    call: Call,
+    call: PayingCall,
     book: PrepaidBook,
     pack: PackRecord,
-    token: { shown: ShownRecord; release: () => void; fresh: boolean; url: URL; onToken: OnToken },
+    token: { shown: ShownRecord; release: () => void; fresh: boolean; url: URL },
   ): Promise<Response> {
-    const { wallet, retryDelayMs } = this.#context;
+    const { wallet } = this.#core;
     try {
       const tokens = await book.tokens(pack, () =>
         unsignedPack(wallet, { origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
       );
       const header = encodePrepaidHeader(tokens[token.shown.index]!);
-      token.onToken(token.url.href, BigInt(pack.value));
-      return await showToken(call, { ...token, book, header, retryDelayMs, now: () => wallet.now() });
+      call.tell({ stage: "token", resourceUrl: token.url.href, price: BigInt(pack.value) });
+      return await showToken(call, { ...token, book, header, now: () => wallet.now() });
     } finally {
       token.release();
     }
@@ -131,7 +137,7 @@ export class PrepaidSpender {
 
   /** Decides whether the next pack is needed, and if so, when it is bought. */
   async #consider(origin: string, value: bigint, singly: boolean): Promise<void> {
-    const { settings, wallet } = this.#context;
+    const [settings, { wallet }] = [this.#settings, this.#core];
     if (!settings.buy) return;
     const { book, packs } = await this.open();
     const demand = book.demand(origin, value);
@@ -154,7 +160,7 @@ export class PrepaidSpender {
       this.#timers.delete(key);
       void this.#buy(book, packs, origin, value);
     };
-    const wait = Math.min(Math.max(0, due - this.#context.wallet.now()), MAX_TIMER_MS);
+    const wait = Math.min(Math.max(0, due - this.#core.wallet.now()), MAX_TIMER_MS);
     const timer = setTimeout(run, wait) as ReturnType<typeof setTimeout> & { unref?: () => void };
     // The purchase is stored: a process that ends earlier resumes it the next time.
     timer.unref?.();
@@ -163,15 +169,15 @@ export class PrepaidSpender {
 
   #report(event: PackEvent): void {
     try {
-      this.#context.settings.onPack(event);
+      this.#settings.onPack(event);
     } catch {
       // An error of the program's callback must not end the process: no call waits for this purchase.
     }
   }
 
   async #buy(book: PrepaidBook, packs: Packs, origin: string, value: bigint): Promise<void> {
-    const { settings, wallet } = this.#context;
-    const { random, maxDelayMs } = settings;
+    const { wallet } = this.#core;
+    const { random, maxDelayMs } = this.#settings;
     try {
       const { count } = await packs.buy({ origin, value });
       const level = Math.floor(count * (MIN_LEVEL + random() * (MAX_LEVEL - MIN_LEVEL)));

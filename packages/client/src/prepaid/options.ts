@@ -1,8 +1,8 @@
 import { assertAmount } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
-import { dispatcherOf, separateFetch } from "../prepaid/connection.ts";
-import { FetchError } from "./errors.ts";
-import { assertSecure } from "./secure.ts";
+import { FetchError } from "../fetch/errors.ts";
+import { assertSecure } from "../fetch/secure.ts";
+import { dispatcherOf, separateFetch } from "./connection.ts";
 
 /** What happened to a pack in the background. */
 export type PackEvent =
@@ -96,7 +96,7 @@ function assertNoDispatcher(init: object = {}): void {
   throw new FetchError(
     "FETCH_OPTION_INVALID",
     `fetch uses a dispatcher of this program (${name}), but packs of prepaid tokens are bought on connections of their ` +
-      "own, which would bypass it; set prepaid.fetch to a fetch that uses it, or remove the option prepaid",
+      "own, which would bypass it; set prepaid.fetch to a fetch that uses it, or remove prepaid from methods",
   );
 }
 

@@ -10,37 +10,17 @@ import {
   signsAt,
 } from "@sotto/prepaid";
 import { message, SottoError } from "@sotto/protocol";
-import type { Wallet } from "@sotto/wallet";
 import { sha256 } from "ethers";
-import { type Answer, ask, reasonOf, saidIn } from "../prepaid/ask.ts";
-import { keyOfPack, type PrepaidBook, packId } from "../prepaid/book.ts";
-import { PrepaidError } from "../prepaid/errors.ts";
-import { type PackRecord, stoppedText } from "../prepaid/records.ts";
-import { compareWithMirrors, type MerchantKey, merchantSchedules } from "../prepaid/schedules.ts";
-import { type UnsignedPack, unsignedPack } from "../prepaid/unsigned-pack.ts";
+import { FetchError } from "../fetch/errors.ts";
+import type { PayingCore, PayingWallet } from "../fetch/method.ts";
 import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
-import type { PaidPurchase } from "../purchase/paid.ts";
-import { type Call, captureCall } from "./call.ts";
-import type { PrepaidSettings } from "./prepaid-options.ts";
-
-/** The terms that the 402 of a pack's purchase must have. */
-export interface PackPurchase {
-  /** Names the purchase, so that a pack is paid at most once. */
-  readonly key: string;
-  /** The merchant's wallet, which signed the schedule. */
-  readonly wallet: string;
-  /** Base units. */
-  readonly price: bigint;
-  readonly value: bigint;
-  readonly count: number;
-}
-
-/**
- * Pays for a pack as for any other resource.
- *
- * @throws PrepaidError PREPAID_NOT_OFFERED if nothing was paid, and no earlier attempt can settle any more
- */
-export type PayPack = (call: Call, terms: PackPurchase) => Promise<PaidPurchase>;
+import { type Answer, ask, reasonOf, saidIn } from "./ask.ts";
+import { keyOfPack, type PrepaidBook, packId } from "./book.ts";
+import { PrepaidError } from "./errors.ts";
+import type { PrepaidSettings } from "./options.ts";
+import { type PackRecord, stoppedText } from "./records.ts";
+import { compareWithMirrors, type MerchantKey, merchantSchedules } from "./schedules.ts";
+import { type UnsignedPack, unsignedPack } from "./unsigned-pack.ts";
 
 /** The value for which tokens are bought, at an origin. */
 export interface PackWish {
@@ -81,18 +61,16 @@ interface Prepared {
 
 /** Buys packs and collects their signatures, and resumes after a crash at any step. */
 export class Packs {
-  readonly #wallet: Wallet;
+  readonly #core: PayingCore;
+  readonly #wallet: PayingWallet;
   readonly #book: PrepaidBook;
   readonly #settings: PrepaidSettings;
-  readonly #limits: SpendingLimits;
-  readonly #pay: PayPack;
 
-  constructor(wallet: Wallet, book: PrepaidBook, settings: PrepaidSettings, limits: SpendingLimits, pay: PayPack) {
-    this.#wallet = wallet;
+  constructor(core: PayingCore, book: PrepaidBook, settings: PrepaidSettings) {
+    this.#core = core;
+    this.#wallet = core.wallet;
     this.#book = book;
     this.#settings = settings;
-    this.#limits = limits;
-    this.#pay = pay;
   }
 
   /**
@@ -167,7 +145,7 @@ export class Packs {
 
   /** The key that signs now for a value, after all comparisons. */
   async #checkedKey({ origin, value, signal }: PackWish): Promise<MerchantKey> {
-    assertWithinLimit(this.#limits, value);
+    assertWithinLimit(this.#core.limits, value);
     const schedules = await this.#pinnedSchedules(origin, signal);
     const wallets = new Set<string>(schedules.map(({ schedule }) => schedule.wallet));
     const now = this.#wallet.now();
@@ -246,7 +224,7 @@ export class Packs {
 
   /** The limit for one request bounds the value of a token, not the price of a pack. */
   #limitsOfPack(): SpendingLimits {
-    return { ...this.#limits, perRequest: undefined };
+    return { ...this.#core.limits, perRequest: undefined };
   }
 
   async #finish(record: PackRecord, signal: AbortSignal | undefined, known?: Prepared): Promise<PackRecord> {
@@ -259,25 +237,28 @@ export class Packs {
 
   /** Pays for a pack and stores the proof of payment in its record, so that it no longer depends on the purchase. */
   async #purchase(record: PackRecord, { pack }: Prepared, signal: AbortSignal | undefined): Promise<PackRecord> {
-    const { wallet, value, count, id } = record;
-    const init = {
-      method: "POST",
-      headers: OCTETS,
-      body: pack.request as BodyInit,
-      credentials: "omit",
-      cache: "no-store",
-      redirect: "manual",
-      referrerPolicy: "no-referrer",
-      ...(signal && { signal }),
-    } as const;
-    const call = await captureCall(this.#settings.send, this.#url(record), init, pack.request.length);
-    const price = BigInt(value) * BigInt(count);
-    const terms = { key: `prepaid ${id}`, wallet, price, value: BigInt(value), count };
-    const paid = await this.#pay(call, terms).catch(async (error: unknown) => {
-      // Nothing was paid for this pack, and no proof for it left the process.
-      if (error instanceof PrepaidError && error.code === "PREPAID_NOT_OFFERED") await this.#book.forget(record);
-      throw error;
-    });
+    const { origin, wallet, value, count, id } = record;
+    const paid = await this.#core
+      .payPrivately({
+        key: id,
+        url: this.#url(record),
+        init: { method: "POST", headers: OCTETS, body: pack.request, ...(signal && { signal }) },
+        fetch: this.#settings.send,
+        wallet,
+        price: BigInt(value) * BigInt(count),
+        tokens: { count, value: BigInt(value) },
+      })
+      .catch(async (error: unknown) => {
+        if (!(error instanceof FetchError) || error.code !== "TERMS_NOT_OFFERED") throw error;
+        // Nothing was paid for this pack, and no proof for it left the process.
+        await this.#book.forget(record);
+        throw new PrepaidError(
+          "PREPAID_NOT_OFFERED",
+          message`the pack is not sold: ${error}`,
+          { origin },
+          { cause: error },
+        );
+      });
     const stored = await this.#book.putPack({ ...record, state: "paid", proof: paid.header });
     await paid.delivered();
     return stored;

@@ -1,0 +1,65 @@
+import type { OnProgress, PurchaseProgress } from "../purchase/progress.ts";
+import type { Call, CallPayment } from "./call.ts";
+import { FetchError } from "./errors.ts";
+import type { PayingCall, PayingMethod } from "./method.ts";
+import { type Presented, type PresentOptions, present } from "./present.ts";
+
+/** What a call is, apart from its request. */
+export interface CallOptions {
+  /** The same for equal requests. */
+  readonly request: string;
+  readonly key: string | undefined;
+  readonly onProgress: OnProgress | undefined;
+  /** Milliseconds before the first retry, doubled for each further one. */
+  readonly retryDelayMs: number | undefined;
+}
+
+/** A call for one method, which can send nothing but its own headers to the call's origin. */
+export class MethodCall implements PayingCall {
+  readonly #call: Call;
+  readonly #by: Pick<PayingMethod, "name" | "headers">;
+  readonly #options: CallOptions;
+
+  constructor(call: Call, by: Pick<PayingMethod, "name" | "headers">, options: CallOptions) {
+    this.#call = call;
+    this.#by = by;
+    this.#options = options;
+  }
+
+  get method(): string {
+    return this.#call.method;
+  }
+
+  get url(): URL {
+    return new URL(this.#call.url);
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#call.signal;
+  }
+
+  get request(): string {
+    return this.#options.request;
+  }
+
+  get key(): string | undefined {
+    return this.#options.key;
+  }
+
+  async send(payment: CallPayment): Promise<Response> {
+    const { name, headers } = this.#by;
+    if (!headers.some((header) => header.toLowerCase() === payment.name.toLowerCase()))
+      throw new FetchError("METHOD_INVALID", `the method ${name} pays with a header that it does not declare`);
+    if (payment.url.origin !== this.#call.url.origin)
+      throw new FetchError("METHOD_INVALID", `the method ${name} pays at another origin than ${this.#call.url.origin}`);
+    return this.#call.send(payment);
+  }
+
+  present(payment: CallPayment, options: PresentOptions): Promise<Presented> {
+    return present(() => this.send(payment), options, this.signal, this.#options.retryDelayMs);
+  }
+
+  tell(progress: PurchaseProgress): void {
+    this.#options.onProgress?.(progress);
+  }
+}

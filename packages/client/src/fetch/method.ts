@@ -1,0 +1,136 @@
+import type { Wallet } from "@sotto/wallet";
+// The seam of the ways to pay: what a method does, and what it may use.
+
+import type { SpendingLimits } from "../purchase/limits.ts";
+import type { PaidPurchase } from "../purchase/paid.ts";
+import type { PurchaseProgress } from "../purchase/progress.ts";
+import type { CallPayment } from "./call.ts";
+import type { Challenge } from "./challenge.ts";
+import type { Presented, PresentOptions } from "./present.ts";
+
+/** A way to pay for requests, for the option `methods` of `wrapFetch`. */
+export interface PayingMethod<M extends OpenMethod = OpenMethod> {
+  /** 1 to 32 lower-case letters, digits and hyphens. Its secrets and purchases are kept under this name. */
+  readonly name: string;
+  /** Request headers with which it pays. A request that has one of them already is sent as it is. */
+  readonly headers: readonly string[];
+  /**
+   * Whether it pays for purchases with a key, which are paid at most once. Default: false; a purchase with a key is paid
+   * privately, and recorded.
+   */
+  readonly paysKeyed?: boolean | undefined;
+  /** Called once for each paying fetch. The result keeps the method's state for this fetch and its wallet. */
+  open(core: PayingCore): M;
+}
+
+/** A method that is open for one paying fetch. Whatever it throws ends the call; nothing else is paid for it then. */
+export interface OpenMethod {
+  /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */
+  checkInit?(init: RequestInit): void;
+  /**
+   * Called before a request is sent. If it may be paid already, because an equal call was interrupted, shows the payment
+   * again.
+   * @returns undefined if it is not
+   */
+  resume?(call: PayingCall): Promise<Response | undefined>;
+  /**
+   * Pays for a 402 that passed all checks of its chain, pool, token, resource and service, and whose price is within the
+   * limit for one request. @returns undefined if the 402 offers nothing that it can pay now
+   */
+  pay?(call: PayingCall, challenge: Challenge): Promise<Response | undefined>;
+  /** Pays for a 402 that does not ask for private payments. @returns undefined if it cannot: the caller gets the 402 */
+  payOther?(call: PayingCall, challenge: OtherChallenge): Promise<Response | undefined>;
+  /** Another method paid for this challenge, and the server answered. An error is ignored. */
+  paidOtherwise?(challenge: Challenge): Promise<void> | void;
+  /** The call ended, with or without an error. */
+  ended?(call: PayingCall): void;
+}
+
+/** One call of the paying fetch, as a method sees it: without the caller's headers, cookies and body. */
+export interface PayingCall {
+  /** The HTTP method. */
+  readonly method: string;
+  /** Without fragment. */
+  readonly url: URL;
+  /** Aborts the call. */
+  readonly signal: AbortSignal | undefined;
+  /** The same for equal requests. */
+  readonly request: string;
+  /** Names the purchase, which is paid at most once; undefined if it has no key. */
+  readonly key: string | undefined;
+  /**
+   * Sends the request with a payment, and follows no redirect.
+   * @throws FetchError METHOD_INVALID for another header or origin than the method's and the call's
+   */
+  send(payment: CallPayment): Promise<Response>;
+  /**
+   * Sends the request with a payment, and sends it again if the server fails, is unreachable, or answers 402 with
+   * Retry-After.
+   * @throws the errors of `send` and fetch; the signal's reason
+   */
+  present(payment: CallPayment, options: PresentOptions): Promise<Presented>;
+  /** Reports a stage to the program. */
+  tell(progress: PurchaseProgress): void;
+}
+
+/** A 402 that does not ask for private payments. Nobody has checked it. */
+export interface OtherChallenge {
+  /** The URL that answered. */
+  readonly url: URL;
+  /** The headers of the response. */
+  readonly headers: Headers;
+  /** Reads the body, at most 64 KiB in 30 s. @throws SottoError ANSWER_TOO_LARGE; the timeout */
+  body(): Promise<Uint8Array>;
+}
+
+/** The part of a wallet that a method may use. It cannot spend. */
+export type PayingWallet = Pick<Wallet, "store" | "chain" | "pool" | "now" | "pastTime" | "derive">;
+
+/** What a method may use. */
+export interface PayingCore {
+  /** Records of the method belong under its name; `derive` has only labels that begin with it. */
+  readonly wallet: PayingWallet;
+  /** The limits of the paying fetch. Private payments of the method count against them. */
+  readonly limits: SpendingLimits;
+  /** The wrapped fetch. It may share connections and cookies with the caller's requests. */
+  readonly fetch: typeof fetch;
+  /**
+   * Asks the program whether to pay for a challenge with tokens that were paid before, with the same checked terms as
+   * before a private payment.
+   * @throws FetchError PAYMENT_DECLINED and the errors of an offer
+   */
+  confirm(challenge: Challenge, tokens: Tokens, signal: AbortSignal | undefined): Promise<void>;
+  /**
+   * Pays privately for something that the method needs, such as a pack of tokens. It is paid at most once, and the same
+   * purchase resumes after a crash. Its price counts against the limits per day, and not against the one per request. Call
+   * `delivered` on the result once the proof is stored or used: it does not get too old.
+   * @throws FetchError TERMS_NOT_OFFERED if nothing was paid and nothing can be; the errors of a payment
+   */
+  payPrivately(purchase: PrivatePurchase): Promise<PaidPurchase>;
+}
+
+/** Tokens that are bought or spent. */
+export interface Tokens {
+  /** How many. */
+  readonly count: number;
+  /** Base units of each. */
+  readonly value: bigint;
+}
+
+/** Something that a method pays for privately. */
+export interface PrivatePurchase {
+  /** Names it among the method's purchases: it is paid at most once. */
+  readonly key: string;
+  /** URL that answers 402. */
+  readonly url: string;
+  /** The request. It is sent with these headers alone, without cookies or referrer. */
+  readonly init: Pick<RequestInit, "method" | "headers" | "signal"> & { readonly body: Uint8Array };
+  /** Sends it. */
+  readonly fetch: typeof fetch;
+  /** The recipient's wallet that the 402 must name. */
+  readonly wallet: string;
+  /** The price that the 402 must ask for, base units. */
+  readonly price: bigint;
+  /** For the program that confirms the payment. */
+  readonly tokens: Tokens;
+}

@@ -1,0 +1,295 @@
+import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
+import { hexlify, randomBytes } from "ethers";
+import { checkRecipientPhone } from "../phone/recipient.ts";
+import { bookOf, type PurchaseBook } from "../purchase/book.ts";
+import type { Context, ContextOptions } from "../purchase/context.ts";
+import { PurchaseError } from "../purchase/errors.ts";
+import { hashText } from "../purchase/hash.ts";
+import { sweepPurchases } from "../purchase/open.ts";
+import type { PaidPurchase } from "../purchase/paid.ts";
+import type { PurchaseStage } from "../purchase/progress.ts";
+import { assertOpen, begin, checkRequest, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
+import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
+import { NoteSplitter } from "../purchase/split.ts";
+import { abandon, cannotSettle } from "../purchase/unpaid.ts";
+import { type Call, PROOF_HEADER } from "./call.ts";
+import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
+import { FetchError } from "./errors.ts";
+import type { OpenMethod, PayingCall, PayingCore, PrivatePurchase } from "./method.ts";
+import { MethodCall } from "./method-call.ts";
+import { type Offer, payableOffer } from "./offer.ts";
+import { type CheckedOptions, PRIVATE_NAME, type WrapOptions } from "./options.ts";
+import { Preparer } from "./preparer.ts";
+import { checkPin } from "./recipient.ts";
+import { assertServerClock } from "./server-clock.ts";
+import { showProof } from "./show.ts";
+
+/** What the 402 of a purchase must ask for, and what the program sees of it. */
+type Expected = Pick<PrivatePurchase, "wallet" | "price" | "tokens">;
+
+/** The purchase of one call, claimed so that no other call works on it. */
+interface Claim {
+  readonly book: PurchaseBook;
+  readonly id: string;
+  readonly release: () => void;
+}
+
+/** Name and header of the private payment. */
+export const PRIVATE = { name: PRIVATE_NAME, headers: [PROOF_HEADER], paysKeyed: true } as const;
+
+/** The private payment: a method that may use the whole wallet. */
+export class PrivatePayment implements OpenMethod {
+  readonly #send: typeof fetch;
+  readonly #wallet: Wallet;
+  readonly #options: WrapOptions;
+  readonly #checked: CheckedOptions;
+  readonly #splitter: NoteSplitter | undefined;
+  readonly #preparer: Preparer | undefined;
+  readonly #claims = new WeakMap<PayingCall, Claim>();
+
+  constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions, checked: CheckedOptions) {
+    this.#send = send;
+    this.#wallet = wallet;
+    this.#options = options;
+    this.#checked = checked;
+    this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
+    this.#preparer = options.prepare === true ? new Preparer(wallet) : undefined;
+  }
+
+  async resume(call: PayingCall): Promise<Response | undefined> {
+    const claim = await this.#claim(call);
+    this.#claims.set(call, claim);
+    const paid = await this.#resume(call, claim);
+    // The proof is only for the URL that sent the 402, which may be the target of a redirect.
+    return paid && this.#show(call, paid.purchase, new URL(paid.record.resourceUrl));
+  }
+
+  async pay(call: PayingCall, challenge: Challenge): Promise<Response> {
+    const terms = termsOf(challenge);
+    this.#preparer?.asked(challenge.url.host, terms);
+    const paid = await this.#buy(call, this.#claims.get(call)!, challenge);
+    const answer = await this.#show(call, paid, challenge.url);
+    this.#preparer?.paid(challenge.url.host, terms);
+    return answer;
+  }
+
+  paidOtherwise(challenge: Challenge): void {
+    this.#preparer?.asked(challenge.url.host, termsOf(challenge));
+  }
+
+  ended(call: PayingCall): void {
+    this.#claims.get(call)?.release();
+  }
+
+  /** Asks the program before tokens are shown, with the same checked terms as before a payment. */
+  async confirm(...[challenge, tokens, signal]: Parameters<PayingCore["confirm"]>): Promise<void> {
+    if (this.#options.confirmPayment === undefined) return;
+    const offer = await payableOffer(challenge, this.#wallet, this.#checked.limits, signal);
+    await this.#confirm({ ...offer, reserved: true, tokens });
+  }
+
+  /**
+   * Pays for something that a method needs, as an ordinary purchase: its price counts against the limits per day, and the
+   * method applies the limit for one request to what a request costs.
+   */
+  async payFor(request: Call, key: string, expected: Expected): Promise<PaidPurchase> {
+    const { fingerprint } = request;
+    const call = new MethodCall(request, PRIVATE, {
+      request: fingerprint,
+      key,
+      onProgress: undefined,
+      retryDelayMs: undefined,
+    });
+    const claim = await this.#claim(call);
+    try {
+      const begun = await this.#resume(call, claim, expected);
+      if (begun !== undefined) return begun.purchase;
+      const sent = this.#wallet.now();
+      const response = await request.send();
+      if (!isChallenge(response)) {
+        await response.body?.cancel().catch(() => undefined);
+        const { origin } = call.url;
+        const text = `${origin} does not ask for a private payment, but answers ${response.status}; nothing was paid`;
+        throw new FetchError("TERMS_NOT_OFFERED", text, { origin });
+      }
+      const challenge = await readChallenge(request, response, this.#wallet, this.#checked.services, sent);
+      return await this.#buy(call, claim, challenge, expected);
+    } catch (error) {
+      claim.release();
+      call.signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /**
+   * Claims the purchase of this call: with a key, the purchase that the key names; without one, an unfinished purchase of
+   * an equal request, or a new purchase. Nothing is awaited before the claim, so two calls never claim the same purchase.
+   * @throws PurchaseError PURCHASE_IN_PROGRESS
+   */
+  async #claim({ key, url, request }: PayingCall): Promise<Claim> {
+    const book = await bookOf(this.#wallet.store);
+    if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 512))
+      throw new FetchError("FETCH_OPTION_INVALID", "key must be a text of 1 to 512 characters");
+    const random = () => hexlify(randomBytes(16)).slice(2);
+    const named = key === undefined ? undefined : hashText(`fetch ${url.origin} ${key}`);
+    const id = named ?? book.unfinished(request)?.id ?? random();
+    return { book, id, release: book.claim(id) };
+  }
+
+  /** Finishes the purchase that this call resumes, if it may already be paid. */
+  async #resume(call: PayingCall, claim: Claim, expected?: Expected) {
+    await assertOpen(claim.book, claim.id);
+    const record = await this.#mayBePaid(call, claim);
+    if (record === undefined) return undefined;
+    if (record.settled === null) await this.#confirm({ ...offerOf(record), tokens: expected?.tokens });
+    // A service that is no longer allowed gets no new payment, but the proof of a settled payment is still presented.
+    const service = this.#service(record.service, record.settled !== null);
+    const context = this.#context(call, claim, service, record, expected !== undefined);
+    return { record, purchase: await resume(context, claim.release) };
+  }
+
+  /**
+   * The unfinished purchase that this call resumes, if it may already be paid. In that case, the server is not asked
+   * first.
+   */
+  async #mayBePaid({ request, signal }: PayingCall, { book, id }: Claim): Promise<PurchaseRecord | undefined> {
+    const record = book.get(id);
+    if (record === undefined) return undefined;
+    if (record.request !== request)
+      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is for another request", {
+        id: record.id,
+      });
+    if (record.settled !== null || record.problem !== null) return record;
+    // A proof that never left this process cannot have settled.
+    if (record.sent.length === 0) return undefined;
+    await this.#wallet.scan({ signal });
+    return cannotSettle(this.#wallet, record) ? undefined : record;
+  }
+
+  async #buy(call: PayingCall, claim: Claim, challenge: Challenge, expected?: Expected): Promise<PaidPurchase> {
+    const { book, id, release } = claim;
+    const { instructions, price, service: url } = challenge;
+    const resourceUrl = instructions.metadata.resource;
+    await assertServerClock(this.#wallet, challenge, call.signal);
+    const tell = (stage: PurchaseStage) => call.tell({ stage, resourceUrl, price });
+    tell("challenge");
+    const { recipient: paid, zkProof } = instructions.payment;
+    const { wallet, shieldedAddress } = paid;
+    if (expected !== undefined) assertSame(expected, challenge);
+    const limits = expected === undefined ? this.#checked.limits : { ...this.#checked.limits, perRequest: undefined };
+    const offer = { ...(await payableOffer(challenge, this.#wallet, limits, call.signal)), tokens: expected?.tokens };
+    const { host } = offer;
+    const service = this.#service(url);
+    const recipient = { wallet, shieldedAddress };
+    const request: PurchaseRequest = {
+      recipient,
+      price,
+      resourceUrl,
+      host,
+      request: call.request,
+      limits,
+      maxHeaderLength: zkProof.maxHeaderLength,
+    };
+    const terms = checkRequest(service, request);
+    const begun = await this.#begun(book, id, terms);
+    await this.#confirm({ ...offer, reserved: begun?.reserved != null });
+    await this.#checkPhone(challenge, call.signal);
+    if (this.#options.pinHosts !== false)
+      await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
+    tell("recipient");
+    const record = begun ?? (await begin(this.#wallet, book, id, request, terms));
+    const context = this.#context(call, claim, service, record, expected !== undefined);
+    return resume(context, release, () => this.#split(service, call.signal, () => tell("split")));
+  }
+
+  /** @throws FetchError PAYMENT_DECLINED */
+  async #confirm(offer: Offer): Promise<void> {
+    const { confirmPayment } = this.#options;
+    if (confirmPayment === undefined || (await confirmPayment(offer)) === true) return;
+    const { host, price, resumed } = offer;
+    const what = resumed ? "resuming the payment" : "the payment";
+    const left = resumed ? "; its purchase stays open and may be paid already" : "";
+    throw new FetchError("PAYMENT_DECLINED", `${what} of ${price} base units to ${host} was declined${left}`, {
+      host,
+      price: String(price),
+    });
+  }
+
+  /** Splits notes for parallel payments, if the options ask for it and notes are missing. */
+  async #split(service: SottoService, signal: AbortSignal | undefined, begins: () => void): Promise<void> {
+    if (this.#splitter === undefined) return;
+    await this.#wallet.scan({ signal });
+    if (!this.#splitter.needed()) return;
+    begins();
+    await this.#splitter.run(service, signal);
+  }
+
+  /**
+   * The recorded purchase, if the server still asks for the same terms. Purchases that can never be paid are closed
+   * before the payment is confirmed, because their prices still count against the limits.
+   */
+  async #begun(book: PurchaseBook, id: string, terms: PurchaseTerms): Promise<PurchaseRecord | undefined> {
+    await sweepPurchases(this.#wallet, book);
+    const known = book.get(id);
+    if (known === undefined || sameTerms(known, terms)) return known;
+    await abandon(this.#wallet, book, known);
+    return undefined;
+  }
+
+  #service(url: string, settled = false): SottoService {
+    const { serviceFetch = this.#send } = this.#options;
+    const { chainId } = this.#wallet.pool;
+    return new SottoService(url, {
+      fetch: serviceFetch,
+      chainId,
+      allow: settled ? undefined : this.#checked.services,
+    });
+  }
+
+  async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
+    const { phone, serviceFetch = this.#send } = this.#options;
+    if (this.#checked.registry === undefined) return;
+    const { chainId } = this.#wallet.pool;
+    const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch, chainId });
+    await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, { ...phone, signal });
+  }
+
+  #context(call: PayingCall, { book }: Claim, service: SottoService, record: PurchaseRecord, anyAge: boolean): Context {
+    const { fundsTimeoutMs, chainTimeoutMs, merge } = this.#options;
+    const onProgress: ContextOptions["onProgress"] = (progress) => call.tell(progress);
+    const options: ContextOptions = { signal: call.signal, onProgress, fundsTimeoutMs, chainTimeoutMs, merge, anyAge };
+    return { wallet: this.#wallet, service, book, options, record };
+  }
+
+  #show(call: PayingCall, paid: PaidPurchase, url: URL): Promise<Response> {
+    return showProof(call, paid, url, () => this.#wallet.now());
+  }
+}
+
+/** What a payment for a challenge can be prepared with. */
+function termsOf({ instructions, price, service }: Challenge): PrepareRequest {
+  const { wallet, shieldedAddress } = instructions.payment.recipient;
+  return { recipient: { wallet, shieldedAddress }, amount: price, service };
+}
+
+/** The terms of a purchase whose proof was sent. */
+const offerOf = ({ recipient, price, resourceUrl, service, reserved }: PurchaseRecord): Offer => ({
+  host: reserved?.host ?? new URL(resourceUrl).host,
+  resourceUrl,
+  price: BigInt(price),
+  recipient: recipient.wallet,
+  phone: "",
+  service,
+  reserved: reserved !== null,
+  resumed: true,
+});
+
+/** @throws FetchError TERMS_NOT_OFFERED if a 402 is for another wallet or price than the method expects */
+function assertSame({ wallet, price }: Expected, { instructions, price: asked, url }: Challenge): void {
+  const found = instructions.payment.recipient.wallet;
+  if (found === wallet && asked === price) return;
+  const what = found === wallet ? `asks ${asked} base units instead of ${price}` : `is to be paid to ${found}`;
+  throw new FetchError("TERMS_NOT_OFFERED", `the purchase at ${url.origin} ${what}; nothing was paid`, {
+    origin: url.origin,
+  });
+}

@@ -1,0 +1,116 @@
+// A way to pay that this package does not know, and what it cannot do.
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { expect } from "chai";
+import type { OpenMethod, PayingCore, PayingMethod } from "../src/fetch/method.ts";
+import { wrapFetch } from "../src/fetch/wrap.ts";
+import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+
+/** Pays with a password at servers that offer it. */
+const password = (
+  secret: string,
+  changes: Partial<OpenMethod> = {},
+  opened?: (core: PayingCore) => void,
+): PayingMethod => ({
+  name: "password",
+  headers: ["x-password"],
+  open: (core) => {
+    opened?.(core);
+    return {
+      async pay(call, { offers, url }) {
+        return offers.has("password") ? call.send({ name: "x-password", value: secret, url }) : undefined;
+      },
+      ...changes,
+    };
+  },
+});
+
+describe("a way to pay that the client does not know", () => {
+  /** A merchant that offers its goods for a password or for a private payment. */
+  async function open(offer: string = '{"hint":"friend"}') {
+    const scene = await PrepaidWorld.open();
+    const { merchant } = scene;
+    merchant.misbehave = async ({ headers }, answer) => {
+      if (headers.get("x-password") === "open sesame") return new Response("served for a password");
+      const response = await answer();
+      if (response.status !== 402) return response;
+      const text = (await response.text()).replace('"payment":{', `"payment":{"password":${offer},`);
+      return new Response(text, { status: 402, headers: { "www-authenticate": "x402-zk" } });
+    };
+    const wrap = (...methods: PayingMethod[]) => wrapFetch(merchant.fetch, scene.payer, scene.options({}, { methods }));
+    const get = async (method: PayingMethod, init = {}) => (await wrap(method)(`${ORIGIN}/a`, init)).text();
+    return { scene, merchant, wrap, get };
+  }
+
+  it("pays where it is offered; elsewhere and for purchases with a key, the request is paid privately", async () => {
+    const { scene, get } = await open();
+    expect(await get(password("open sesame"))).to.equal("served for a password");
+    expect(await scene.paid()).to.equal(0n);
+    expect(await get(password("open sesame"), { sotto: { key: "once" } })).to.equal("served /a");
+    expect(await scene.paid()).to.equal(10n);
+    scene.merchant.misbehave = () => undefined;
+    expect(await get(password("open sesame"))).to.equal("served /a");
+    expect(await scene.paid()).to.equal(20n);
+  });
+
+  it("ends the call if it throws: nothing is paid besides", async () => {
+    const { scene, get } = await open();
+    const fail = async () => {
+      throw new Error("no");
+    };
+    for (const changes of [{ pay: fail }, { resume: fail }]) {
+      const failure = await get(password("", changes)).catch((error: Error) => error.message);
+      expect(failure).to.equal("no");
+    }
+    expect(await scene.paid()).to.equal(0n);
+    expect(await get(password("", { pay: async () => undefined, paidOtherwise: fail }))).to.equal("served /a");
+    expect(await scene.paid()).to.equal(10n);
+  });
+
+  it("sees nothing of the caller's headers and cookies, and sends only its own header to the call's origin", async () => {
+    const { merchant, get } = await open();
+    const seen: string[] = [];
+    const pay: OpenMethod["pay"] = async (call, { url }) => {
+      seen.push(JSON.stringify([Object.entries(call), call.url, call.request]));
+      await expectRejected("METHOD_INVALID", () => call.send({ name: "x-payment-proof", value: "a", url }));
+      const elsewhere = new URL("https://thief.example/");
+      await expectRejected("METHOD_INVALID", () => call.send({ name: "x-password", value: "a", url: elsewhere }));
+      return undefined;
+    };
+    const headers = { authorization: "Bearer secret", cookie: "session=secret" };
+    await get(password("", { pay }), { headers });
+    expect(seen.join()).to.not.include("secret");
+    expect(merchant.seen[0]?.headers.get("authorization"), "the control").to.equal("Bearer secret");
+  });
+
+  it("gets no offer that is huge, deep or reaches a prototype, and such a 402 is paid privately", async () => {
+    for (const offer of [`"${"x".repeat(5000)}"`, `${"[".repeat(50)}${"]".repeat(50)}`, '{"__proto__":{"a":1}}']) {
+      const { get } = await open(offer);
+      expect(await get(password("open sesame"))).to.equal("served /a");
+    }
+  });
+
+  it("derives only secrets of its own name, cannot spend, and stays within the limits", async () => {
+    const { scene, wrap, merchant } = await open();
+    let core: PayingCore | undefined;
+    const method = password("open sesame", {}, (opened) => {
+      core = opened;
+    });
+    wrap(method);
+    expect(await core!.wallet.derive("password/1", 32)).to.have.length(32);
+    for (const label of ["prepaid/1", "passwords", "spending-key"])
+      await expectRejected("METHOD_INVALID", () => core!.wallet.derive(label, 32));
+    expect(core!.wallet).to.not.have.any.keys("pay", "withdraw", "cashOut", "exportViewingKey");
+    const options = scene.options({}, { methods: [method], maxPerRequest: 9n });
+    const limited = wrapFetch(merchant.fetch, scene.payer, options);
+    await expectRejected("REQUEST_LIMIT_EXCEEDED", () => limited(`${ORIGIN}/a`));
+  });
+
+  it("is refused if its name or headers are reserved, malformed or another method's", async () => {
+    const { wrap } = await open();
+    const change = (changes: object) => ({ ...password(""), ...changes }) as PayingMethod;
+    const wrong = [{ name: "private" }, { name: "" }, { headers: ["Cookie"] }, { headers: ["x y"] }, { open: 1 }];
+    for (const changes of wrong) await expectRejected("FETCH_OPTION_INVALID", async () => wrap(change(changes)));
+    await expectRejected("FETCH_OPTION_INVALID", async () => wrap(password(""), change({ name: "other" })));
+    wrap(password(""), change({ name: "other", headers: ["x-other"] }));
+  });
+});
