@@ -1,6 +1,6 @@
-import type { Wallet } from "@sotto/wallet";
 // The seam of the ways to pay: what a method does, and what it may use.
 
+import type { Wallet } from "@sotto/wallet";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseProgress } from "../purchase/progress.ts";

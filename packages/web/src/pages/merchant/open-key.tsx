@@ -32,10 +32,10 @@ export function OpenKey() {
       <TextArea
         label="Viewing key"
         hint={
-          <>
+          <span>
             The text that <code>sotto export --viewing-key</code> writes. It shows what the address receives, and cannot
             spend. This page does not store it, and forgets it when you leave.
-          </>
+          </span>
         }
         required
         spellCheck={false}
