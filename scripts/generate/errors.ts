@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
 import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
-import { FETCH_ERRORS, PHONE_PAYMENT_ERRORS, PREPAID_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
+import { FETCH_ERRORS, PHONE_PAYMENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
 import { GROTH16_ERRORS } from "@sotto/groth16";
@@ -11,6 +11,7 @@ import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
+import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { PREPAID_SERVER_ERRORS } from "@sotto/prepaid/server";
 import { MIRROR_ERRORS } from "@sotto/prepaid/service";
 import { type ErrorDefinition, type ErrorTable, type ExitName, PROTOCOL_ERRORS } from "@sotto/protocol";
@@ -37,7 +38,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "FetchError", folder: "client", errors: FETCH_ERRORS },
   { name: "PurchaseError", folder: "client", errors: PURCHASE_ERRORS },
   { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
-  { name: "PrepaidError", folder: "client", errors: PREPAID_ERRORS },
+  { name: "PrepaidError", folder: "prepaid", errors: PREPAID_ERRORS },
   { name: "ReceiptError", folder: "wallet", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },

@@ -2,7 +2,7 @@
 // purchase or to another token.
 
 import { constants, verify } from "node:crypto";
-import { buyPrepaid, type PayingFetch, prepaid, type WrapOptions, wrapFetch } from "@sotto/client";
+import { type PayingFetch, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   decodePrepaidHeader,
   decodeSignedSchedule,
@@ -12,6 +12,7 @@ import {
   prepaidTokenInput,
   scheduledKeys,
 } from "@sotto/prepaid";
+import { buyPrepaid, prepaid } from "@sotto/prepaid/client";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";

@@ -1,6 +1,6 @@
 // The tool fetch_paid, with a real chain, a real service and a resource server.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { buyPrepaid, listPrepaid, prepaid } from "@sotto/client";
+import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";

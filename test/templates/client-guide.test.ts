@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { CLIENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
+import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -132,7 +133,7 @@ describe("docs/client.md", function () {
     // Thrown by dismissPurchase, which makes no payment.
     const codes = Object.keys(PURCHASE_ERRORS).filter((code) => code !== "UNKNOWN_PURCHASE");
     expect(codes.filter((code) => !named.some((name) => covers(name, code)))).to.deep.equal([]);
-    const known = Object.keys(CLIENT_ERRORS);
+    const known = Object.keys({ ...CLIENT_ERRORS, ...PREPAID_ERRORS });
     expect(named.filter((name) => !known.some((code) => covers(name, code)))).to.deep.equal([]);
   });
 });

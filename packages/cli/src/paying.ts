@@ -1,11 +1,5 @@
-import {
-  type Offer,
-  type PurchaseProgress,
-  type PurchaseStage,
-  prepaid,
-  type WrapOptions,
-  wrapFetch,
-} from "@sotto/client";
+import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
+import { prepaid } from "@sotto/prepaid/client";
 import { MAX_AMOUNT, requestedUrl } from "@sotto/protocol";
 import { agrees, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";

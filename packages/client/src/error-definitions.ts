@@ -264,93 +264,6 @@ export const PURCHASE_ERRORS = {
   },
 } satisfies ErrorTable;
 
-const DECIDE = "`sotto prepaid list` shows why; `sotto prepaid resume ORIGIN` or `sotto prepaid drop ORIGIN` decides";
-
-/** The errors of prepaid tokens. */
-export const PREPAID_ERRORS = {
-  PREPAID_NOT_OFFERED: {
-    means: "The server sells no prepaid tokens of this value now. Nothing was paid. Details: `origin`.",
-    cause:
-      "The server does not sell prepaid tokens, has no key for the price in this month, or its 402 for the pack names another wallet or price.",
-    exit: "refused",
-  },
-  PREPAID_UNREACHABLE: {
-    means:
-      "The server or a mirror of keys cannot be reached, does not finish its answer in time, or its answer is too long.",
-    cause: "The server or the mirror is down, is slow, or sends endless data.",
-    exit: "network",
-  },
-  PREPAID_SCHEDULE_REFUSED: {
-    means:
-      "The server's schedule of keys is malformed, not signed by its wallet, or for another chain, pool, origin or " +
-      "wallet. Nothing was paid.",
-    cause: "The server is set up with the schedule of another origin, chain or wallet, or someone changed its answer.",
-    exit: "refused",
-  },
-  PREPAID_KEY_CONFLICT: {
-    means:
-      "The server has two keys for one value and epoch, so it could recognize its payers by the key. Prepaid tokens are " +
-      "stopped at its origin, and the wallet keeps both signed schedules as evidence. Details: `origin`.",
-    cause: "The merchant replaced a key that it had signed before, or gives different payers different keys.",
-    exit: "refused",
-    remedy: DECIDE,
-  },
-  PREPAID_MIRROR_FAILED: {
-    means:
-      "A mirror does not show or keep the server's key, so that it cannot be compared. Nothing was bought. Details: `mirror`.",
-    cause: "The mirror is another service than expected, or has reached its limit of schedules.",
-    exit: "network",
-  },
-  PREPAID_LIMIT_EXCEEDED: {
-    means: "A pack would exceed the limit of unspent tokens at the host. Details: `price`, `unspent`, `limit`.",
-    cause: "The option `prepaid.maxPerHost` is less than the unspent tokens plus one more pack.",
-    exit: "refused",
-  },
-  PREPAID_STOPPED: {
-    means:
-      "Prepaid tokens are stopped at the origin until the owner decides. Details: `origin`, `reason` (the code that stopped them).",
-    cause: "The server refused a token, returned a wrong signature, or has a second key.",
-    exit: "refused",
-    remedy: DECIDE,
-  },
-  PREPAID_PACK_PENDING: {
-    means:
-      "A pack may have been paid for, but its signatures have not arrived yet. The wallet asks again. Details: `origin`, `reason`.",
-    cause: "The server signs slowly, restarts, or waits until it sees the payment.",
-    exit: "pending",
-    remedy: "repeat `sotto prepaid buy`, which does not pay again",
-  },
-  PREPAID_PACK_REFUSED: {
-    means: "The server was paid for a pack and refuses its signatures. Details: `origin`, `reason`, `id`.",
-    cause: "The key is no longer valid, or the server does not accept the payment.",
-    exit: "refused",
-    remedy: DECIDE,
-  },
-  PREPAID_SIGNATURES_INVALID: {
-    means:
-      "The server returned a wrong signature, by which it could recognize a token. The whole pack is void, and prepaid " +
-      "tokens are stopped at its origin. Details: `origin`.",
-    cause: "The server signs with another key than it published, its hardware is faulty, or it marks tokens.",
-    exit: "refused",
-    remedy: DECIDE,
-  },
-  PREPAID_TOKEN_REFUSED: {
-    means:
-      "The server refused a prepaid token for good; nothing more was paid for the request. If the token was never sent " +
-      "before, prepaid tokens are stopped at its origin. Details: `origin`, `reason`.",
-    cause:
-      "The token was used, because an earlier answer to the same request was lost, or the server lost data or cheats.",
-    exit: "refused",
-    remedy: DECIDE,
-  },
-  PREPAID_TOKEN_PENDING: {
-    means:
-      "The server cannot take the prepaid token now. Repeat the request: the same token is sent again. Details: `reason`.",
-    cause: "The server's store is unavailable or it is overloaded.",
-    exit: "pending",
-  },
-} satisfies ErrorTable;
-
 /** Every error that the client can throw, including those of the packages it depends on. */
 export const CLIENT_ERRORS = {
   ...PROTOCOL_ERRORS,
@@ -361,7 +274,6 @@ export const CLIENT_ERRORS = {
   ...FETCH_ERRORS,
   ...PHONE_PAYMENT_ERRORS,
   ...PURCHASE_ERRORS,
-  ...PREPAID_ERRORS,
   ...RECEIPT_ERRORS,
   ...SERVICE_CLIENT_ERRORS,
 } satisfies ErrorTable;

@@ -2,7 +2,6 @@ export {
   CLIENT_ERRORS,
   FETCH_ERRORS,
   PHONE_PAYMENT_ERRORS,
-  PREPAID_ERRORS,
   PURCHASE_ERRORS,
 } from "./error-definitions.ts";
 export type { CallPayment } from "./fetch/call.ts";
@@ -23,6 +22,7 @@ export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { Presented, PresentOptions } from "./fetch/present.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { createCheckedRequest } from "./fetch/request.ts";
+export { assertSecure } from "./fetch/secure.ts";
 export { openMethod, type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export {
@@ -52,23 +52,10 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
-export { buyPrepaid, restorePrepaid } from "./prepaid/buy.ts";
-export { PrepaidError, type PrepaidErrorCode } from "./prepaid/errors.ts";
-export {
-  dropPrepaid,
-  listPrepaid,
-  type PrepaidOrigin,
-  type PrepaidPackInfo,
-  resumePrepaid,
-} from "./prepaid/list.ts";
-export { PrepaidMethod, PrepaidSpender, prepaid } from "./prepaid/method.ts";
-export type { PackEvent, PrepaidOptions } from "./prepaid/options.ts";
-export type { PackWish, RestoreOptions } from "./prepaid/packs.ts";
-export { type PushedSchedule, pushSchedule } from "./prepaid/push.ts";
-export type { PackState } from "./prepaid/records.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
-export { assertSpendable, type SpendingLimits, spentOn } from "./purchase/limits.ts";
+export { hashText } from "./purchase/hash.ts";
+export { assertSpendable, assertWithinLimit, type SpendingLimits, spentOn } from "./purchase/limits.ts";
 export { dismissPurchase, type OpenPurchase, openPurchases } from "./purchase/open.ts";
 export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
 export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";

@@ -3,7 +3,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import type { OpenMethod, PayingCore, PayingMethod } from "../src/fetch/method.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { ORIGIN, openScene } from "./support/scene.ts";
 
 /** Pays with a password at servers that offer it. */
 const password = (
@@ -27,7 +27,7 @@ const password = (
 describe("a way to pay that the client does not know", () => {
   /** A merchant that offers its goods for a password or for a private payment. */
   async function open(offer: string = '{"hint":"friend"}') {
-    const scene = await PrepaidWorld.open();
+    const scene = await openScene();
     const { merchant } = scene;
     merchant.misbehave = async ({ headers }, answer) => {
       if (headers.get("x-password") === "open sesame") return new Response("served for a password");
@@ -36,7 +36,7 @@ describe("a way to pay that the client does not know", () => {
       const text = (await response.text()).replace('"payment":{', `"payment":{"password":${offer},`);
       return new Response(text, { status: 402, headers: { "www-authenticate": "x402-zk" } });
     };
-    const wrap = (...methods: PayingMethod[]) => wrapFetch(merchant.fetch, scene.payer, scene.options({}, { methods }));
+    const wrap = (...methods: PayingMethod[]) => wrapFetch(merchant.fetch, scene.payer, scene.terms({ methods }));
     const get = async (method: PayingMethod, init = {}) => (await wrap(method)(`${ORIGIN}/a`, init)).text();
     return { scene, merchant, wrap, get };
   }
@@ -97,10 +97,10 @@ describe("a way to pay that the client does not know", () => {
     });
     wrap(method);
     expect(await core!.wallet.derive("password/1", 32)).to.have.length(32);
-    for (const label of ["prepaid/1", "passwords", "spending-key"])
+    for (const label of ["words/1", "passwords", "spending-key"])
       await expectRejected("METHOD_INVALID", () => core!.wallet.derive(label, 32));
     expect(core!.wallet).to.not.have.any.keys("pay", "withdraw", "cashOut", "exportViewingKey");
-    const options = scene.options({}, { methods: [method], maxPerRequest: 9n });
+    const options = scene.terms({ methods: [method], maxPerRequest: 9n });
     const limited = wrapFetch(merchant.fetch, scene.payer, options);
     await expectRejected("REQUEST_LIMIT_EXCEEDED", () => limited(`${ORIGIN}/a`));
   });

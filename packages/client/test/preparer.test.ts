@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { World } from "../../wallet/test/support/world.ts";
 import { Preparer } from "../src/fetch/preparer.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { ORIGIN, openScene } from "./support/scene.ts";
 
 const SLOT = 120;
 const HOST = "data.example";
@@ -22,10 +22,10 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe("the option prepare of wrapFetch", () => {
   it("makes later payments to a host without another proof", async () => {
-    const place = await PrepaidWorld.open();
+    const place = await openScene();
     const { world } = place;
     nextSlot(world);
-    const pay = place.wrap({}, { methods: [], prepare: true });
+    const pay = wrapFetch(place.merchant.fetch, place.payer, place.terms({ prepare: true }));
     const complete = () => world.prover.asked.filter((circuit) => circuit === "payment").length;
     expect((await pay(`${ORIGIN}/first`)).status).to.equal(200);
     expect(complete()).to.equal(1);
@@ -39,17 +39,17 @@ describe("the option prepare of wrapFetch", () => {
   });
 
   it("prepares nothing by default", async () => {
-    const place = await PrepaidWorld.open();
+    const place = await openScene();
     nextSlot(place.world);
-    const pay = place.wrap({}, { methods: [] });
+    const pay = wrapFetch(place.merchant.fetch, place.payer, place.terms());
     await pay(`${ORIGIN}/first`);
     await setTimeout(50);
     expect(place.world.prover.asked).to.not.include("prepare payment");
   });
 
   it("must be a boolean", async () => {
-    const place = await PrepaidWorld.open();
-    const options = { ...place.options(), prepare: "yes" } as never;
+    const place = await openScene();
+    const options = { ...place.terms(), prepare: "yes" } as never;
     const wrap = async () => wrapFetch(fetch, place.payer, options);
     expect((await rejection(wrap())).code).to.equal("FETCH_OPTION_INVALID");
   });

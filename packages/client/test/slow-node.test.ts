@@ -4,7 +4,8 @@ import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { Lock } from "@sotto/wallet";
 import { expect } from "chai";
 import { World } from "../../wallet/test/support/world.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { wrapFetch } from "../src/fetch/wrap.ts";
+import { ORIGIN, openScene } from "./support/scene.ts";
 
 const DECIMALS = "0x313ce567";
 
@@ -98,8 +99,8 @@ describe("a node that does not answer", () => {
 
   for (const request of ["head", DECIMALS])
     it(`does not delay the end of a paid request beyond its signal (${request}); the next one pays once`, async () => {
-      const scene = await PrepaidWorld.open({ chain: node.chain }, world);
-      const pay = scene.wrap();
+      const scene = await openScene({ chain: node.chain }, world);
+      const pay = wrapFetch(scene.merchant.fetch, scene.payer, scene.terms());
       const { signal, reason } = node.abortAt(request);
       expect(await anyRejection(pay(`${ORIGIN}/slow`, { signal }))).to.equal(reason);
       expect(scene.merchant.served).to.deep.equal([]);
@@ -117,8 +118,8 @@ describe("a node that lies once about the token's decimals", () => {
     it(`refuses one request and no later one (${what})`, async () => {
       const world = new World();
       const node = new SlowNode(world);
-      const scene = await PrepaidWorld.open({ chain: node.chain }, world);
-      const pay = scene.wrap();
+      const scene = await openScene({ chain: node.chain }, world);
+      const pay = wrapFetch(scene.merchant.fetch, scene.payer, scene.terms());
       node.lie = (request) => (request === DECIMALS ? lie : undefined);
       await rejection(pay(`${ORIGIN}/first`));
       node.lie = () => undefined;
@@ -127,8 +128,8 @@ describe("a node that lies once about the token's decimals", () => {
     });
 
   it("does not hide a 402 that states other decimals than the token", async () => {
-    const scene = await PrepaidWorld.open();
-    const pay = scene.wrap();
+    const scene = await openScene();
+    const pay = wrapFetch(scene.merchant.fetch, scene.payer, scene.terms());
     for (const decimals of [9, 6, 9]) {
       scene.merchant.misbehave = async (_, answer) => {
         const response = await answer();

@@ -1,5 +1,6 @@
 // A client in a separate process that buys packs of prepaid tokens and spends them; the test kills it.
-import { buyPrepaid, listPrepaid, prepaid, wrapFetch } from "@sotto/client";
+import { wrapFetch } from "@sotto/client";
+import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 

@@ -1,4 +1,5 @@
-import { buyPrepaid, type PrepaidOptions, prepaid, quotePayment, restorePrepaid } from "@sotto/client";
+import { quotePayment } from "@sotto/client";
+import { buyPrepaid, type PrepaidOptions, prepaid, restorePrepaid } from "@sotto/prepaid/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { agrees, canAsk } from "../ask.ts";
 import type { Command, Context } from "../command.ts";

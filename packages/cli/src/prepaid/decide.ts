@@ -1,4 +1,4 @@
-import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/client";
+import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
 import type { Wallet } from "@sotto/wallet";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";

@@ -1,4 +1,4 @@
-import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "@sotto/client";
+import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "@sotto/prepaid/client";
 import type { Command } from "../command.ts";
 import { amountFields, listed, money } from "../format.ts";
 import { printable } from "../frame/output.ts";

@@ -1,5 +1,5 @@
-import { pushSchedule } from "@sotto/client";
 import { encodeSignedSchedule } from "@sotto/prepaid";
+import { pushSchedule } from "@sotto/prepaid/client";
 import { SottoError } from "@sotto/protocol";
 import { SottoService } from "@sotto/wallet";
 import type { Command } from "../command.ts";

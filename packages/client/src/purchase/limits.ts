@@ -37,7 +37,10 @@ async function read(store: Store, key: string): Promise<{ spent: bigint; version
   return { spent: BigInt(typeof found?.value === "string" ? found.value : 0), version: found?.version ?? 0 };
 }
 
-/** @throws PurchaseError REQUEST_LIMIT_EXCEEDED */
+/**
+ * Refuses a price above the limit for one request. Reads and reserves nothing.
+ * @throws PurchaseError REQUEST_LIMIT_EXCEEDED
+ */
 export function assertWithinLimit({ perRequest }: SpendingLimits, price: bigint): void {
   if (perRequest === undefined || price <= perRequest) return;
   const told = { price: String(price), limit: String(perRequest) };

@@ -3,19 +3,11 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import {
-  buyPrepaid,
-  listPrepaid,
-  type PurchaseStage,
-  payPhone,
-  phonePin,
-  prepaid,
-  signPhoneLink,
-  wrapFetch,
-} from "@sotto/client";
+import { type PurchaseStage, payPhone, phonePin, signPhoneLink, wrapFetch } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
 import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
+import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
 import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { splitAmount } from "@sotto/wallet";

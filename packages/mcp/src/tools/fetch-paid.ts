@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, type Offer, prepaid, quotePayment, wrapFetch } from "@sotto/client";
+import { assertSpendable, type Offer, quotePayment, wrapFetch } from "@sotto/client";
+import { prepaid } from "@sotto/prepaid/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { z } from "zod";

@@ -1,7 +1,7 @@
 // The tools that spend nothing: balance, history, receive.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { listPrepaid } from "@sotto/client";
+import { listPrepaid } from "@sotto/prepaid/client";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import { type Agent, reported } from "../agent/agent.ts";

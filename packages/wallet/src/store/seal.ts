@@ -25,7 +25,7 @@ export function openText(key: string, sealed: unknown, scope: string): string | 
 
 /** @param what the record or file, as the message names it */
 export function damaged(what: string, cause?: unknown): WalletError {
-  const problem = `${what} is damaged, and it may be the only copy of a payment in flight, a purchase or a prepaid token`;
+  const problem = `${what} is damaged, and it may be the only copy of a payment in flight, a purchase or what an extension stored`;
   const remedy =
     "restore the store from a backup, or move it away and restore the wallet from its words: no money is lost";
   return new WalletError("STORE_DAMAGED", `${problem}; ${remedy}`, {}, { cause });

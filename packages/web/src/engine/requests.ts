@@ -1,5 +1,6 @@
 // Requests a resource, and pays for it.
-import { buyPrepaid, type PurchaseProgress, prepaid, type WrapOptions, wrapFetch } from "@sotto/client";
+import { type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
+import { buyPrepaid, prepaid } from "@sotto/prepaid/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import { ANONYMOUS } from "../lib/unreadable.ts";

@@ -1,7 +1,8 @@
 // An open wallet, which reads the chain at regular intervals.
 
 import { readContract, readDecimals } from "@sotto/chain";
-import { dismissPurchase, dropPrepaid, listPrepaid, openPurchases, resumePrepaid, spentOn } from "@sotto/client";
+import { dismissPurchase, openPurchases, spentOn } from "@sotto/client";
+import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
 import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
 import type { ArtifactProgress } from "@sotto/prover";
 import {

@@ -1,7 +1,5 @@
+import { FetchError, openMethod, type WrapOptions } from "@sotto/client";
 import type { Wallet } from "@sotto/wallet";
-import { FetchError } from "../fetch/errors.ts";
-import type { WrapOptions } from "../fetch/options.ts";
-import { openMethod } from "../fetch/wrap.ts";
 import { describePack, type PrepaidPackInfo } from "./list.ts";
 import { PrepaidMethod } from "./method.ts";
 import type { PackWish, RestoreOptions } from "./packs.ts";

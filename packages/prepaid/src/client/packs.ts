@@ -1,5 +1,15 @@
 import { delay } from "@sotto/chain";
 import {
+  assertSpendable,
+  assertWithinLimit,
+  FetchError,
+  type PayingCore,
+  type PayingWallet,
+  type SpendingLimits,
+} from "@sotto/client";
+import { message, SottoError } from "@sotto/protocol";
+import { sha256 } from "ethers";
+import {
   epochOf,
   PREPAID_KEY_BYTES,
   PREPAID_PACK_SIZES,
@@ -8,12 +18,7 @@ import {
   prepaidRecoverTarget,
   redeemsAt,
   signsAt,
-} from "@sotto/prepaid";
-import { message, SottoError } from "@sotto/protocol";
-import { sha256 } from "ethers";
-import { FetchError } from "../fetch/errors.ts";
-import type { PayingCore, PayingWallet } from "../fetch/method.ts";
-import { assertSpendable, assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
+} from "../index.ts";
 import { type Answer, ask, reasonOf, saidIn } from "./ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "./book.ts";
 import { PrepaidError } from "./errors.ts";

@@ -3,14 +3,7 @@ import "fake-indexeddb/auto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  PREPAID_HEADER,
-  PREPAID_PACK_SIZES,
-  PREPAID_PATH,
-  PREPAID_RECOVER_PATH,
-  parsePrepaidPurchase,
-  preparePrepaidPack,
-} from "@sotto/prepaid";
+import { type Offer, openPurchases, spentOn } from "@sotto/client";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
@@ -18,17 +11,22 @@ import { IndexedDbStore } from "@sotto/wallet/indexeddb";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { sha256 } from "ethers";
-import { SEED } from "../../wallet/test/support/merchant.ts";
-import { World } from "../../wallet/test/support/world.ts";
-import type { Offer } from "../src/fetch/offer.ts";
-import { prepaidBookOf } from "../src/prepaid/book.ts";
-import { restorePrepaid } from "../src/prepaid/buy.ts";
-import { dropPrepaid } from "../src/prepaid/list.ts";
-import type { PackEvent } from "../src/prepaid/options.ts";
-import { spentOn } from "../src/purchase/limits.ts";
-import { openPurchases } from "../src/purchase/open.ts";
-import { PAIRS, sign } from "./support/prepaid-merchant.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { SEED } from "../../../wallet/test/support/merchant.ts";
+import { World } from "../../../wallet/test/support/world.ts";
+import { prepaidBookOf } from "../../src/client/book.ts";
+import { restorePrepaid } from "../../src/client/buy.ts";
+import { dropPrepaid } from "../../src/client/list.ts";
+import type { PackEvent } from "../../src/client/options.ts";
+import {
+  PREPAID_HEADER,
+  PREPAID_PACK_SIZES,
+  PREPAID_PATH,
+  PREPAID_RECOVER_PATH,
+  parsePrepaidPurchase,
+  preparePrepaidPack,
+} from "../../src/index.ts";
+import { PAIRS, sign } from "./support/merchant.ts";
+import { ORIGIN, PrepaidWorld } from "./support/world.ts";
 
 const AWAY = () => {
   throw new TypeError("fetch failed");

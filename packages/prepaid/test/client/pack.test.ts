@@ -1,9 +1,9 @@
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
-import { PREPAID_KEY_BYTES, prepaidKey, prepaidPackLabel, preparePrepaidPack } from "@sotto/prepaid";
 import { deriveKeys } from "@sotto/protocol";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { preparePack } from "../src/prepaid/unsigned-pack.ts";
+import { preparePack } from "../../src/client/unsigned-pack.ts";
+import { PREPAID_KEY_BYTES, prepaidKey, prepaidPackLabel, preparePrepaidPack } from "../../src/index.ts";
 
 describe("a pack of prepaid tokens", () => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

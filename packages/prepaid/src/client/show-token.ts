@@ -1,6 +1,6 @@
-import { PREPAID_HEADER } from "@sotto/prepaid";
+import type { PayingCall } from "@sotto/client";
 import { foreign, message, quoted } from "@sotto/protocol";
-import type { PayingCall } from "../fetch/method.ts";
+import { PREPAID_HEADER } from "../index.ts";
 import type { PrepaidBook } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
 import type { ShownRecord } from "./records.ts";

@@ -1,4 +1,7 @@
 import { abortable, signatureCall } from "@sotto/chain";
+import type { PayingWallet } from "@sotto/client";
+import { type MessagePart, message, SottoError } from "@sotto/protocol";
+import { ServiceClientError, SottoService } from "@sotto/wallet";
 import {
   checkScheduleSignature,
   decodeSignedSchedule,
@@ -8,10 +11,7 @@ import {
   type PrepaidKey,
   type SignedSchedule,
   scheduledKeys,
-} from "@sotto/prepaid";
-import { type MessagePart, message, SottoError } from "@sotto/protocol";
-import { ServiceClientError, SottoService } from "@sotto/wallet";
-import type { PayingWallet } from "../fetch/method.ts";
+} from "../index.ts";
 import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
 import { pushSchedule } from "./push.ts";

@@ -1,5 +1,5 @@
 import { createErrorClass } from "@sotto/protocol";
-import type { PREPAID_ERRORS } from "../error-definitions.ts";
+import type { PREPAID_ERRORS } from "./error-definitions.ts";
 
 /** The codes of a {@link PrepaidError}. */
 export type PrepaidErrorCode = keyof typeof PREPAID_ERRORS;

@@ -1,5 +1,5 @@
+import { FetchError } from "@sotto/client";
 import { hexToBytes, type Offers, SottoError } from "@sotto/protocol";
-import { FetchError } from "../fetch/errors.ts";
 
 /**
  * The id of the key whose tokens pay for a request, hex with 0x; undefined if the 402 offers none.

@@ -1,5 +1,5 @@
-import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, type WireSignedSchedule } from "@sotto/prepaid";
 import { type CallOptions, ServiceClientError, type SottoService } from "@sotto/wallet";
+import { MAX_PREPAID_EPOCHS, MAX_PREPAID_VALUES, type WireSignedSchedule } from "../index.ts";
 
 /** How many keys of a pushed schedule a mirror did not have, and how many it had. */
 export interface PushedSchedule {

@@ -1,3 +1,4 @@
+import type { PayingWallet } from "@sotto/client";
 import {
   PREPAID_KEY_BYTES,
   type PrepaidKey,
@@ -5,8 +6,7 @@ import {
   type PrepaidToken,
   prepaidPackLabel,
   preparePrepaidPack,
-} from "@sotto/prepaid";
-import type { PayingWallet } from "../fetch/method.ts";
+} from "../index.ts";
 
 /** Tokens between two pauses: some milliseconds of work. A whole pack would block other requests for half a second. */
 const PART = 20;

@@ -1,5 +1,5 @@
-import type { WireSignedSchedule } from "@sotto/prepaid";
 import { endingWith, type MessagePart } from "@sotto/protocol";
+import type { WireSignedSchedule } from "../index.ts";
 
 /**
  * begun: journaled; its purchase may be paid. paid: its proof of payment is stored, its signatures are not. ready: its

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createRaw } from "node:net";
 import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { ask } from "../src/prepaid/ask.ts";
-import { separateFetch } from "../src/prepaid/connection.ts";
-import { checkPrepaidOptions } from "../src/prepaid/options.ts";
+import { ask } from "../../src/client/ask.ts";
+import { separateFetch } from "../../src/client/connection.ts";
+import { checkPrepaidOptions } from "../../src/client/options.ts";
 
 describe("a connection for prepaid packs", () => {
   let server: Server;

@@ -1,7 +1,6 @@
-import { encodePrepaidHeader, PREPAID_HEADER } from "@sotto/prepaid";
+import type { Challenge, OpenMethod, PayingCall, PayingCore, PayingMethod } from "@sotto/client";
 import { WalletError } from "@sotto/wallet";
-import type { Challenge } from "../fetch/challenge.ts";
-import type { OpenMethod, PayingCall, PayingCore, PayingMethod } from "../fetch/method.ts";
+import { encodePrepaidHeader, PREPAID_HEADER } from "../index.ts";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "./book.ts";
 import { offeredKey } from "./offer.ts";
 import { checkPrepaidOptions, type PackEvent, type PrepaidOptions, type PrepaidSettings } from "./options.ts";

@@ -1,7 +1,6 @@
+import { assertSecure, FetchError } from "@sotto/client";
 import { assertAmount } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
-import { FetchError } from "../fetch/errors.ts";
-import { assertSecure } from "../fetch/secure.ts";
 import { dispatcherOf, separateFetch } from "./connection.ts";
 
 /** What happened to a pack in the background. */

@@ -1,4 +1,11 @@
 // What a malicious merchant, mirror or server in between can try against prepaid tokens. Each attack has its control.
+
+import { wrapFetch } from "@sotto/client";
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { Wallet as Account, hexlify } from "ethers";
+import { resumePrepaid } from "../../src/client/list.ts";
 import {
   encodePrepaidKey,
   encodeSignedSchedule,
@@ -8,15 +15,9 @@ import {
   PREPAID_RECOVER_PATH,
   type PrepaidSchedule,
   type WireSignedSchedule,
-} from "@sotto/prepaid";
-import { rejection } from "@sotto/test-kit/rejection";
-import { slow } from "@sotto/test-kit/slow";
-import { expect } from "chai";
-import { Wallet as Account, hexlify } from "ethers";
-import { wrapFetch } from "../src/fetch/wrap.ts";
-import { resumePrepaid } from "../src/prepaid/list.ts";
-import { PAIRS, PrepaidMerchant, signedSchedule } from "./support/prepaid-merchant.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+} from "../../src/index.ts";
+import { PAIRS, PrepaidMerchant, signedSchedule } from "./support/merchant.ts";
+import { ORIGIN, PrepaidWorld } from "./support/world.ts";
 
 const isPack = (target: string) => target.startsWith(`${PREPAID_PATH}?`);
 const MIRRORS = ["https://mirror-a.example/zk", "https://mirror-b.example/zk"];

@@ -2,10 +2,10 @@
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
-import { SEED } from "../../wallet/test/support/merchant.ts";
-import { dyingStore } from "../../wallet/test/support/world.ts";
-import { PrepaidError } from "../src/prepaid/errors.ts";
-import { ORIGIN, PrepaidWorld } from "./support/prepaid-world.ts";
+import { SEED } from "../../../wallet/test/support/merchant.ts";
+import { dyingStore } from "../../../wallet/test/support/world.ts";
+import { PrepaidError } from "../../src/client/errors.ts";
+import { ORIGIN, PrepaidWorld } from "./support/world.ts";
 
 const PATHS = ["/1", "/2"];
 

@@ -1,5 +1,5 @@
-import type { WireSignedSchedule } from "@sotto/prepaid";
-import type { PayingWallet } from "../fetch/method.ts";
+import type { PayingWallet } from "@sotto/client";
+import type { WireSignedSchedule } from "../index.ts";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import type { PackRecord, PackState, Stop } from "./records.ts";
 

@@ -1,8 +1,8 @@
-import type { WireSignedSchedule } from "@sotto/prepaid";
 import { rejection } from "@sotto/test-kit/rejection";
 import { SottoService } from "@sotto/wallet";
 import { expect } from "chai";
-import { pushSchedule } from "../src/prepaid/push.ts";
+import { pushSchedule } from "../../src/client/push.ts";
+import type { WireSignedSchedule } from "../../src/index.ts";
 
 describe("pushing a schedule to a mirror", () => {
   it("sends the signed schedule, and validates the numbers of keys in the response", async () => {

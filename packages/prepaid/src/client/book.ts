@@ -1,3 +1,6 @@
+import { hashText } from "@sotto/client";
+import { bytesToHex, hexToBytes } from "@sotto/protocol";
+import { Lock, type Store, type StoreChange, type StoreValue } from "@sotto/wallet";
 import {
   decodeSignedSchedule,
   encodeSignedSchedule,
@@ -11,10 +14,7 @@ import {
   type SignedSchedule,
   scheduleDigest,
   signsAt,
-} from "@sotto/prepaid";
-import { bytesToHex, hexToBytes } from "@sotto/protocol";
-import { Lock, type Store, type StoreChange, type StoreValue } from "@sotto/wallet";
-import { hashText } from "../purchase/hash.ts";
+} from "../index.ts";
 import { PrepaidError } from "./errors.ts";
 import {
   type DemandRecord,

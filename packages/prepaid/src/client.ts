@@ -1,0 +1,16 @@
+// `@sotto/prepaid/client`: prepaid tokens as a way to pay of @sotto/client, for programs and browsers.
+export { buyPrepaid, restorePrepaid } from "./client/buy.ts";
+export { PREPAID_ERRORS } from "./client/error-definitions.ts";
+export { PrepaidError, type PrepaidErrorCode } from "./client/errors.ts";
+export {
+  dropPrepaid,
+  listPrepaid,
+  type PrepaidOrigin,
+  type PrepaidPackInfo,
+  resumePrepaid,
+} from "./client/list.ts";
+export { PrepaidMethod, PrepaidSpender, prepaid } from "./client/method.ts";
+export type { PackEvent, PrepaidOptions } from "./client/options.ts";
+export type { PackWish, RestoreOptions } from "./client/packs.ts";
+export { type PushedSchedule, pushSchedule } from "./client/push.ts";
+export type { PackState } from "./client/records.ts";
