@@ -70,7 +70,7 @@ describe("the documentation site in a browser", function () {
     it(`the first page, a guide and a reference are accessible in ${scheme}`, () =>
       browser.during(async () => {
         await page.emulateMedia({ colorScheme: scheme });
-        for (const path of ["index.html", "resource-server.html", "reference/client/node.html"]) {
+        for (const path of ["index.html", "resource-server.html", "reference/wallet/node.html"]) {
           await visit(path);
           await assertAccessible(page, `${path} in ${scheme}`);
         }
