@@ -8,6 +8,7 @@ export type { CallPayment } from "./fetch/call.ts";
 export type { Challenge } from "./fetch/challenge.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type {
+  CheckedInit,
   OpenMethod,
   OtherChallenge,
   PayingCall,

@@ -63,7 +63,8 @@ describe("a way to pay that the client does not know", () => {
     }
     expect(await scene.paid()).to.equal(0n);
     expect(await get(password("", { pay: async () => undefined, paidOtherwise: fail }))).to.equal("served /a");
-    expect(await scene.paid()).to.equal(10n);
+    expect(await get(password("", { pay: async () => undefined, ended: fail }))).to.equal("served /a");
+    expect(await scene.paid()).to.equal(20n);
   });
 
   it("sees nothing of the caller's headers and cookies, and sends only its own header to the call's origin", async () => {
@@ -74,10 +75,13 @@ describe("a way to pay that the client does not know", () => {
       await expectRejected("METHOD_INVALID", () => call.send({ name: "x-payment-proof", value: "a", url }));
       const elsewhere = new URL("https://thief.example/");
       await expectRejected("METHOD_INVALID", () => call.send({ name: "x-password", value: "a", url: elsewhere }));
+      const twoFaced = { origin: url.origin, href: elsewhere.href } as URL;
+      await expectRejected("METHOD_INVALID", () => call.send({ name: "x-password", value: "a", url: twoFaced }));
       return undefined;
     };
+    const checkInit: OpenMethod["checkInit"] = (init) => void seen.push(JSON.stringify(init));
     const headers = { authorization: "Bearer secret", cookie: "session=secret" };
-    await get(password("", { pay }), { headers });
+    await get(password("", { pay, checkInit }), { headers });
     expect(seen.join()).to.not.include("secret");
     expect(merchant.seen[0]?.headers.get("authorization"), "the control").to.equal("Bearer secret");
   });

@@ -47,16 +47,26 @@ export class MethodCall implements PayingCall {
   }
 
   async send(payment: CallPayment): Promise<Response> {
-    const { name, headers } = this.#by;
-    if (!headers.some((header) => header.toLowerCase() === payment.name.toLowerCase()))
-      throw new FetchError("METHOD_INVALID", `the method ${name} pays with a header that it does not declare`);
-    if (payment.url.origin !== this.#call.url.origin)
-      throw new FetchError("METHOD_INVALID", `the method ${name} pays at another origin than ${this.#call.url.origin}`);
-    return this.#call.send(payment);
+    return this.#call.send(this.#checked(payment));
   }
 
-  present(payment: CallPayment, options: PresentOptions): Promise<Presented> {
-    return present(() => this.send(payment), options, this.signal, this.#options.retryDelayMs);
+  async present(payment: CallPayment, options: PresentOptions): Promise<Presented> {
+    const checked = this.#checked(payment);
+    return present(() => this.#call.send(checked), options, this.signal, this.#options.retryDelayMs);
+  }
+
+  /** A copy, so that what was checked is what is sent. @throws FetchError METHOD_INVALID */
+  #checked({ name, value, url }: CallPayment): CallPayment {
+    const by = this.#by;
+    const copy = { name: String(name), value: String(value), url: new URL(url.href) };
+    if (!by.headers.some((header) => header.toLowerCase() === copy.name.toLowerCase()))
+      throw new FetchError("METHOD_INVALID", `the method ${by.name} pays with a header that it does not declare`);
+    if (copy.url.origin !== this.#call.url.origin)
+      throw new FetchError(
+        "METHOD_INVALID",
+        `the method ${by.name} pays at another origin than ${this.#call.url.origin}`,
+      );
+    return copy;
   }
 
   tell(progress: PurchaseProgress): void {

@@ -26,7 +26,7 @@ export interface PayingMethod<M extends OpenMethod = OpenMethod> {
 /** A method that is open for one paying fetch. Whatever it throws ends the call; nothing else is paid for it then. */
 export interface OpenMethod {
   /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */
-  checkInit?(init: RequestInit): void;
+  checkInit?(init: CheckedInit): void;
   /**
    * Called before a request is sent. If it may be paid already, because an equal call was interrupted, shows the payment
    * again.
@@ -42,8 +42,14 @@ export interface OpenMethod {
   payOther?(call: PayingCall, challenge: OtherChallenge): Promise<Response | undefined>;
   /** Another method paid for this challenge, and the server answered. An error is ignored. */
   paidOtherwise?(challenge: Challenge): Promise<void> | void;
-  /** The call ended, with or without an error. */
+  /** The call ended, with or without an error. An error is ignored. */
   ended?(call: PayingCall): void;
+}
+
+/** The options of `fetch` that a method may refuse: not the caller's headers, body and signal. */
+export interface CheckedInit {
+  /** Node's way to connect to the server; undefined in browsers, and for the default. */
+  readonly dispatcher: unknown;
 }
 
 /** One call of the paying fetch, as a method sees it: without the caller's headers, cookies and body. */

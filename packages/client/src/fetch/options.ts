@@ -127,7 +127,8 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   return {
     services: urls,
     registry,
-    limits: checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost }),
+    // Methods see them.
+    limits: Object.freeze(checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
   };
 }
 
@@ -139,7 +140,7 @@ const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
 
 /** @throws FetchError FETCH_OPTION_INVALID */
-function assertMethods(methods: readonly PayingMethod[]): void {
+export function assertMethods(methods: readonly PayingMethod[]): void {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
   if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");
   const [names, used] = [new Set([PRIVATE_NAME]), new Set(OTHERS_HEADERS)];

@@ -8,7 +8,14 @@ import { FetchError } from "./errors.ts";
 import type { OpenMethod, OtherChallenge, PayingCore, PayingMethod, PrivatePurchase } from "./method.ts";
 import { MethodCall } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
-import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, type WrapOptions } from "./options.ts";
+import {
+  assertMethods,
+  type CheckedOptions,
+  checkOptions,
+  type PayingFetch,
+  type PayingInit,
+  type WrapOptions,
+} from "./options.ts";
 import { PRIVATE, PrivatePayment } from "./private.ts";
 import { assertInit } from "./request.ts";
 import { assertServerClock } from "./server-clock.ts";
@@ -36,6 +43,7 @@ export function openMethod<M extends OpenMethod>(
   options: WrapOptions,
   method: PayingMethod<M>,
 ): M {
+  assertMethods([method]);
   return new Payer(send, wallet, { ...options, methods: [] }).open(method);
 }
 
@@ -110,14 +118,14 @@ class Payer {
     this.#private = new PrivatePayment(this.#send, wallet, options, this.#checked);
     const others = (options.methods ?? []).map((method): Opened => {
       const { name, headers, paysKeyed } = method;
-      return { name, headers: [...headers], paysKeyed, open: this.open(method) };
+      return { name, headers: [...headers], paysKeyed, open: this.open(method, name) };
     });
     this.#methods = [{ ...PRIVATE, open: this.#private }, ...others];
     this.#headers = this.#methods.flatMap(({ headers }) => headers);
   }
 
-  open<M extends OpenMethod>(method: PayingMethod<M>): M {
-    return method.open(this.#coreFor(method.name));
+  open<M extends OpenMethod>(method: PayingMethod<M>, name = method.name): M {
+    return method.open(this.#coreFor(name));
   }
 
   #coreFor(name: string): PayingCore {
@@ -163,7 +171,9 @@ class Payer {
   async fetch(input: string | URL | Request, given: PayingInit = {}): Promise<Response> {
     assertInit(given);
     const { sotto = {}, ...init } = given;
-    for (const { open } of this.#methods) open.checkInit?.(init);
+    // Not the caller's headers, body and signal.
+    const { dispatcher } = init as { readonly dispatcher?: unknown };
+    for (const { open } of this.#methods) open.checkInit?.({ dispatcher });
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT, this.#headers);
     // A request with its own payment is already paid for.
     if (call.carriesPayment) return call.send();
@@ -180,7 +190,7 @@ class Payer {
       call.signal?.throwIfAborted();
       throw error;
     } finally {
-      for (const { method, call } of paying) method.ended?.(call);
+      for (const { method, call } of paying) await ignoringErrors(() => method.ended?.(call));
     }
   }
 
@@ -207,7 +217,7 @@ class Payer {
   }
 }
 
-/** The request is paid and answered: the bookkeeping of another method must not lose the answer. */
+/** The request is paid and answered: a method's bookkeeping must not lose the answer. */
 async function ignoringErrors(action: () => Promise<void> | void): Promise<void> {
   try {
     await action();
@@ -218,8 +228,8 @@ async function ignoringErrors(action: () => Promise<void> | void): Promise<void>
 
 /** Lets the methods pay for a 402 that does not ask for private payments. */
 async function payOther(call: Call, response: Response, paying: readonly Paying[]): Promise<Response | undefined> {
-  if (response.status !== 402) return undefined;
-  const url = new URL(response.url === "" ? call.url : response.url);
+  if (response.status !== 402 || !paying.some(({ method }) => method.payOther !== undefined)) return undefined;
+  const url = new URL(URL.canParse(response.url) ? response.url : call.url);
   // The caller gets the response itself if no method pays.
   const body = () => readBody(response.clone(), CHALLENGE_LIMIT, AbortSignal.timeout(CHALLENGE_MS));
   const challenge: OtherChallenge = { url, headers: new Headers(response.headers), body };

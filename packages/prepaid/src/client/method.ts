@@ -1,4 +1,4 @@
-import type { Challenge, OpenMethod, PayingCall, PayingCore, PayingMethod } from "@sotto/client";
+import type { Challenge, CheckedInit, OpenMethod, PayingCall, PayingCore, PayingMethod } from "@sotto/client";
 import { WalletError } from "@sotto/wallet";
 import { encodePrepaidHeader, PREPAID_HEADER } from "../index.ts";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "./book.ts";
@@ -56,7 +56,7 @@ export class PrepaidSpender implements OpenMethod {
   }
 
   /** For a request that may need packs. @throws FetchError FETCH_OPTION_INVALID */
-  checkInit(init: RequestInit): void {
+  checkInit(init: CheckedInit): void {
     this.#settings.assertNoDispatcher(init);
   }
 
