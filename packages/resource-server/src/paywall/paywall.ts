@@ -64,7 +64,8 @@ export class CorePaywall implements Paywall {
       paid: this.#paid.bind(this),
       verify: payments.verify.bind(payments),
       verifyAgain: payments.verifyAgain.bind(payments),
-      checkProofs: payments.checkProofs.bind(payments),
+      // After the end nothing would answer the request, so its payment must not be settled.
+      checkProofs: async (payment) => (this.#ending === undefined ? payments.checkProofs(payment) : "unavailable"),
     };
   }
 
@@ -146,8 +147,10 @@ export class CorePaywall implements Paywall {
   /** The decision of the first method that the request is paid with. */
   async #charge(request: PaywallRequest, terms: RequestTerms): Promise<Decision> {
     const { report } = this.#parts;
+    const own = await this.#payments.decide(request, terms);
+    if (own !== undefined) return own;
     try {
-      for (const { open } of this.#methods.all) {
+      for (const { open } of this.#methods.all.slice(1)) {
         const decision = await open.decide?.(request, terms);
         if (decision !== undefined) return decision;
       }
