@@ -83,11 +83,19 @@ export function readConfig(environment: Environment, extensions: readonly Servic
     extension,
     settings: pick(values, extension.settings ?? {}) as ConfiguredExtension["settings"],
   }));
-  const place = { ...config, pool: config.pool as ServicePlace["pool"] };
+  const place = placeOf(config);
   for (const { extension, settings: own } of configured)
     assertNoProblems(extension.problems?.(own, place, environment) ?? []);
   return { ...config, extensions: configured };
 }
+
+/** What extensions may know of the configuration, which has secrets. */
+export const placeOf = ({ chainId, pool, publicUrl, local }: Omit<Config, "extensions">): ServicePlace => ({
+  chainId,
+  pool: pool as ServicePlace["pool"],
+  publicUrl,
+  local,
+});
 
 /** The values of these settings. */
 const pick = (values: Readonly<Record<string, unknown>>, table: SettingTable): Record<string, unknown> =>

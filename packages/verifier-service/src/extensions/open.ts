@@ -10,7 +10,7 @@ import {
   type ServiceLog,
 } from "@sotto/server";
 import type { Registry } from "prom-client";
-import type { Config } from "../config/config.ts";
+import { type Config, placeOf } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { networkQuotas, quotaExceeded } from "../operations/quotas.ts";
 import type { Store } from "../store/index.ts";
@@ -47,7 +47,7 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
     const core: ServiceCore = {
       ...rest,
       settings,
-      place: config,
+      place: placeOf(config),
       nodes: { urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs },
       database: () => store.database as never,
       quotas: {
