@@ -93,7 +93,7 @@ export function certifyFiles(files: CircuitFiles, results: readonly string[] = [
 export function proveFiles(files: CircuitFiles, results: readonly string[]): Result {
   const { name, shipped, plain, places, nameOf = fileAndText } = files;
   const names = readNames(plain.sym);
-  // Wire i of a circuit compiled with --O0 has the label i.
+  // `names` is by label. Without simplification (--O0), the label of a signal is also the number of its wire.
   const withheld = [...names]
     .filter(([, signal]) => results.includes(signal.replace(/^main\./, "")))
     .map(([wire]) => wire);

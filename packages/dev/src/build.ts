@@ -128,7 +128,7 @@ export async function buildPackages(names: readonly string[], progress: Progress
   await turbo(["build", ...filters], () => {}, progress, signal);
 }
 
-/** Parses the progress lines of packages/keys. */
+/** Shows the steps that the commands of packages/keys report: a circuit is compiled, its keys are made. */
 const circuitLine =
   (steps: Steps) =>
   (_: string, text: string): void => {

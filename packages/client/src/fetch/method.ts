@@ -23,7 +23,10 @@ export interface PayingMethod<M extends OpenMethod = OpenMethod> {
   open(core: PayingCore): M;
 }
 
-/** A method that is open for one paying fetch. Whatever it throws ends the call; nothing else is paid for it then. */
+/**
+ * A method that is open for one paying fetch. An error of `checkInit`, `resume`, `pay` or `payOther` ends the call, and
+ * nothing else is paid for it. Errors of the others are ignored.
+ */
 export interface OpenMethod {
   /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */
   checkInit?(init: CheckedInit): void;
@@ -40,9 +43,9 @@ export interface OpenMethod {
   pay?(call: PayingCall, challenge: Challenge): Promise<Response | undefined>;
   /** Pays for a 402 that does not ask for private payments. @returns undefined if it cannot: the caller gets the 402 */
   payOther?(call: PayingCall, challenge: OtherChallenge): Promise<Response | undefined>;
-  /** Another method paid for this challenge, and the server answered. An error is ignored. */
+  /** Another method paid for this challenge, and the server answered. */
   paidOtherwise?(challenge: Challenge): Promise<void> | void;
-  /** The call ended, with or without an error. An error is ignored. */
+  /** The call ended, with or without an error. */
   ended?(call: PayingCall): void;
 }
 

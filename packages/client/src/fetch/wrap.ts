@@ -217,12 +217,12 @@ class Payer {
   }
 }
 
-/** The request is paid and answered: a method's bookkeeping must not lose the answer. */
+/** The outcome of the call is known: an error in a method's own records must not replace it. */
 async function ignoringErrors(action: () => Promise<void> | void): Promise<void> {
   try {
     await action();
   } catch {
-    // The method counts one request less.
+    // Only the method's own records lack this call.
   }
 }
 

@@ -21,7 +21,7 @@ export function statusOf({ wallet, record }: Context): PaymentStatus | undefined
 
 /**
  * Records the settled attempt, if the chain has an attempt of this purchase.
- * @param final whether it must be confirmed
+ * @param final whether only a settlement with all its confirmations counts
  */
 export async function recordSettled(context: Context, final: boolean): Promise<boolean> {
   const status = statusOf(context);

@@ -1,4 +1,4 @@
-/** The files and certificates of the project's circuits. */
+/** Certifies the project's circuits, and compares the results with the committed certificates. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { type Certificate, type CircuitFiles, certifyFiles, type Result } from "@sotto/certify/certify";

@@ -39,9 +39,10 @@ function isOffer(value: unknown, depth = MAX_OFFER_DEPTH): boolean {
 }
 
 /**
- * Finds what the body of a 402 response offers besides the private payment. Fields that cannot be an offer are ignored,
- * as `parseInstructions` ignores all unknown fields: more than 16, names other than of 1 to 32 letters, digits and
- * hyphens, more than 4,096 characters of JSON, more than 8 levels, or keys that reach a prototype.
+ * Finds what the body of a 402 response offers besides the private payment: the first 16 fields of `payment` that can be
+ * offers. The name of an offer has 1 to 32 letters, digits and hyphens, with a lower-case letter first. An offer has at most
+ * 4,096 characters as JSON, at most 8 levels, and no key such as `__proto__`. Other fields are ignored, as
+ * `parseInstructions` ignores all unknown fields.
  *
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID if it has no `payment`

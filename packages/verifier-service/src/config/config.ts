@@ -45,7 +45,7 @@ export type Config = Required<WithFallback> &
     readonly local: boolean;
     /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;
-    /** What extends the service. */
+    /** The extensions of the service, with their settings. */
     readonly extensions: readonly ConfiguredExtension[];
   };
 
