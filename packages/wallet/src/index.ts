@@ -66,8 +66,7 @@ export type {
   SubmitWithdrawal,
   UnfinishedWithdrawal,
 } from "./wallet/cash-out.ts";
-export type { PoolInfo, PoolOptions } from "./wallet/connect.ts";
-export { parseCount } from "./wallet/connect.ts";
+export { type PoolInfo, type PoolOptions, parseCount } from "./wallet/connect.ts";
 export type { ScanOptions, WalletProver } from "./wallet/core.ts";
 export type { DepositSigner } from "./wallet/deposit.ts";
 export type { AuthorizeOptions, DepositCalls, DepositOptions } from "./wallet/fund.ts";
@@ -82,11 +81,14 @@ export type {
 export { Lock } from "./wallet/lock.ts";
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
 export type { Payment } from "./wallet/pay.ts";
-export type { PaymentRecipient, PaymentRequest } from "./wallet/payment-request.ts";
-export { type CheckedPayment, checkPayment } from "./wallet/payment-request.ts";
+export {
+  type CheckedPayment,
+  checkPayment,
+  type PaymentRecipient,
+  type PaymentRequest,
+} from "./wallet/payment-request.ts";
 export type { PrepareRequest } from "./wallet/prepare.ts";
-export type { PreparedTerms } from "./wallet/prepared.ts";
-export { MAX_PREPARED } from "./wallet/prepared.ts";
+export { MAX_PREPARED, type PreparedTerms } from "./wallet/prepared.ts";
 export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
