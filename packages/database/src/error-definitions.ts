@@ -29,8 +29,8 @@ export const DATABASE_ERRORS = {
     cause: "The URL has `options`, which pgbouncer refuses.",
   },
   STORE_TOO_NEW: {
-    means: "A newer version of the program wrote the database.",
-    cause: "A newer release ran with this database, and an older one was started afterwards.",
+    means: "The database has migrations that the program lacks. The message names them.",
+    cause: "A newer release ran with this database, or one with an extension that the program does not have.",
   },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
 } satisfies ErrorTable;

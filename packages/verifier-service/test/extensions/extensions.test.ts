@@ -196,6 +196,7 @@ overDatabases("the database of a service with extensions", EVERY_DATABASE, (newU
     const { app, close } = await open([early]);
     expect((await app.inject({ method: "POST", url: "/visits/home" })).json()).to.deep.equal({ count: 1 });
     await close();
-    await expectRejected("STORE_TOO_NEW", () => open([]));
+    const { message } = await expectRejected("STORE_TOO_NEW", () => open([]));
+    expect(message).to.include("0000-visits").and.include("add the extension");
   });
 });
