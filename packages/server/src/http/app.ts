@@ -75,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   addBodyParser(app);
   app.setErrorHandler(errorResponder.handle);
   refuseWhileClosing(app);
+  refuseClosedConnections(app);
   refuseTwoHosts(app);
   warnOfIgnoredProxy(app, log);
   app.addHook("onResponse", async (request, reply) => {
@@ -120,6 +121,14 @@ function refuseWhileClosing(app: App): void {
   app.addHook("onSend", async (_request, reply) => {
     // A connection that is kept alive would keep the server from closing.
     if (closing) reply.header("connection", "close");
+  });
+}
+
+/** A connection that closed before its address was read has none, so its requests cannot be counted. */
+function refuseClosedConnections(app: App): void {
+  app.addHook("onRequest", async (request) => {
+    const ip: string | undefined = request.ip;
+    if (ip === undefined) throw new ServerError("INVALID_REQUEST", "the connection is closed");
   });
 }
 

@@ -239,6 +239,20 @@ describe("a server", () => {
     }
   });
 
+  it("does not fail on a request whose connection is closed already", async () => {
+    const other = await open();
+    try {
+      // Node tells no address of a closed socket. The response still arrives, so that the test can read it.
+      other.app.server.on("connection", (socket) =>
+        Object.defineProperty(socket, "remoteAddress", { value: undefined }),
+      );
+      const response = await fetch(`${other.origin}/fails`);
+      expect([response.status, await codeOf(response)]).to.deep.equal([400, "INVALID_REQUEST"]);
+    } finally {
+      await other.app.close();
+    }
+  });
+
   it("reports a port in use", async () => {
     const other = await open();
     try {
