@@ -19,10 +19,8 @@ export interface PoolState {
   isSpent(nullifier: bigint): Promise<boolean>;
   /** An account's balance of the pool's token, base units. Too low if the node is behind. */
   tokensOf(account: string): Promise<bigint>;
-  /** Like `tokensOf`, but of the newest block of all nodes. */
-  newestTokensOf(account: string): Promise<bigint>;
-  /** Whether an account's EIP-3009 authorization was used or cancelled. */
-  isAuthorizationUsed(account: string, nonce: string): Promise<boolean>;
+  /** As of the newest block of all nodes: `tokensOf`, and whether an EIP-3009 authorization was used or cancelled. */
+  newestOf(account: string, nonce: string): Promise<{ readonly tokens: bigint; readonly isUsed: boolean }>;
 }
 
 /** The relayer, as request handlers use it. */

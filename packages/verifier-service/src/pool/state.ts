@@ -26,7 +26,6 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
   const address = parseAddress(pool);
   const ofToken = (name: string, ...values: readonly unknown[]) => ({ abi: tokenInterface, to: token, name, values });
   const reached = async () => (await ledger.lastBlock())?.number;
-  const isTrue = (answer: boolean) => answer;
   return {
     async isKnownRoot(root) {
       if ((roots.get(root) ?? 0) > clock()) return true;
@@ -36,7 +35,7 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
           readNewest(
             chain,
             (node, block) => poolViews(node, address).isKnownRoot(root, block),
-            isTrue,
+            (known) => known,
             await reached(),
           ),
         ));
@@ -57,16 +56,12 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
       );
     },
     tokensOf: async (account) => BigInt(await answered(readContract(chain, ofToken("balanceOf", account)))),
-    async newestTokensOf(account) {
+    async newestOf(account, nonce) {
       const { number } = await answered(chain.newest());
       const block = Math.max(number, (await reached()) ?? 0);
-      return BigInt(await answered(readContract(chain, ofToken("balanceOf", account), block)));
-    },
-    async isAuthorizationUsed(account, nonce) {
-      const state = ofToken("authorizationState", account, nonce);
-      const read = async (node: Parameters<typeof readContract>[0], block?: number) =>
-        (await readContract(node, state, block)) === true;
-      return answered(readNewest(chain, read, isTrue, await reached()));
+      const reads = [ofToken("balanceOf", account), ofToken("authorizationState", account, nonce)];
+      const [tokens, isUsed] = await answered(chain.reads<unknown>(reads, block));
+      return { tokens: BigInt(tokens as bigint), isUsed: isUsed === true };
     },
   };
 }

@@ -77,10 +77,10 @@ async function queueCovered(
   let balance = await pool.tokensOf(from);
   let queued = await enqueue(balance);
   if (queued.kind === "uncovered") {
-    balance = await pool.newestTokensOf(from);
-    queued = await enqueue(balance);
+    const newest = await pool.newestOf(from, nonce);
+    balance = newest.tokens;
+    queued = await enqueue(newest.isUsed ? undefined : balance);
   }
-  if (queued.kind === "uncovered" && (await pool.isAuthorizationUsed(from, nonce))) queued = await enqueue(undefined);
   if (queued.kind !== "uncovered") return assertQueued(queued);
   throw new ServiceError("INSUFFICIENT_TOKENS", uncovered({ balance, amount, ...queued }));
 }
