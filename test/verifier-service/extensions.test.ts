@@ -63,6 +63,24 @@ describe("a service with extensions", function () {
     expect(seen.at(-1)).to.equal("closed");
   });
 
+  it("tells them where it listens, if they ask only once it does", async () => {
+    const seen: string[] = [];
+    const late: ServiceExtension = {
+      name: "late",
+      open: ({ address }) => ({
+        routes: (app) => void app.get("/late", async () => ({ at: await address() })),
+        start: () => void address().then((found) => seen.push(found)),
+      }),
+    };
+    const { url, close } = await start(late);
+    try {
+      expect((await call(`${url}/late`)).body).to.deep.equal({ at: url });
+      expect(seen).to.deep.equal([url]);
+    } finally {
+      await close();
+    }
+  });
+
   it("does not start if one throws or describes no readiness, and closes what it opened", async () => {
     const closed: string[] = [];
     const first: ServiceExtension = { name: "first", open: () => ({ close: () => void closed.push("first") }) };

@@ -1,4 +1,5 @@
 // Assembles the service: opens its parts, those that fail fastest first, and closes them again.
+import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
 import {
   type App,
@@ -186,7 +187,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const origin = await listen(app, { host: config.host, port: extensions.port });
   relayer.start();
   discovery?.start();
-  extensions.start();
+  extensions.start((app.server.address() as AddressInfo).port);
   return {
     url: `${origin}${basePath}`,
     origin,

@@ -31,7 +31,8 @@ export interface Extensions {
   readonly port: number;
   readonly needs: Readonly<Record<string, Need>>;
   routes(app: App): void;
-  start(): void;
+  /** @param port where the server listens */
+  start(port: number): void;
 }
 
 /**
@@ -40,6 +41,7 @@ export interface Extensions {
  */
 export async function openExtensions(config: Config, parts: ExtensionParts): Promise<Extensions> {
   const { store, closeLater, ...rest } = parts;
+  const { close: _, ...database } = store.database;
   const address = new Address(config);
   const open: { readonly name: string; readonly running: OpenExtension }[] = [];
   for (const { extension, settings } of config.extensions) {
@@ -49,7 +51,7 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       settings,
       place: placeOf(config),
       nodes: { urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs },
-      database: () => store.database as never,
+      database: () => database as never,
       quotas: {
         ofNetworks: networkQuotas,
         takeAll: store.quotas.takeAll,
@@ -71,19 +73,25 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       for (const { name, running } of open)
         app.register(async (scope) => attempt(name, async () => running.routes?.(scope as App)));
     },
-    start() {
+    start(port) {
+      address.listening(port);
       for (const { name, running } of open) failing(name, () => running.start?.());
     },
   };
 }
 
-/** The service's address, chosen when it is first needed. */
+/** The service's address: chosen when an extension first needs it while it opens, otherwise where the server listens. */
 class Address {
   readonly #config: Config;
+  readonly #listening: Promise<number>;
+  listening!: (port: number) => void;
   #chosen: ReturnType<typeof addressOf> | undefined;
 
   constructor(config: Config) {
     this.#config = config;
+    this.#listening = new Promise((resolve) => {
+      this.listening = resolve;
+    });
   }
 
   get(): ReturnType<typeof addressOf> {
@@ -91,8 +99,11 @@ class Address {
     return this.#chosen;
   }
 
+  /** The port to listen on. From now on, the server decides which one it is. */
   async port(): Promise<number> {
-    return (await this.#chosen)?.port ?? this.#config.port;
+    if (this.#chosen !== undefined) return (await this.#chosen).port;
+    this.#chosen = this.#listening.then((port) => addressOf({ ...this.#config, port }, this.#config.publicUrl));
+    return this.#config.port;
   }
 }
 

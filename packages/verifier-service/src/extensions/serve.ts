@@ -43,7 +43,7 @@ export async function serveExtensions(config: Config, clock: () => number = Date
     });
     const app = await createApp({ config, log, metrics, routes: (root) => extensions.routes(root) });
     closing.push(() => app.close());
-    extensions.start();
+    extensions.start(config.port);
     return { app, metrics: () => metrics.registry.metrics(), sweep: () => store.sweep(), close };
   } catch (error) {
     await close();

@@ -1,5 +1,5 @@
 import { PROTOCOL_ERRORS } from "@sotto/protocol";
-import { type OpenExtension, parse, type ServiceExtension, setting } from "@sotto/server";
+import { type OpenExtension, parse, type ServiceCore, type ServiceExtension, setting } from "@sotto/server";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
@@ -48,6 +48,22 @@ describe("extensions of the service", () => {
     expect((await visit()).json()).to.deep.equal({ count: 2 });
     expect(await metrics()).to.match(/^sotto_visits_total 2$/m);
     expect((await app.inject({ method: "GET", url: "/visits/home" })).statusCode).to.equal(405);
+  });
+
+  it("see where the service settles and its database, but no secret, and cannot close the database", async () => {
+    const opened: ServiceCore[] = [];
+    const seeing = other({
+      open(core) {
+        opened.push(core);
+        return {};
+      },
+    });
+    const publicUrl = "https://pay.example";
+    await serve([seeing], { SOTTO_PUBLIC_URL: publicUrl });
+    const [core] = opened;
+    expect(core?.place).to.deep.equal({ chainId: 31337, pool: ENVIRONMENT.SOTTO_POOL, publicUrl, local: true });
+    expect(core?.database()).to.have.property("db");
+    expect(core?.database()).to.not.have.property("close");
   });
 
   it("are refused if two have the same name, setting, table, migration or error", () => {
