@@ -18,7 +18,8 @@ export const FETCH_ERRORS = {
     exit: "usage",
   },
   METHOD_INVALID: {
-    means: "A method of paying uses a header, address or secret that is not its own.",
+    means:
+      "A method of paying uses a header, address or secret that is not its own, or a price that is not that of its tokens.",
     cause: "The method has a mistake, or was made for another version.",
     exit: "usage",
   },

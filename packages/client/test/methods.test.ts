@@ -2,7 +2,7 @@
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import type { OpenMethod, PayingCore, PayingMethod } from "../src/fetch/method.ts";
-import { wrapFetch } from "../src/fetch/wrap.ts";
+import { openMethod, wrapFetch } from "../src/fetch/wrap.ts";
 import { ORIGIN, openScene } from "./support/scene.ts";
 
 /** Pays with a password at servers that offer it. */
@@ -84,6 +84,88 @@ describe("a way to pay that the client does not know", () => {
     await get(password("", { pay, checkInit }), { headers });
     expect(seen.join()).to.not.include("secret");
     expect(merchant.seen[0]?.headers.get("authorization"), "the control").to.equal("Bearer secret");
+  });
+
+  it("pays for purchases with a key if it says so, and for a 402 of another kind, which it reads itself", async () => {
+    const { scene, merchant, get } = await open();
+    const sotto = { key: "once" };
+    expect(await get({ ...password("open sesame"), paysKeyed: true }, { sotto })).to.equal("served for a password");
+    merchant.misbehave = ({ headers }) =>
+      headers.get("x-password") === "open sesame"
+        ? new Response("served for a password")
+        : new Response("say the password", { status: 402, headers: { "x-kind": "words" } });
+    const payOther: OpenMethod["payOther"] = async (call, { url, headers, body }) => {
+      expect(url.href).to.equal(`${ORIGIN}/a`);
+      expect(headers.get("x-kind")).to.equal("words");
+      const asked = new TextDecoder().decode(await body());
+      return asked === "say the password" ? call.send({ name: "x-password", value: "open sesame", url }) : undefined;
+    };
+    expect(await get(password("", { payOther }))).to.equal("served for a password");
+    const unpaid = password("", { payOther: async (_, { body }) => void (await body()) });
+    expect(await get(unpaid), "the caller reads the 402").to.equal("say the password");
+    expect(await scene.paid()).to.equal(0n);
+  });
+
+  it("changes nothing of what is paid privately, nor what was checked of itself", async () => {
+    const { scene, get } = await open();
+    const seen: string[] = [];
+    const pay: OpenMethod["pay"] = async (_, challenge) => {
+      Object.assign(challenge, { price: 1n, service: "https://thief.example/zk" });
+      challenge.url.host = "thief.example";
+      (challenge.offers as Map<string, unknown>).clear();
+      const { payment, metadata } = challenge.instructions;
+      const offer = challenge.exchange;
+      for (const part of [challenge.instructions, payment, payment.recipient, metadata, offer])
+        expect(() => Object.assign(part, { wallet: "0x1", resource: "", server: 0 }), "frozen").to.throw(TypeError);
+      return undefined;
+    };
+    const paidOtherwise: OpenMethod["paidOtherwise"] = ({ url, price }) => void seen.push(`${url.host} ${price}`);
+    expect(await get(password("", { pay, paidOtherwise }))).to.equal("served /a");
+    expect(seen).to.deep.equal([`${new URL(ORIGIN).host} 10`]);
+    expect(await scene.paid()).to.equal(10n);
+
+    let core: PayingCore | undefined;
+    const names = ["password", "prepaid"];
+    const changing = password("", {}, (opened) => {
+      core = opened;
+    });
+    Object.defineProperty(changing, "name", { get: () => names.shift() });
+    openMethod(scene.merchant.fetch, scene.payer, scene.terms(), changing);
+    await expectRejected("METHOD_INVALID", () => core!.wallet.derive("prepaid/1", 32));
+    expect(await core!.wallet.derive("password/1", 32), "the control").to.have.length(32);
+  });
+
+  it("pays privately only the price of the tokens that the program confirms, each within the limit per request", async () => {
+    const { scene, wrap, merchant } = await open();
+    let core: PayingCore | undefined;
+    wrap(
+      password("", {}, (opened) => {
+        core = opened;
+      }),
+    );
+    const buy = (key: string, price: bigint, count: number, value: bigint) =>
+      core!.payPrivately({
+        key,
+        url: `${ORIGIN}/pack`,
+        init: { method: "POST", headers: {}, body: new Uint8Array(1) },
+        fetch: merchant.fetch,
+        wallet: merchant.account.address.toLowerCase(),
+        price,
+        tokens: { count, value },
+      });
+    merchant.price = 22n;
+    for (const [count, value] of [
+      [1, 10n],
+      [3, 10n],
+      [0, 22n],
+      [2.5, 10n],
+    ] as const)
+      await expectRejected("METHOD_INVALID", () => buy("a", 22n, count, value));
+    await expectRejected("REQUEST_LIMIT_EXCEEDED", () => buy("b", 22n, 2, 11n));
+    expect(await scene.paid()).to.equal(0n);
+    merchant.price = 20n;
+    await (await buy("c", 20n, 2, 10n)).delivered();
+    expect(await scene.paid(), "the control").to.equal(20n);
   });
 
   it("gets no offer that is huge, deep or reaches a prototype, and such a 402 is paid privately", async () => {

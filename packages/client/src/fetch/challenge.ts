@@ -18,6 +18,7 @@ import type { Exchange } from "./server-clock.ts";
 
 /** A 402 that passed the checks: right chain, pool, token and resource, and an allowed service. */
 export interface Challenge {
+  /** Frozen, as the offers are. */
   readonly instructions: PaymentInstructions;
   /** Other ways to pay. Nobody has checked them. */
   readonly offers: Offers;
@@ -71,8 +72,19 @@ export async function readChallenge(
   checkResource(metadata.resource, url);
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
   await checkDecimals(wallet, payment.decimals, call.signal);
-  const exchange = { sent, answered, server: metadata.timestamp };
+  const exchange = Object.freeze({ sent, answered, server: metadata.timestamp });
   return { instructions, offers, price: BigInt(payment.amountBaseUnits), service, url, exchange };
+}
+
+/** A copy for a method: the private payment and the other methods see no change that it makes. */
+export function copyOf(challenge: Challenge): Challenge {
+  return { ...challenge, offers: new Map(challenge.offers), url: new URL(challenge.url) };
+}
+
+/** Freezes parsed JSON. */
+function frozen<T>(json: T): T {
+  if (typeof json === "object" && json !== null) Object.values(json).forEach(frozen);
+  return Object.freeze(json);
 }
 
 /**
@@ -123,7 +135,9 @@ async function readInstructions(
   });
   try {
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return { instructions: parseInstructions(body), offers: parseOffers(body) };
+    const offers = parseOffers(body);
+    for (const offer of offers.values()) frozen(offer);
+    return { instructions: frozen(parseInstructions(body)), offers };
   } catch (cause) {
     const reason = cause instanceof SottoError ? cause : "its body is not JSON";
     throw new FetchError("CHALLENGE_INVALID", message`the 402 cannot be paid: ${reason}`, {}, { cause });

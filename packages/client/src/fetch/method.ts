@@ -111,9 +111,10 @@ export interface PayingCore {
   confirm(challenge: Challenge, tokens: Tokens, signal: AbortSignal | undefined): Promise<void>;
   /**
    * Pays privately for something that the method needs, such as a pack of tokens. It is paid at most once, and the same
-   * purchase resumes after a crash. Its price counts against the limits per day, and not against the one per request. Call
-   * `delivered` on the result once the proof is stored or used: it does not get too old.
-   * @throws FetchError TERMS_NOT_OFFERED if nothing was paid and nothing can be; the errors of a payment
+   * purchase resumes after a crash. Its price counts against the limits per day, and the limit per request applies to the
+   * value of each token. Call `delivered` on the result once the proof is stored or used: it does not get too old.
+   * @throws FetchError TERMS_NOT_OFFERED if nothing was paid and nothing can be; METHOD_INVALID if the price is not that
+   *   of the tokens; the errors of a payment
    */
   payPrivately(purchase: PrivatePurchase): Promise<PaidPurchase>;
 }
@@ -138,8 +139,8 @@ export interface PrivatePurchase {
   readonly fetch: typeof fetch;
   /** The recipient's wallet that the 402 must name. */
   readonly wallet: string;
-  /** The price that the 402 must ask for, base units. */
+  /** The price that the 402 must ask for, base units: that of all tokens together. */
   readonly price: bigint;
-  /** For the program that confirms the payment. */
+  /** What is bought, for the program that confirms the payment. */
   readonly tokens: Tokens;
 }

@@ -7,7 +7,7 @@ import type { OnProgress } from "../purchase/progress.ts";
 import { checkSplit, type SplitOptions } from "../purchase/split.ts";
 import { PROOF_HEADER } from "./call.ts";
 import { FetchError } from "./errors.ts";
-import type { PayingMethod } from "./method.ts";
+import type { OpenMethod, PayingMethod } from "./method.ts";
 import type { ConfirmPayment } from "./offer.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
@@ -88,6 +88,7 @@ export interface CheckedOptions {
   readonly limits: SpendingLimits;
   /** Base URL of the phone registry. */
   readonly registry: string | undefined;
+  readonly methods: readonly PayingMethod[];
 }
 
 /**
@@ -119,7 +120,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
-  assertMethods(methods);
+  const checkedMethods = checkMethods(methods);
   const urls = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
@@ -127,6 +128,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   return {
     services: urls,
     registry,
+    methods: checkedMethods,
     // Methods see them.
     limits: Object.freeze(checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
   };
@@ -139,15 +141,19 @@ const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 /** Headers of the private payment, and those that the platform sets or that hold secrets of the caller. */
 const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
 
-/** @throws FetchError FETCH_OPTION_INVALID */
-export function assertMethods(methods: readonly PayingMethod[]): void {
+/**
+ * Copies methods, so that what was checked is what is used.
+ * @throws FetchError FETCH_OPTION_INVALID
+ */
+export function checkMethods<M extends OpenMethod>(methods: readonly PayingMethod<M>[]): readonly PayingMethod<M>[] {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
   if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");
   const [names, used] = [new Set([PRIVATE_NAME]), new Set(OTHERS_HEADERS)];
-  for (const method of methods as readonly PayingMethod[]) {
-    const { name, headers, open } = Object(method) as PayingMethod;
-    if (typeof name !== "string" || !METHOD_NAME.test(name) || typeof open !== "function" || !Array.isArray(headers))
+  return (methods as readonly PayingMethod<M>[]).map((method): PayingMethod<M> => {
+    const { name, headers: given, paysKeyed, open } = Object(method) as PayingMethod<M>;
+    if (typeof name !== "string" || !METHOD_NAME.test(name) || typeof open !== "function" || !Array.isArray(given))
       throw invalid("must be objects with a name of lower-case letters, digits and hyphens, headers, and open()");
+    const headers: readonly string[] = [...given];
     if (headers.some((header) => typeof header !== "string" || !HEADER_NAME.test(header)))
       throw invalid(`: ${name} names a header that no request can have`);
     const lower = headers.map((header) => header.toLowerCase());
@@ -155,5 +161,6 @@ export function assertMethods(methods: readonly PayingMethod[]): void {
     if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another method's`);
     names.add(name);
     for (const header of lower) used.add(header);
-  }
+    return { name, headers, paysKeyed, open: (core) => open.call(method, core) };
+  });
 }

@@ -5,6 +5,7 @@ import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, ContextOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
+import { assertWithinLimit } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseStage } from "../purchase/progress.ts";
@@ -90,7 +91,7 @@ export class PrivatePayment implements OpenMethod {
 
   /**
    * Pays for something that a method needs, as an ordinary purchase: its price counts against the limits per day, and the
-   * method applies the limit for one request to what a request costs.
+   * limit for one request applies to the value of each token.
    */
   async payFor(request: Call, key: string, expected: Expected): Promise<PaidPurchase> {
     const { fingerprint } = request;
@@ -175,7 +176,10 @@ export class PrivatePayment implements OpenMethod {
     tell("challenge");
     const { recipient: paid, zkProof } = instructions.payment;
     const { wallet, shieldedAddress } = paid;
-    if (expected !== undefined) assertSame(expected, challenge);
+    if (expected !== undefined) {
+      assertSame(expected, challenge);
+      assertWithinLimit(this.#checked.limits, expected.tokens.value);
+    }
     const limits = expected === undefined ? this.#checked.limits : { ...this.#checked.limits, perRequest: undefined };
     const offer = { ...(await payableOffer(challenge, this.#wallet, limits, call.signal)), tokens: expected?.tokens };
     const { host } = offer;

@@ -3,14 +3,20 @@ import type { Wallet } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
 import { type Call, captureCall } from "./call.ts";
-import { BODY_LIMIT as CHALLENGE_LIMIT, BODY_MS as CHALLENGE_MS, isChallenge, readChallenge } from "./challenge.ts";
+import {
+  BODY_LIMIT as CHALLENGE_LIMIT,
+  BODY_MS as CHALLENGE_MS,
+  copyOf,
+  isChallenge,
+  readChallenge,
+} from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, OtherChallenge, PayingCore, PayingMethod, PrivatePurchase } from "./method.ts";
 import { MethodCall } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import {
-  assertMethods,
   type CheckedOptions,
+  checkMethods,
   checkOptions,
   type PayingFetch,
   type PayingInit,
@@ -43,8 +49,8 @@ export function openMethod<M extends OpenMethod>(
   options: WrapOptions,
   method: PayingMethod<M>,
 ): M {
-  assertMethods([method]);
-  return new Payer(send, wallet, { ...options, methods: [] }).open(method);
+  const [checked] = checkMethods([method]);
+  return new Payer(send, wallet, { ...options, methods: [] }).open(checked!);
 }
 
 /**
@@ -116,16 +122,14 @@ class Payer {
     this.#options = options;
     this.#checked = checkOptions(options, wallet.pool.chainId);
     this.#private = new PrivatePayment(this.#send, wallet, options, this.#checked);
-    const others = (options.methods ?? []).map((method): Opened => {
-      const { name, headers, paysKeyed } = method;
-      return { name, headers: [...headers], paysKeyed, open: this.open(method, name) };
-    });
+    const others = this.#checked.methods.map((method): Opened => ({ ...method, open: this.open(method) }));
     this.#methods = [{ ...PRIVATE, open: this.#private }, ...others];
     this.#headers = this.#methods.flatMap(({ headers }) => headers);
   }
 
-  open<M extends OpenMethod>(method: PayingMethod<M>, name = method.name): M {
-    return method.open(this.#coreFor(name));
+  /** @param method checked */
+  open<M extends OpenMethod>(method: PayingMethod<M>): M {
+    return method.open(this.#coreFor(method.name));
   }
 
   #coreFor(name: string): PayingCore {
@@ -152,7 +156,9 @@ class Payer {
     };
   }
 
-  async #payPrivately(name: string, { key, url, init, fetch: send, ...expected }: PrivatePurchase) {
+  async #payPrivately(name: string, { key, url, init, fetch: send, ...asked }: PrivatePurchase) {
+    const expected = { ...asked, tokens: { ...asked.tokens } };
+    assertPriceOfTokens(name, expected);
     const { method = "GET", headers = {}, body, signal } = init;
     const isolated = {
       method,
@@ -207,14 +213,28 @@ class Payer {
     const [privately, ...others] = paying as [Paying, ...Paying[]];
     if (others.length > 0) assertWithinLimit(this.#checked.limits, challenge.price);
     for (const each of [...others, privately]) {
-      const answer = await each.method.pay?.(each.call, challenge);
+      const answer = await each.method.pay?.(each.call, each === privately ? challenge : copyOf(challenge));
       if (answer === undefined) continue;
       for (const { method } of paying)
-        if (method !== each.method) await ignoringErrors(() => method.paidOtherwise?.(challenge));
+        if (method !== each.method) await ignoringErrors(() => method.paidOtherwise?.(copyOf(challenge)));
       return answer;
     }
     return response;
   }
+}
+
+/**
+ * The limit for one request applies to the value of each token, so that a price above theirs would be bounded per day only.
+ * @throws FetchError METHOD_INVALID
+ */
+function assertPriceOfTokens(name: string, { price, tokens }: Pick<PrivatePurchase, "price" | "tokens">): void {
+  const { count, value } = tokens;
+  const counted = Number.isSafeInteger(count) && count > 0 && typeof value === "bigint";
+  if (counted && price === BigInt(count) * value) return;
+  throw new FetchError(
+    "METHOD_INVALID",
+    `the method ${name} pays ${price} base units, which is not the price of ${count} tokens of ${value} base units`,
+  );
 }
 
 /** The outcome of the call is known: an error in a method's own records must not replace it. */
