@@ -1,6 +1,7 @@
 // A way to pay that this package does not know, and what it cannot do.
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import { FetchError } from "../src/fetch/errors.ts";
 import type { OpenMethod, PayingCore, PayingMethod } from "../src/fetch/method.ts";
 import { openMethod, wrapFetch } from "../src/fetch/wrap.ts";
 import { ORIGIN, openScene } from "./support/scene.ts";
@@ -198,5 +199,14 @@ describe("a way to pay that the client does not know", () => {
     for (const changes of wrong) await expectRejected("FETCH_OPTION_INVALID", async () => wrap(change(changes)));
     await expectRejected("FETCH_OPTION_INVALID", async () => wrap(password(""), change({ name: "other" })));
     wrap(password(""), change({ name: "other", headers: ["x-other"] }));
+  });
+
+  it("belongs in the option methods: an option that does not exist is refused by its name", async () => {
+    const { scene, merchant } = await open();
+    const options = { ...scene.terms(), password: { secret: "open sesame" } };
+    const refused = () => wrapFetch(merchant.fetch, scene.payer, options);
+    expect(refused)
+      .to.throw(FetchError, /no option password;.* methods/)
+      .with.property("code", "FETCH_OPTION_INVALID");
   });
 });

@@ -1,3 +1,4 @@
+import { quoted } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
@@ -91,11 +92,39 @@ export interface CheckedOptions {
   readonly methods: readonly PayingMethod[];
 }
 
+const OPTIONS: { readonly [name in keyof WrapOptions]-?: true } = {
+  services: true,
+  maxPerRequest: true,
+  maxPerDay: true,
+  maxPerHost: true,
+  confirmPayment: true,
+  pinHosts: true,
+  confirmRecipient: true,
+  phoneRegistry: true,
+  phone: true,
+  methods: true,
+  prepare: true,
+  split: true,
+  bodyLimit: true,
+  retryDelayMs: true,
+  serviceFetch: true,
+  onProgress: true,
+  fundsTimeoutMs: true,
+  chainTimeoutMs: true,
+  merge: true,
+};
+
 /**
  * @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError SERVICE_NOT_ALLOWED; SottoError
  *   INVALID_AMOUNT
  */
 export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
+  const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined)
+    throw new FetchError(
+      "FETCH_OPTION_INVALID",
+      `there is no option ${quoted(unknown)}; further ways to pay belong in the option methods`,
+    );
   const {
     services,
     maxPerRequest,
