@@ -20,7 +20,7 @@ type Misbehaviour = (
   answer: () => Promise<Response>,
 ) => Promise<Response | undefined> | Response | undefined;
 
-/** Who a merchant is. */
+/** A merchant: its origin, its wallet, and the world that it belongs to. */
 export interface Identity {
   readonly world: World;
   readonly origin: string;

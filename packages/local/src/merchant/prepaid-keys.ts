@@ -17,7 +17,7 @@ import type { Wallet } from "ethers";
 /** An account that signs typed data. */
 export type TypedDataSigner = Pick<Wallet, "address" | "signTypedData">;
 
-/** What a resource server's option `prepaid` needs. */
+/** What the payment method `prepaid` of a resource server needs. */
 export interface PrepaidFiles {
   readonly keys: WirePrepaidKeyFile;
   readonly schedules: readonly WireSignedSchedule[];

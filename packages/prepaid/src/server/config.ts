@@ -1,4 +1,4 @@
-// Checks the option `prepaid` as far as possible without any request, and reads its files.
+// Checks the options of the method as far as possible without any request, and reads its files.
 
 import { readFileSync } from "node:fs";
 import type { Deployment } from "@sotto/protocol";

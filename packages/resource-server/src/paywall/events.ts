@@ -2,9 +2,9 @@
 
 /** The names of events. The package of a method adds its own by declaration merging. */
 export interface PaywallEventNames {
-  /** The first attempt to reach chain or service failed. */
+  /** An attempt to open failed, such as one to reach the chain or the service. The paywall tries again. */
   readonly opening: true;
-  /** Chain and service were reached after all. */
+  /** The paywall opened after a failed attempt. */
   readonly opened: true;
   /** A request without a price. */
   readonly free: true;

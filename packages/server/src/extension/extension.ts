@@ -1,4 +1,4 @@
-// What adds routes, tables, settings and background work to a service, which knows none of its extensions.
+// Extensions add routes, tables, settings and background work to a service, which knows none of them.
 import type { Database, Migrations } from "@sotto/database";
 import type { Address, ErrorTable } from "@sotto/protocol";
 import type { FastifyRequest } from "fastify";

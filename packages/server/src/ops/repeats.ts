@@ -5,7 +5,7 @@ const EVERY_MS = 60_000;
 /** Maximum number of faults that are remembered; the oldest are forgotten first. */
 const MAX_FAULTS = 500;
 
-/** What tells faults with the same message apart. The id of a payment does not: each of a thousand payments has its own. */
+/** Fields that tell faults with the same message apart. The id of a payment is not one: a thousand payments have a thousand ids. */
 const FIELDS = ["code", "reason", "kind", "route", "node", "refusal", "why", "nonce", "ids", "to"];
 
 /** Recognizes repeated faults, and counts how often each was left out of the log. */
