@@ -1,15 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
-import { type Certificate, problemLines } from "@sotto/certify/certify";
 import { describe } from "@sotto/certify/report";
-import { CommandError } from "@sotto/command/command";
 import { sha256File, writeIfChanged } from "../circuits/files.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
-import { certificatePath, certificateText, certifyCircuit } from "./circuits.ts";
-
-function certifiedHash(name: CircuitName): string | undefined {
-  const path = certificatePath(name);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Partial<Certificate>).r1cs : undefined;
-}
+import { assertCertified, certificatePath, certificateText, certifyCircuit, committedCertificate } from "./circuits.ts";
 
 /**
  * Certifies the built circuits whose certificate is for other files, and writes their new certificates.
@@ -17,11 +9,9 @@ function certifiedHash(name: CircuitName): string | undefined {
  */
 export async function certifyChanged(names: readonly CircuitName[]): Promise<void> {
   for (const name of names) {
-    if (certifiedHash(name) === sha256File(artifactPaths(name).r1cs)) continue;
+    if (committedCertificate(name).r1cs === sha256File(artifactPaths(name).r1cs)) continue;
     const result = await certifyCircuit(name);
-    const problems = problemLines(result);
-    if (problems.length > 0)
-      throw new CommandError("UNDERCONSTRAINED", `${name} is not certified\n${problems.join("\n")}`, { inLines: true });
+    assertCertified(result);
     writeIfChanged(certificatePath(name), certificateText(result.certificate));
     console.error(`circuits: ${name}: certified, ${describe(result)}`);
   }

@@ -1,11 +1,11 @@
 /** Certifies the project's circuits, and compares the results with the committed certificates. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { type Certificate, type CircuitFiles, certifyFiles, type Result } from "@sotto/certify/certify";
+import { type Certificate, type CircuitFiles, certifyFiles, problemLines, type Result } from "@sotto/certify/certify";
 import { type Place, Places } from "@sotto/certify/locate";
 import { CommandError } from "@sotto/command/command";
 import { readCircuitTable } from "../circuits/circuits-json.ts";
-import { circom } from "../circuits/compiler.ts";
+import { compilePlain } from "../circuits/compiler.ts";
 import { toJson } from "../circuits/files.ts";
 import {
   artifactPaths,
@@ -13,53 +13,15 @@ import {
   type CircuitName,
   circomLibraryFolder,
   circuitsFolder,
-  packageVersion,
   root,
 } from "../circuits/paths.ts";
-import { sourceFiles, sourceHash } from "../circuits/sources.ts";
-import { isFresh, writeStamp } from "../circuits/stamp.ts";
+import { sourceFiles } from "../circuits/sources.ts";
 import { readSources } from "../source/sources.ts";
 import { readTags } from "../source/tags.ts";
 
 /** Columns of a line. */
 const MAX_LINE = 120;
-export const certificatesFolder = join(circuitsFolder, "certificates");
-
-/** The files of a circuit compiled without simplification; a later call with the same sources reuses them. */
-export async function compilePlain(
-  source: string,
-  folder: string,
-  libraries: readonly string[],
-): Promise<{ r1cs: string; sym: string }> {
-  const name = basename(source, ".circom");
-  const [r1cs, sym, stamp] = ["r1cs", "sym", "stamp"].map((extension) => join(folder, `${name}.${extension}`)) as [
-    string,
-    string,
-    string,
-  ];
-  const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
-  const inputs = sourceHash(source, [...libraries], [name, "--O0", ...versions]);
-  if (isFresh(stamp, inputs, [r1cs, sym])) return { r1cs, sym };
-  mkdirSync(folder, { recursive: true });
-  const scratch = mkdtempSync(join(folder, ".circom-"));
-  try {
-    await circom(source, [
-      ...libraries.flatMap((library) => ["-l", library]),
-      "-o",
-      scratch,
-      "--O0",
-      "--r1cs",
-      "--sym",
-    ]);
-    rmSync(stamp, { force: true });
-    renameSync(join(scratch, `${name}.r1cs`), r1cs);
-    renameSync(join(scratch, `${name}.sym`), sym);
-    writeStamp(stamp, inputs, [r1cs, sym]);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-  return { r1cs, sym };
-}
+const certificatesFolder = join(circuitsFolder, "certificates");
 
 /** Names a constraint by its group's tag in our circuits, and by file and statement elsewhere. */
 function placeNames(): (place: Place) => string {
@@ -71,10 +33,33 @@ function placeNames(): (place: Place) => string {
   };
 }
 
-/** Public signals that the committed certificate says are determined by the other inputs. */
-export function committedResults(name: CircuitName): string[] {
+/** The committed certificate of a circuit; without fields if there is none. */
+export function committedCertificate(name: CircuitName): Partial<Certificate> {
   const path = certificatePath(name);
-  return existsSync(path) ? ((JSON.parse(readFileSync(path, "utf8")) as Partial<Certificate>).results ?? []) : [];
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Partial<Certificate>) : {};
+}
+
+/** Public signals that the committed certificate says are determined by the other inputs. */
+export const committedResults = (name: CircuitName): string[] => committedCertificate(name).results ?? [];
+
+/**
+ * Reads the files of a circuit, and compiles it without simplification.
+ * @param r1cs the file that the theorem is about @param folder where the files without simplification go
+ * @throws CommandError INCLUDE_MISSING, CIRCOM_FAILED
+ */
+export async function readCircuit(
+  source: string,
+  libraries: readonly string[],
+  r1cs: string,
+  folder: string,
+): Promise<CircuitFiles> {
+  const plain = await compilePlain(source, folder, libraries);
+  return {
+    name: basename(source, ".circom"),
+    shipped: readFileSync(r1cs),
+    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
+    places: placesOf(source, libraries),
+  };
 }
 
 /** The files of one of the project's circuits as it is built. @throws CommandError R1CS_MISSING, CIRCOM_FAILED */
@@ -83,25 +68,27 @@ export async function circuitFiles(name: CircuitName): Promise<CircuitFiles> {
   if (!existsSync(r1cs))
     throw new CommandError("R1CS_MISSING", `${relative(root, r1cs)} is missing: run npm run circuits:build`);
   const source = join(circuitsFolder, `${name}.circom`);
-  const libraries = [circomLibraryFolder()];
-  const plain = await compilePlain(source, join(buildFolder, "certify"), libraries);
-  return {
-    name,
-    shipped: readFileSync(r1cs),
-    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
-    places: placesOf(source, libraries),
-    nameOf: placeNames(),
-  };
+  const files = await readCircuit(source, [circomLibraryFolder()], r1cs, join(buildFolder, "certify"));
+  return { ...files, nameOf: placeNames() };
 }
 
 /**
  * Certifies one of the project's circuits as it is built.
- * @param results public signals that must come out determined @throws CommandError R1CS_MISSING, CIRCOM_FAILED
+ * @param results public signals that must come out determined
+ * @throws CommandError R1CS_MISSING, CIRCOM_FAILED
  */
 export async function certifyCircuit(name: CircuitName, results = committedResults(name)): Promise<Result> {
   const result = certifyFiles(await circuitFiles(name), results);
   checkInputs(name, result);
   return result;
+}
+
+/** @throws CommandError UNDERCONSTRAINED with each signal that may be free */
+export function assertCertified(result: Result): void {
+  const problems = problemLines(result);
+  if (problems.length === 0) return;
+  const lines = [`${result.certificate.circuit} is not certified`, ...problems];
+  throw new CommandError("UNDERCONSTRAINED", lines.join("\n"), { inLines: true });
 }
 
 /** Names of an array's elements, "name[1][2]". */
@@ -125,7 +112,7 @@ function checkInputs(name: CircuitName, { proof, explanation }: Result): void {
 }
 
 /** The sources of a circuit, with file names below the folder of its main or of a library. */
-export function placesOf(source: string, libraries: readonly string[]): Places {
+function placesOf(source: string, libraries: readonly string[]): Places {
   const folders = [dirname(source), ...libraries];
   return new Places(sourceFiles(source, [...libraries]), (path) => {
     const names = folders.map((folder) => relative(folder, path)).filter((name) => !name.startsWith(".."));

@@ -11,15 +11,13 @@ import { circom } from "../circuits/compiler.ts";
 import { writeIfChanged } from "../circuits/files.ts";
 import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
-import { certificatePath, certificateText, certifyCircuit, compilePlain, placesOf } from "./circuits.ts";
+import { assertCertified, certificatePath, certificateText, certifyCircuit, readCircuit } from "./circuits.ts";
 
 async function certifyOne(name: CircuitName, write: boolean): Promise<void> {
   const start = performance.now();
   // --write accepts a signal that is no longer determined by the others; otherwise this is an error.
   const result = await (write ? certifyCircuit(name, []) : certifyCircuit(name));
-  const problems = problemLines(result);
-  if (problems.length > 0)
-    throw new CommandError("UNDERCONSTRAINED", `${name} is not certified\n${problems.join("\n")}`, { inLines: true });
+  assertCertified(result);
   const locked = readLock().circuits[name]?.r1cs;
   if (locked !== result.certificate.r1cs)
     throw new CommandError(
@@ -60,17 +58,10 @@ async function report(path: string, folders: readonly string[]): Promise<void> {
 }
 
 /** Certifies the circuit at `source`, compiled with --O2 as circom ships it by default here. */
-export async function certifyPath(source: string, libraries: readonly string[], scratch: string): Promise<Result> {
+async function certifyPath(source: string, libraries: readonly string[], scratch: string): Promise<Result> {
   const name = basename(source, ".circom");
   await circom(source, [...libraries.flatMap((folder) => ["-l", folder]), "-o", scratch, "--O2", "--r1cs"]);
-  const shipped = readFileSync(join(scratch, `${name}.r1cs`));
-  const plain = await compilePlain(source, join(scratch, "plain"), libraries);
-  return certifyFiles({
-    name,
-    shipped,
-    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
-    places: placesOf(source, libraries),
-  });
+  return certifyFiles(await readCircuit(source, libraries, join(scratch, `${name}.r1cs`), join(scratch, "plain")));
 }
 
 function readArguments() {

@@ -9,6 +9,8 @@ import { isFresh, writeStamp } from "./stamp.ts";
 
 /** --O2 removes every linear constraint; the counts of circuits.json are counts under this flag. */
 const FLAGS = ["--O2", "--r1cs", "--wasm", "--sym"];
+/** Without simplification: every constraint is one of the source. */
+const PLAIN_FLAGS = ["--O0", "--r1cs", "--sym"];
 
 export interface Compilation extends R1csHeader {
   paths: ReturnType<typeof artifactPaths>;
@@ -24,42 +26,73 @@ interface CompileOptions {
   stop?: AbortSignal;
 }
 
+interface Outputs {
+  /** Where the files go that circom writes, by their paths in its output folder. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The record of the last run, in a folder that circom's output folder can be in. */
+  readonly stamp: string;
+}
+
+/** Runs circom, unless the files are from the same sources, compiler and flags. @returns whether they are */
+async function compileChanged(
+  source: string,
+  libraries: readonly string[],
+  flags: readonly string[],
+  { files, stamp }: Outputs,
+  { onStart, stop }: CompileOptions = {},
+): Promise<boolean> {
+  const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
+  const inputs = sourceHash(source, [...libraries], [basename(source, ".circom"), ...versions, ...flags]);
+  const outputs = Object.values(files);
+  if (isFresh(stamp, inputs, outputs)) return true;
+  onStart?.();
+  mkdirSync(dirname(stamp), { recursive: true });
+  const scratch = mkdtempSync(join(dirname(stamp), ".circom-"));
+  try {
+    await circom(source, [...libraries.flatMap((library) => ["-l", library]), "-o", scratch, ...flags], stop);
+    rmSync(stamp, { force: true });
+    for (const [made, path] of Object.entries(files)) renameSync(join(scratch, made), path);
+    writeStamp(stamp, inputs, outputs);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return false;
+}
+
 /**
  * Compiles one circom main into `folder` (NAME.r1cs, NAME.wasm, NAME.sym), unless the files there are from the same
  * sources, compiler and flags.
  * @throws CommandError SOURCE_MISSING, INCLUDE_MISSING; CIRCOM_FAILED with circom's message, which names file and line
  */
-export async function compileCircuit(
-  source: string,
-  folder: string,
-  { onStart, stop }: CompileOptions = {},
-): Promise<Compilation> {
+export async function compileCircuit(source: string, folder: string, options?: CompileOptions): Promise<Compilation> {
   const start = performance.now();
   if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
   const name = basename(source, ".circom");
   const paths = artifactPaths(name, folder);
-  const stamp = join(folder, ".compiled");
-  const library = circomLibraryFolder();
-  const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
-  const inputs = sourceHash(source, [library], [name, ...versions, ...FLAGS]);
-  const outputs = [paths.r1cs, paths.wasm, paths.sym];
-  const cached = isFresh(stamp, inputs, outputs);
-  if (!cached) {
-    onStart?.();
-    mkdirSync(folder, { recursive: true });
-    const scratch = mkdtempSync(join(folder, ".circom-"));
-    try {
-      await circom(source, ["-l", library, "-o", scratch, ...FLAGS], stop);
-      rmSync(stamp, { force: true });
-      renameSync(join(scratch, `${name}.r1cs`), paths.r1cs);
-      renameSync(join(scratch, `${name}.sym`), paths.sym);
-      renameSync(join(scratch, `${name}_js`, `${name}.wasm`), paths.wasm);
-      writeStamp(stamp, inputs, outputs);
-    } finally {
-      rmSync(scratch, { recursive: true, force: true });
-    }
-  }
+  const files = {
+    [`${name}.r1cs`]: paths.r1cs,
+    [join(`${name}_js`, `${name}.wasm`)]: paths.wasm,
+    [`${name}.sym`]: paths.sym,
+  };
+  const outputs = { files, stamp: join(folder, ".compiled") };
+  const cached = await compileChanged(source, [circomLibraryFolder()], FLAGS, outputs, options);
   return { ...readR1csHeader(paths.r1cs), paths, cached, seconds: (performance.now() - start) / 1000 };
+}
+
+/**
+ * Compiles a circom main into `folder` without simplification, unless the files there are from the same sources and compiler.
+ * @throws CommandError INCLUDE_MISSING, CIRCOM_FAILED
+ */
+export async function compilePlain(
+  source: string,
+  folder: string,
+  libraries: readonly string[],
+): Promise<{ r1cs: string; sym: string }> {
+  const name = basename(source, ".circom");
+  const [r1cs, sym] = [join(folder, `${name}.r1cs`), join(folder, `${name}.sym`)];
+  const outputs = { files: { [`${name}.r1cs`]: r1cs, [`${name}.sym`]: sym }, stamp: join(folder, `${name}.stamp`) };
+  await compileChanged(source, libraries, PLAIN_FLAGS, outputs);
+  return { r1cs, sym };
 }
 
 /** The checkout and the folders above it, by their paths relative to it: circom opens no others. */
