@@ -1,12 +1,11 @@
 /**
  * Certifies a circuit from its files. Both checkers must agree before anything is said about it.
  */
-import { createHash } from "node:crypto";
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import type { Place, Places } from "./locate.ts";
 import { parseR1cs } from "./replay/r1cs.ts";
 import { replay, replayBridge } from "./replay/replay.ts";
-import { isProven, type Proof, prove } from "./theorem.ts";
+import { isProven, type Proof, prove, sha256 } from "./theorem.ts";
 
 /** What is committed for each circuit. A change of the circuit that matters to the proof changes it. */
 export interface Certificate {
@@ -107,7 +106,7 @@ export function proveFiles(files: CircuitFiles, results: readonly string[]): Res
     proof.problems.push(`${short(wire)} was determined by the other inputs, and is in no constraint now`);
   const certificate: Certificate = {
     circuit: name,
-    r1cs: createHash("sha256").update(shipped).digest("hex"),
+    r1cs: sha256(shipped),
     constraints: proof.shipped.constraints,
     wires: proof.shipped.wires,
     given: publics.filter((wire) => isGiven.has(wire)).map(short),

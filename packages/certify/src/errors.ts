@@ -1,9 +1,5 @@
-/** A file that is no circuit. R1CS_DAMAGED: it is truncated, or not an r1cs file. */
+/** An r1cs file that is truncated, or no r1cs file. */
 export class CertifyError extends Error {
-  readonly code: "R1CS_DAMAGED";
-  constructor(code: "R1CS_DAMAGED", message: string) {
-    super(message);
-    this.name = "CertifyError";
-    this.code = code;
-  }
+  readonly code = "R1CS_DAMAGED";
+  override readonly name = "CertifyError";
 }

@@ -30,7 +30,7 @@ const FIELD_BYTES = 32;
 const SECTIONS = [1, 2, 3, 4, 5];
 
 const damaged = (what: string): never => {
-  throw new CertifyError("R1CS_DAMAGED", `the r1cs file ${what}: compile it again`);
+  throw new CertifyError(`the r1cs file ${what}: compile it again`);
 };
 
 function sectionsOf(file: Buffer): Map<number, Buffer> {

@@ -29,7 +29,7 @@ export interface Proof {
   readonly problems: string[];
 }
 
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
  * Tries to prove that two satisfying assignments of the shipped r1cs that agree on the inputs (and on `signs`) agree on
@@ -43,7 +43,7 @@ export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly
   assertCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
   if (1 + plain.outputs + plain.inputs > plain.wires)
-    throw new CertifyError("R1CS_DAMAGED", "the circuit compiled with --O0 lacks an input: compile it again");
+    throw new CertifyError("the circuit compiled with --O0 lacks an input: compile it again");
   const normalized = new Normalized(plain);
   const facts = new Facts(normalized);
   facts.scan();

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { readSystem } from "@sotto/certify/r1cs";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { compile } from "../kit/compile.ts";
+import { sources } from "../kit/gadget.ts";
+import { division } from "./division.ts";
+
+describe("the first checker's reader of r1cs files", function () {
+  slow(this, "a circuit is compiled");
+  let file: Buffer;
+
+  before(async () => {
+    const { files } = await compile(sources, division(true), "plain", "constraints");
+    file = readFileSync(files.r1cs);
+  });
+
+  it("reads the circuit, as the control", () => {
+    const { wires, constraints, outputs, inputs } = readSystem(file);
+    expect({ wires, constraints, outputs, inputs }).to.deep.equal({ wires: 5, constraints: 2, outputs: 1, inputs: 2 });
+  });
+
+  it("refuses a file that ends early, at any byte", async () => {
+    for (let length = 0; length < file.length; length++)
+      await expectRejected("R1CS_DAMAGED", () => readSystem(file.subarray(0, length)));
+  });
+
+  it("refuses bytes after the end, another format and sections that it does not know", async () => {
+    const changed = (at: number, value: number): Buffer => {
+      const copy = Buffer.from(file);
+      copy.writeUInt32LE(value, at);
+      return copy;
+    };
+    for (const wrong of [
+      Buffer.concat([file, Buffer.alloc(1)]),
+      changed(0, 0),
+      changed(4, 2),
+      changed(8, file.readUInt32LE(8) - 1),
+      changed(12, 6),
+    ])
+      await expectRejected("R1CS_DAMAGED", () => readSystem(wrong));
+  });
+});
