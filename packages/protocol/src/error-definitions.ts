@@ -78,15 +78,15 @@ export const SHARED_ERRORS = {
     cause: "The command line has a typo, or was written for another version.",
     exit: "usage",
   },
-  WRONG_DEPLOYMENT: {
-    means: "The request is for another chain or pool.",
-    cause: "The client uses the manifest of another deployment.",
-    http: 422,
-  },
   WRONG_CHAIN: {
     means: "The node is on a different chain than expected.",
     cause: "The URL is that of a node of another network, or a local chain was started with another chain id.",
     exit: "usage",
+  },
+  WRONG_DEPLOYMENT: {
+    means: "The request is for another chain or pool.",
+    cause: "The client uses the manifest of another deployment.",
+    http: 422,
   },
 } satisfies ErrorTable;
 

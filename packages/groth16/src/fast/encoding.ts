@@ -1,4 +1,5 @@
-// The binary format of WebAssembly modules, as far as the kernels need it.
+// The binary format of WebAssembly modules, as far as the kernels need it. @sotto/protocol has its own copy of this encoder
+// (src/wasm/encoding.ts), because neither package imports the other: correct both.
 
 /** Encodes an unsigned integer as LEB128. */
 export function unsigned(value: number): number[] {
@@ -30,9 +31,7 @@ export const text = (name: string): number[] => [
 
 const section = (id: number, content: readonly number[]): number[] => [id, ...unsigned(content.length), ...content];
 
-/**
- * The contents of a module's sections by section id, as the specification numbers them.
- */
+/** The contents of a module's sections by section id, as the specification numbers them. */
 export interface ModuleSections {
   /** Section 1: the encoded type of functions. */
   readonly types: readonly (readonly number[])[];
