@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { CommandError } from "./command.ts";
 
-/** Reachable from this machine only: what commands start serves every caller, some of it with keys that are public. */
+/** Only this machine reaches it: the servers that commands start serve every caller, some with published private keys. */
 export const HOST = "127.0.0.1";
 
 /** @param ports by purpose @throws CommandError PORT_BUSY, PORT_DENIED */

@@ -26,7 +26,7 @@ export function migrate<Schema>(connection: Connection<Schema>, name: string, mi
       provider: { getMigrations: async () => ({ ...migrations }) },
       migrationTableName: table,
       migrationLockTableName: `${name}_migration_lock`,
-      // A program may get an extension with migrations of an earlier name.
+      // The migrations of an extension that is added later may sort before those that have run.
       allowUnorderedMigrations: true,
     }).migrateToLatest();
     if (error === undefined) return;

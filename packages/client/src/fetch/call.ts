@@ -34,7 +34,7 @@ export const PROOF_HEADER = "x-payment-proof";
 
 /**
  * Captures a request and reads its body into memory, because the request is sent again after a 402.
- * @param headers mean that the request is paid for already
+ * @param headers request headers; a request that has one of them is paid for already
  * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE, REQUEST_NOT_SUPPORTED; TypeError, like fetch, for other
  *   invalid arguments
  */

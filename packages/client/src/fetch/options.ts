@@ -158,7 +158,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     services: urls,
     registry,
     methods: checkedMethods,
-    // Methods see them.
+    // Frozen, because methods get this object.
     limits: Object.freeze(checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
   };
 }

@@ -177,7 +177,7 @@ class Payer {
   async fetch(input: string | URL | Request, given: PayingInit = {}): Promise<Response> {
     assertInit(given);
     const { sotto = {}, ...init } = given;
-    // Not the caller's headers, body and signal.
+    // Methods do not see the caller's headers, body and signal.
     const { dispatcher } = init as { readonly dispatcher?: unknown };
     for (const { open } of this.#methods) open.checkInit?.({ dispatcher });
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT, this.#headers);

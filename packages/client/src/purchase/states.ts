@@ -129,7 +129,7 @@ export function attemptOf(
   return sent.find(({ digest }) => digest === proof.digest) ?? { ...proof, token: undefined };
 }
 
-/** The state of an open purchase, from what is stored. @param ended as of `attemptOf` */
+/** The state of an open purchase, from what is stored. @param ended as for `attemptOf` */
 export function stateOf(record: PurchaseRecord, wallet: Wallet, ended = NOTHING_ENDED): OpenStateName {
   if (record.problem !== null) return "stopped";
   if (record.settled !== null) return record.shown > 0 ? "shown" : "paid";

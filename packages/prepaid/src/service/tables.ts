@@ -63,7 +63,7 @@ const prepaid: Migration = {
   },
 };
 
-/** The name is from the time when the service itself had these tables. */
+/** The name of the migration is from the time when the service itself had these tables. */
 export const TABLES: ExtensionTables = {
   names: ["prepaid_schedules", "prepaid_keys"] satisfies (keyof PrepaidTables)[],
   migrations: { "0005-prepaid": prepaid },

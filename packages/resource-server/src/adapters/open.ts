@@ -56,7 +56,7 @@ export class OpeningPaywall {
     return (await this.#paywall).answersPreflights === true;
   }
 
-  /** None also for a paywall that cannot open. */
+  /** Paths of methods; none if the paywall cannot open. */
   async paths(): Promise<readonly MethodPath[]> {
     return this.#paywall.then(
       ({ paths = [] }) => paths,

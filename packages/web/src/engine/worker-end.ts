@@ -1,4 +1,4 @@
-// A page's end of a worker that publishes its state.
+// The page's side of a worker that publishes its state.
 import { proxy, wrap } from "comlink";
 import { useSyncExternalStore } from "react";
 import type { Failure } from "../errors.ts";
