@@ -166,6 +166,29 @@ describe("a paid tool", function () {
     expect(await received()).to.equal(PRICE);
   });
 
+  it("settles no payment once its paywall is closed, and tells the operator", async () => {
+    const events: object[] = [];
+    const closed = await openPaidTools(world, { onEvent: ({ event, reason }) => void events.push({ event, reason }) });
+    const caller = await closed.connect();
+    const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl] });
+    const [accepted] = requiredOf((await caller.callTool(FORECAST)) as CallToolResult).accepts;
+    const { payload } = await scheme.createPaymentPayload(2, accepted as never);
+    await closed.close();
+    events.length = 0;
+    const _meta = { "x402/payment": { x402Version: 2, accepted, payload } };
+    const result = (await caller.callTool({ ...FORECAST, _meta })) as CallToolResult;
+    expect([result.isError, textOf(result)]).to.deep.equal([
+      true,
+      "This tool cannot take payments at the moment; try again later.",
+    ]);
+    expect([events, closed.ran, await closed.received()]).to.deep.equal([
+      [{ event: "unavailable", reason: "PAYWALL_CLOSED" }],
+      [],
+      0n,
+    ]);
+    await caller.close();
+  });
+
   it("runs once for five concurrent calls with the same payment", async () => {
     const BERGEN = { name: "forecast", arguments: { city: "Bergen" } };
     let release: () => void = () => undefined;

@@ -97,6 +97,15 @@ describe("a paywall", function () {
     expect(told(await ask(paywall, [], "/health"))).to.equal("free");
   });
 
+  it("answers 503 if a request's headers cannot be read, and reports the error", async () => {
+    const paywall = await core.open();
+    const header = () => {
+      throw new Error("no headers");
+    };
+    expect(told(await paywall.decide({ method: "GET", target: "/paid/a", header }))).to.equal("503 later");
+    expect(core.events.map(({ event }) => event)).to.deep.equal(["trouble"]);
+  });
+
   it("reads the amount with the viewing key", async () => {
     const { viewingKey } = world.merchant;
     const paywall = await core.open({ recipient: { ...paywallOptions(world).recipient, viewingKey } });

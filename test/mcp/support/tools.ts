@@ -4,7 +4,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { createToolPaywall, paidTool, type ToolPaywall } from "@sotto/mcp/paid-tool";
+import { createToolPaywall, paidTool, type ToolPaywall, type ToolPaywallOptions } from "@sotto/mcp/paid-tool";
 import { z } from "zod";
 import { openMerchant } from "../../world/merchant.ts";
 import type { World } from "../../world/wallets.ts";
@@ -26,11 +26,15 @@ export interface PaidTools {
 
 const said = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-export async function openPaidTools(world: World): Promise<PaidTools> {
+export async function openPaidTools(
+  world: World,
+  changes: Pick<ToolPaywallOptions, "onEvent"> = {},
+): Promise<PaidTools> {
   const merchant = await openMerchant(world);
   const paywall = await createToolPaywall({
     origin: ORIGIN,
     ...merchant.paywall,
+    ...changes,
   });
   const tools: PaidTools = {
     paywall,

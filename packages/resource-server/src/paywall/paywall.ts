@@ -1,5 +1,6 @@
 // Decides on a request: what it costs, and which of the paywall's methods pays for it.
 import type { EthCall, PaymentInstructions, PaymentUses } from "@sotto/protocol";
+import { CheckUnavailable } from "../outcome.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import type { Prices } from "../routes/prices.ts";
 import { parseTarget } from "../routes/target.ts";
@@ -64,8 +65,12 @@ export class CorePaywall implements Paywall {
       paid: this.#paid.bind(this),
       verify: payments.verify.bind(payments),
       verifyAgain: payments.verifyAgain.bind(payments),
-      // After the end nothing would answer the request, so its payment must not be settled.
-      checkProofs: async (payment) => (this.#ending === undefined ? payments.checkProofs(payment) : "unavailable"),
+      checkProofs: async (payment) => {
+        if (this.#ending === undefined) return payments.checkProofs(payment);
+        // Nothing would answer the request any more, so its payment must not be settled.
+        reportRefusal(new CheckUnavailable("PAYWALL_CLOSED"), report);
+        return "unavailable";
+      },
     };
   }
 
