@@ -175,6 +175,17 @@ describe("other ways to pay", function () {
     });
   });
 
+  it("are asked for offers only if the private payment can pay", async () => {
+    const asked: string[] = [];
+    const spy = made("spy", { offer: ({ target }) => void asked.push(target.target) });
+    const paywall = await openPaywall(world, { methods: [spy] });
+    // A proof for the first target would not fit into a header.
+    for (const target of [`/paid/${'"'.repeat(2_000)}`, "/paid/a"])
+      await paywall.decide({ method: "GET", target, header: () => [] });
+    expect(asked).to.deep.equal(["/paid/a"]);
+    await paywall.close();
+  });
+
   it("are closed again if one of them does not open", async () => {
     const closed: string[] = [];
     const first = made("first", { close: async () => void closed.push("first") });

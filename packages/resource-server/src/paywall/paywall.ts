@@ -194,6 +194,13 @@ export class CorePaywall implements Paywall {
     const { config, report } = this.#parts;
     const { methods, ...rest } = terms;
     const asked: OfferTerms = { ...rest, method: request.method };
+    let own: Offer;
+    try {
+      own = await this.#payments.offer(asked);
+    } catch (error) {
+      if (error instanceof responses.Refusal) return error.answer;
+      throw error;
+    }
     // Clients of the private payment can still pay.
     const onInvalid = (error: unknown) => report({ event: "trouble", reason: "CHALLENGE_HOOK", error });
     const offers: NamedOffer[] = [];
@@ -205,13 +212,6 @@ export class CorePaywall implements Paywall {
         } catch (error) {
           onInvalid(error);
         }
-    let own: Offer;
-    try {
-      own = await this.#payments.offer(asked);
-    } catch (error) {
-      if (error instanceof responses.Refusal) return error.answer;
-      throw error;
-    }
     report({ event: "challenged" });
     const answer = challengeOf(own, offers, onInvalid);
     if (config.page === undefined || !isNavigation(request)) return answer;
