@@ -198,6 +198,8 @@ export class PrepaidEndpoints {
 
   async #recoverPaid(request: PaywallRequest, header: ProofHeader, sale: Sale): Promise<Uint8Array<ArrayBuffer>> {
     assertInEpoch(header, sale.key);
+    // Before it takes a place, because packs that were answered before need neither chain nor service.
+    await this.#parts.core.opened();
     const payment = await this.#recoveries.run(() => this.#checkAgain(header, sale), clientOf(request));
     return this.#issue(sale, payment, await readBatch(request, sale));
   }

@@ -8,13 +8,17 @@ import {
   randomBytes,
   sign,
 } from "node:crypto";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { CIRCUITS, deriveKeys, encryptAmount, packCiphertext, randomScalar, randomSeed } from "@sotto/protocol";
 import { CheckFailed, type CheckUnavailable, type PaywallRequest } from "@sotto/resource-server";
+import { withPayment } from "@sotto/resource-server/fetch";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { eventually } from "@sotto/test-kit/eventually";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
@@ -36,6 +40,7 @@ import {
 } from "../../src/index.ts";
 import { parsePrepaid } from "../../src/server/config.ts";
 import { Keyring } from "../../src/server/keyring.ts";
+import { createPrepaid } from "../../src/server/method.ts";
 import type { PrepaidOptions } from "../../src/server/options.ts";
 import { readToken } from "../../src/server/shown-token.ts";
 import { Spender } from "../../src/server/spender.ts";
@@ -59,6 +64,7 @@ import {
   VALUES,
   WALLET,
 } from "./support/merchant.ts";
+import { startPoolNode } from "./support/pool-node.ts";
 
 const NEXT_EPOCH = Date.UTC(2027, 0, 1);
 const merchant = await createMerchant();
@@ -707,6 +713,54 @@ describe("the recovery of a pack", function () {
       }
     } finally {
       await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is answered without a proof while others wait for the service", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const node = await startPoolNode(() => NOW);
+    const service = createServer();
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    const { prepaid: own, ...options } = optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` });
+    let key = "";
+    const method = createPrepaid(own, {
+      onOpen: ({ keyring }) => {
+        key = keyring.offered(PRICE, NOW)!.id;
+      },
+    });
+    const handler = withPayment(() => new Response("unpaid"), {
+      ...options,
+      service: `http://127.0.0.1:${(service.address() as AddressInfo).port}/zk`,
+      chain: { ...options.chain, rpcUrls: [node.url] },
+      clock: () => NOW,
+      onEvent: () => undefined,
+      methods: [method],
+    });
+    // The service has been asked, and does not answer.
+    await once(service, "request");
+    try {
+      const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
+      const recover = async (headers: Record<string, string>) => {
+        const { target } = recovery({ key }).request;
+        const { status } = await handler(new Request(ORIGIN + target, { method: "POST", headers }));
+        return status;
+      };
+      const answers: number[] = [];
+      const waiting = Array.from({ length: 8 }, async () =>
+        answers.push(await recover({ "x-payment-proof": inEpoch })),
+      );
+      answers.push(await recover({}));
+      expect(answers).to.deep.equal([404]);
+      service.closeAllConnections();
+      service.close();
+      await Promise.all(waiting);
+      expect(answers).to.deep.equal([404, ...Array.from({ length: 8 }, () => 503)]);
+    } finally {
+      service.closeAllConnections();
+      service.close();
+      await handler.close();
+      await node.close();
       rmSync(folder, { recursive: true });
     }
   });

@@ -135,6 +135,11 @@ export interface PaywallCore {
    */
   verify(values: readonly string[], terms: PaidTerms, accept: (passed: Passed) => Promise<Decision>): Promise<Decision>;
   /**
+   * Waits for the first attempt to reach chain and service.
+   * @throws CheckUnavailable while payments cannot be checked
+   */
+  opened(): Promise<void>;
+  /**
    * Checks a private payment that may be old and used.
    * @param isAnswered whether the payment with this digest was accepted before; then chain and proofs are not asked
    * @returns the payment's digest

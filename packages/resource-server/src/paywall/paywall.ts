@@ -65,6 +65,7 @@ export class CorePaywall implements Paywall {
       paid: this.#paid.bind(this),
       verify: payments.verify.bind(payments),
       verifyAgain: payments.verifyAgain.bind(payments),
+      opened: payments.opened.bind(payments),
       checkProofs: async (payment) => {
         if (this.#ending === undefined) return payments.checkProofs(payment);
         // Nothing would answer the request any more, so its payment must not be settled.

@@ -111,6 +111,11 @@ export class PrivatePayments implements OpenMethod {
     return checks.passAgain(header, terms, isAnswered);
   }
 
+  /** @throws CheckUnavailable */
+  async opened(): Promise<void> {
+    await this.#checks();
+  }
+
   async checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable"> {
     const { report } = this.#parts;
     try {
