@@ -135,6 +135,19 @@ describe("a paywall in Express", function () {
     await middleware.close();
   });
 
+  it("removes a method's header also if a middleware before it has set it", async () => {
+    const method = new ScriptedPaywall();
+    method.removedHeaders = [{ name: "X-Password" }];
+    const app = express();
+    app.use((request, _response, next) => {
+      request.headers["x-password"] = "sesame";
+      next();
+    });
+    app.use(expressPaywall(method));
+    app.get("/", ({ headers }, response) => void response.json(headers["x-password"] ?? "none"));
+    await serving(app, async (url) => expect(await (await fetch(url)).json()).to.equal("none"));
+  });
+
   it("ends the process if it cannot open and nobody handles the rejection", () => {
     const code = [
       'import { sotto } from "@sotto/resource-server/express";',

@@ -1,5 +1,5 @@
 // A paywall with scripted decisions, for tests of how an adapter handles a decision.
-import type { Decision, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
+import type { Decision, MethodHeader, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
 
 export type Outcome = number | "aborted" | "unstarted";
 
@@ -19,13 +19,14 @@ export const NONSENSE = { origin: "nowhere" } as never;
 /** The decision on a preflight. */
 export const PREFLIGHT = { kind: "preflight", headers: { "access-control-allow-origin": "*" } } as const;
 
-export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
+export class ScriptedPaywall implements Pick<Paywall, "decide" | "close" | "removedHeaders"> {
   readonly requests: PaywallRequest[] = [];
   /** Outcomes, in the order that the adapter reported them. */
   readonly outcomes: Outcome[] = [];
   readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;
   answersPreflights = false;
+  removedHeaders: readonly MethodHeader[] = [];
   #judge: (request: PaywallRequest) => Decision | Promise<Decision> = () => this.paid();
   #told: (() => void)[] = [];
 

@@ -106,8 +106,9 @@ function withoutHeaders(
   for (const { name, scheme } of headers) {
     const key = name.toLowerCase();
     const values = removed.get(key) ?? request.header(key);
-    if (values.length === 0 || (scheme !== undefined && !hasScheme(values, scheme))) continue;
+    if (scheme !== undefined && !hasScheme(values, scheme)) continue;
     removed.set(key, values);
+    // Even without values: in Node, a middleware may have set it in `headers`, and not in `rawHeaders`.
     drop(key);
   }
   return { ...request, header: (name) => removed.get(name) ?? request.header(name) };
