@@ -62,6 +62,7 @@ describe("a client with a wallet", function () {
     const later = {
       decide: (request: Parameters<Paywall["decide"]>[0]) => paywall!.decide(request),
       close: async () => undefined,
+      removedHeaders: [],
     };
     const server: ResourceServer = await ADAPTERS.get(name)!(later, sell);
     const { recipient, ...options } = paywallOptions(world);

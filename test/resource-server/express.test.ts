@@ -148,6 +148,18 @@ describe("a paywall in Express", function () {
     await serving(app, async (url) => expect(await (await fetch(url)).json()).to.equal("none"));
   });
 
+  it("refuses a wrapper of a paywall without the headers to remove", async () => {
+    const { removedHeaders: _, ...rest } = paywall;
+    const wrapper = { ...rest, decide: async () => paywall.paid(), close: async () => undefined };
+    const middleware = expressPaywall(wrapper as never);
+    const failure = await middleware.ready.catch(({ code, message }) => `${code} ${message}`);
+    expect(failure).to.match(/^INVALID_OPTION .*removedHeaders/);
+    const app = express();
+    app.use(middleware);
+    app.get("/", (_request, response) => void response.send("for nothing"));
+    await serving(app, async (url) => expect((await fetch(url)).status).to.equal(503));
+  });
+
   it("ends the process if it cannot open and nobody handles the rejection", () => {
     const code = [
       'import { sotto } from "@sotto/resource-server/express";',

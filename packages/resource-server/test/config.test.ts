@@ -54,6 +54,12 @@ describe("a paywall's options", () => {
     expect(parseConfig({ ...options, store: "sqlite::memory:" }).inMemory).to.equal(true);
   });
 
+  it("have no unknown names", () => {
+    for (const name of ["password", "onChallenge", "method"])
+      expect(refusal({ [name]: undefined })).to.match(new RegExp(`^options\\.${name} is unknown; .*\\bmethods\\b`));
+    expect(refusal({ methods: [] })).to.equal("accepted");
+  });
+
   it("require a store on chains that are not local", () => {
     const far = { ...options.chain, chainId: 8453 };
     for (const store of [undefined, "sqlite::memory:"]) {

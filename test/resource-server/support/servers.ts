@@ -34,7 +34,10 @@ export interface ResourceServer {
   close(): Promise<void>;
 }
 
-export type StartServer = (paywall: Pick<Paywall, "decide" | "close">, sell: SaleHandler) => Promise<ResourceServer>;
+export type StartServer = (
+  paywall: Pick<Paywall, "decide" | "close" | "removedHeaders">,
+  sell: SaleHandler,
+) => Promise<ResourceServer>;
 
 export const FREE_BODY = "healthy";
 

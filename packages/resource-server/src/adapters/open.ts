@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { invalidOption } from "../errors.ts";
 import { startPaywall } from "../paywall/create.ts";
 import type { PaywallOptions } from "../paywall/options.ts";
 import type { Decision, MethodHeader, MethodPath, Paywall, PaywallRequest } from "../paywall/types.ts";
 
 /** The part of a paywall that adapters use. */
-export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> &
-  Partial<Pick<Paywall, "ready" | "answersPreflights" | "removedHeaders" | "paths">>;
+export type AdaptedPaywall = Pick<Paywall, "decide" | "close" | "removedHeaders"> &
+  Partial<Pick<Paywall, "ready" | "answersPreflights" | "paths">>;
 
 /** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
 export type PaywallSource = PaywallOptions | AdaptedPaywall;
@@ -22,8 +23,8 @@ export class OpeningPaywall {
   constructor(source: PaywallSource) {
     this.#own = !("decide" in source);
     const started = "decide" in source ? undefined : startPaywall(source);
-    this.#paywall = started ?? Promise.resolve(source as AdaptedPaywall);
-    this.#attempted = started === undefined ? Promise.resolve() : started.then(({ attempted }) => attempted);
+    this.#paywall = started ?? assertAdapted(source as AdaptedPaywall);
+    this.#attempted = started?.then(({ attempted }) => attempted) ?? this.#paywall.then(() => undefined);
     // Requests and `ready` handle the failure themselves.
     this.#paywall.catch(() => undefined);
     this.#attempted.catch(() => undefined);
@@ -72,7 +73,7 @@ export class OpeningPaywall {
   async decide(request: PaywallRequest, drop: (name: string) => void): Promise<Decision> {
     try {
       const paywall = await this.#paywall;
-      const removed = paywall.removedHeaders ?? [];
+      const removed = paywall.removedHeaders;
       return await paywall.decide(removed.length === 0 ? request : withoutHeaders(request, removed, drop));
     } catch {
       const body = { error: "Service Unavailable", message: "payments cannot be checked at the moment" };
@@ -85,6 +86,18 @@ export class OpeningPaywall {
     const paywall = await this.#paywall.catch(() => undefined);
     await paywall?.close();
   }
+}
+
+/**
+ * A wrapper that hides the removed headers of its paywall would let handlers see what pays for other requests.
+ * @throws PaywallError INVALID_OPTION
+ */
+async function assertAdapted(paywall: AdaptedPaywall): Promise<AdaptedPaywall> {
+  if (!Array.isArray(paywall.removedHeaders))
+    throw invalidOption(
+      "the paywall has no list removedHeaders; a wrapper must have that of the paywall that it wraps",
+    );
+  return paywall;
 }
 
 /** Whether one of a header's values has the scheme; some adapters join values with commas. */

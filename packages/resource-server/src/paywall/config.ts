@@ -14,7 +14,7 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
-import { isOrigin, parseInteger } from "../option-values.ts";
+import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
 import { type Cors, parseCors } from "./cors.ts";
 import { Listings } from "./discovery.ts";
 import type { PaymentMethod } from "./method.ts";
@@ -146,9 +146,17 @@ function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | 
   return { inMemory: false, storeUrl: store };
 }
 
+const OPTIONS = {
+  ...{ price: true, routes: true, free: true },
+  ...{ origin: true, recipient: true, service: true, chain: true, store: true, keys: true, jwks: true, issuer: true },
+  ...{ methods: true, page: true, discovery: true, cors: true, onEvent: true, clock: true },
+} satisfies Record<keyof PaywallOptions, true>;
+
 /** @throws PaywallError INVALID_OPTION */
 export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
+  // Ignoring an option that is meant to add a way to pay would let handlers see what pays for other requests.
+  assertFields(options, "options", Object.keys(OPTIONS));
   const chain = parseChain(options.chain);
   const origin = parseOrigin(options.origin);
   const recipient = parseRecipient(options, chain.deployment);
