@@ -3,6 +3,8 @@ import { fork } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
+import { HOST } from "@sotto/command/ports";
+import { root } from "@sotto/keys/circuits/paths";
 import type { DeploymentManifest } from "@sotto/protocol";
 import type { NodeOptions, ServerMessage } from "./server.ts";
 
@@ -53,7 +55,6 @@ async function start(
   options: NodeOptions,
   onReplay: (blocks: number, of: number) => void,
 ): Promise<Started> {
-  const root = join(import.meta.dirname, "..", "..", "..", "..");
   const child = fork(join(import.meta.dirname, "server.ts"), [String(port), JSON.stringify(options)], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -90,5 +91,5 @@ async function start(
   child.channel?.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();
   const { port: actual, deployment } = message.listening;
-  return { url: `http://127.0.0.1:${actual}`, stop, deployment };
+  return { url: `http://${HOST}:${actual}`, stop, deployment };
 }

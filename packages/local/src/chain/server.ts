@@ -1,18 +1,15 @@
 // The local chain: a Hardhat node in this process. As a child process of another script, it reports over the IPC
 // channel and exits with its parent.
 import { flushCompileCache } from "node:module";
-import { createServer } from "node:net";
-import { join } from "node:path";
 import { CommandError, type CommandErrorCode } from "@sotto/command/command";
 import { guarded } from "@sotto/command/own-machine";
+import { assertFree, HOST } from "@sotto/command/ports";
+import { root } from "@sotto/keys/circuits/paths";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import config from "../../../../hardhat.config.ts";
 import { deployOnce } from "./snapshot.ts";
-
-/** Reachable from this machine only, and not for web pages of other hosts, because the accounts' keys are public. */
-const HOST = "127.0.0.1";
 
 /** Differences from the local chain of `pnpm chain`. */
 export interface NodeOptions {
@@ -50,9 +47,8 @@ export async function serve(
   onReplay: (blocks: number, of: number) => void = () => {},
 ): Promise<ServedChain> {
   // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
-  if (port !== 0) await probe(port);
+  if (port !== 0) await assertFree({ chain: port });
   // Without the plugins of the project's configuration, Hardhat loads in two thirds of the time.
-  const root = join(import.meta.dirname, "..", "..", "..", "..");
   const hre = await createHardhatRuntimeEnvironment({ networks: { node: config.networks!["node"]! } }, {}, root);
   let provider: ServedChain["provider"] | undefined;
   hre.hooks.registerHandlers("network", {
@@ -71,29 +67,9 @@ export async function serve(
   };
   const server = await hre.network.createServer({ network: "node", override }, HOST, port);
   await history?.replay((blocks) => onReplay(blocks, history.length));
-  // Hardhat's server answers every web page.
+  // Hardhat's server answers every web page, and the keys of the accounts are public.
   const { port: actual } = await guarded(() => server.listen());
   return { port: actual, provider: provider! };
-}
-
-function probe(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === "EADDRINUSE"
-          ? new CommandError(
-              "PORT_BUSY",
-              `port ${port} is in use; stop the program that listens there, or choose another port with --port`,
-            )
-          : new CommandError(
-              "PORT_DENIED",
-              `port ${port} cannot be opened (${error.code}); choose another port with --port`,
-            ),
-      );
-    });
-    server.listen(port, HOST, () => server.close(() => resolve()));
-  });
 }
 
 /** Deploys in this process, which has loaded Hardhat already. Other nodes do not load Ignition. */

@@ -3,6 +3,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256, toJson, writeAtomically } from "@sotto/keys/circuits/files";
+import { root } from "@sotto/keys/circuits/paths";
 import type { DeploymentManifest } from "@sotto/protocol";
 import type { NetworkConnection } from "hardhat/types/network";
 import type { NodeBlock } from "./history.ts";
@@ -19,7 +20,6 @@ interface Snapshot {
 
 /** Hash of the files that determine the deployment. */
 function hashOfSources(): string {
-  const root = join(import.meta.dirname, "..", "..", "..", "..");
   const compiled = globSync("artifacts/**/*.json", { cwd: root, exclude: ["artifacts/build-info"] });
   const files = [...compiled, ...globSync("ignition/**/*.ts", { cwd: root }), "circuits/artifacts.lock.json"];
   return sha256(...files.sort().flatMap((path) => [`${path}\0`, readFileSync(join(root, path))]));

@@ -1,15 +1,14 @@
 // `npm run demo [-- --port N --artifacts FOLDER]`: plays the story on a local chain, with real proofs and transactions. It
 // ends by checking every balance; the exit code is 1 if one differs.
-import { join } from "node:path";
 import { CommandError, parseOptions, parsePort, runCommand } from "@sotto/command/command";
 import { paint, screenOf } from "@sotto/command/terminal";
+import { buildFolder } from "@sotto/keys/circuits/paths";
 import { printBalances, readBalances } from "./balances.ts";
 import { Cleanup } from "./processes.ts";
 import { playStep } from "./step.ts";
 import { story } from "./story.ts";
 import { createWorld } from "./world.ts";
 
-const BUILT = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 const cleanup = new Cleanup();
 let stopped = false;
 for (const [signal, code] of [
@@ -22,7 +21,7 @@ for (const [signal, code] of [
   });
 
 async function demo(): Promise<void> {
-  const { port = "0", artifacts = BUILT } = parseOptions(process.argv.slice(2), ["port", "artifacts"]);
+  const { port = "0", artifacts = buildFolder } = parseOptions(process.argv.slice(2), ["port", "artifacts"]);
   const options = { port: port === "0" ? 0 : parsePort(port), artifacts };
   const screen = screenOf(process.stdout);
   const start = performance.now();
