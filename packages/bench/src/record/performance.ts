@@ -1,5 +1,5 @@
-// Writes the recorded figures (docs/figures.json) into docs/performance.md and the README: between `<!--NAME-->` and `<!---->` the figure,
-// and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
+// Writes the recorded figures (docs/figures.json) into docs/performance.md and the README: between `<!--NAME-->` and
+// `<!---->` the figure, and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "@sotto/keys/circuits/paths";
