@@ -5,8 +5,9 @@ import { quantile } from "@sotto/command/quantile";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
+import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
-import { type Groth16Proof, groth16 } from "snarkjs";
+import { groth16 } from "snarkjs";
 import { measureFlood } from "./inputs/flood.ts";
 import type { Print } from "./main.ts";
 
@@ -42,19 +43,6 @@ function makePairs(keys: Keys, count: number): Pair[] {
       return { circuit, proof: forged.proof, signals: forged.publicSignals };
     }),
   );
-}
-
-function snarkjsProof([ax, ay, bx0, bx1, by0, by1, cx, cy]: readonly string[]): Groth16Proof {
-  const words = {
-    pi_a: [ax, ay, "1"],
-    pi_b: [
-      [bx0, bx1],
-      [by0, by1],
-      ["1", "0"],
-    ],
-    pi_c: [cx, cy, "1"],
-  };
-  return { ...words, protocol: "groth16", curve: "bn128" } as Groth16Proof;
 }
 
 function assertAllTrue(results: readonly boolean[]): void {

@@ -1,6 +1,7 @@
 import { randomBelow } from "@sotto/test-kit/random-below";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
@@ -96,30 +97,8 @@ describe("prepared proofs", function () {
   it("are accepted by snarkjs's verifier", async () => {
     const { groth16 } = await import("snarkjs");
     const { proof, publicSignals: signals } = await (await prover.prepare(TOY_INPUT, FREE)).finish(5n);
-    const [ax, ay, bx0, bx1, by0, by1, cx, cy] = proof as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const one = "1";
-    const theirs = {
-      pi_a: [ax, ay, one],
-      pi_b: [
-        [bx0, bx1],
-        [by0, by1],
-        [one, "0"],
-      ],
-      pi_c: [cx, cy, one],
-      protocol: "groth16",
-      curve: "bn128",
-    };
     const isAccepted = (own: readonly string[]) =>
-      withWorkers(() => groth16.verify(key as never, own as never, theirs as never));
+      withWorkers(() => groth16.verify(key as never, own as never, snarkjsProof(proof) as never));
     assert.isTrue(await isAccepted(signals));
     assert.isFalse(await isAccepted(signals.with(POSITION, "6")));
   });

@@ -4,6 +4,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { eventually } from "@sotto/test-kit/eventually";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
 import { assert } from "chai";
@@ -44,19 +45,9 @@ describe("proving and verifying", function () {
   it("proves in the wire's order, and snarkjs verifies", async () => {
     assert.deepEqual(proof.publicSignals, TOY_SIGNALS);
     assert.isTrue(await verifier.verify(proof.proof, proof.publicSignals));
-    const [ax, ay, bx0, bx1, by0, by1, cx, cy] = proof.proof as [string, ...string[]];
-    const json = {
-      pi_a: [ax, ay, "1"],
-      pi_b: [
-        [bx0, bx1],
-        [by0, by1],
-        ["1", "0"],
-      ],
-      pi_c: [cx, cy, "1"],
-      protocol: "groth16",
-      curve: "bn128",
-    };
-    assert.isTrue(await withWorkers(() => groth16.verify(vkey, proof.publicSignals, json as never)));
+    assert.isTrue(
+      await withWorkers(() => groth16.verify(vkey, proof.publicSignals, snarkjsProof(proof.proof) as never)),
+    );
   });
 
   it("warms up by verifying one invalid proof", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { deriveKeys, prepareRange } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
 import { sha256 } from "../../src/circuits/files.ts";
@@ -16,19 +17,6 @@ import { stopSnarkjs } from "../../src/verifiers/stop-snarkjs.ts";
 const LONG = process.env["SOTTO_LONG"] === "1";
 
 const vkeyOf = (name: string): unknown => JSON.parse(readFileSync(artifactPaths(name).vkey, "utf8"));
-
-/** Wire words to snarkjs's proof object. */
-const snarkjsProof = ([ax, ay, bx0, bx1, by0, by1, cx, cy]: string[]) => ({
-  pi_a: [ax!, ay!, "1"],
-  pi_b: [
-    [bx0!, bx1!],
-    [by0!, by1!],
-    ["1", "0"],
-  ],
-  pi_c: [cx!, cy!, "1"],
-  protocol: "groth16",
-  curve: "bn128",
-});
 
 describe("development keys of the circuits", function () {
   slow(this, "keys, circuits and ceremonies are made");
