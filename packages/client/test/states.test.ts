@@ -1,10 +1,11 @@
 // A store in each state of the table, in the format that it has had since the table was only code: every purchase in it
 // is resumed, and only takes the ways that the table names.
 import { rejection } from "@sotto/test-kit/rejection";
-import { MemoryStore, type Store, type Wallet } from "@sotto/wallet";
+import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { LocalService } from "../../wallet/test/support/local-service.ts";
 import { SEED, start } from "../../wallet/test/support/merchant.ts";
+import { watchedStore } from "../../wallet/test/support/world.ts";
 import { openPurchases } from "../src/purchase/open.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import type { PurchaseRecord } from "../src/purchase/record.ts";
@@ -12,22 +13,6 @@ import { type OpenStateName, PURCHASE_STATES, type PurchaseStateName } from "../
 
 const states = Object.entries(PURCHASE_STATES);
 const openStates = states.filter(([, { shown }]) => shown !== null).map(([name]) => name as OpenStateName);
-
-/** A store that calls `before` ahead of each write. */
-function watched(disk: Store, before: () => Promise<void>): Store {
-  const write = async (action: () => Promise<void>) => {
-    await before();
-    return action();
-  };
-  return {
-    get: (key) => disk.get(key),
-    list: (prefix) => disk.list(prefix),
-    batch: (changes) => write(() => disk.batch(changes)),
-    put: (key, value, expected) => write(() => disk.put(key, value, expected)),
-    delete: (key, expected) => write(() => disk.delete(key, expected)),
-    close: async () => undefined,
-  };
-}
 
 describe("the states of a purchase", () => {
   /** Makes a purchase in a process that dies in a state; without one, the server's answer completes it. */
@@ -48,7 +33,7 @@ describe("the states of a purchase", () => {
       await look();
       return undefined;
     };
-    payer = await world.wallet({ seed: SEED, store: watched(disk, look) });
+    payer = await world.wallet({ seed: SEED, store: watchedStore(disk, look) });
     const { recipient, resourceUrl, amount } = request;
     const order: KeyedRequest = {
       recipient,

@@ -1,7 +1,7 @@
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
-import { dyingStore, URL, World } from "./support/world.ts";
+import { dyingStore, URL, World, watchedStore } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 11 * i + 1);
 
@@ -27,20 +27,10 @@ async function live(world: World, store: Store, merchantAddress: string): Promis
 /** Number of writes that these operations make. */
 async function countWrites(merchantAddress: string): Promise<number> {
   let writes = 0;
-  const store = new MemoryStore();
-  const count = <T>(action: Promise<T>) => {
+  const store = watchedStore(new MemoryStore(), () => {
     writes += 1;
-    return action;
-  };
-  const counting: Store = {
-    get: (key) => store.get(key),
-    list: (prefix) => store.list(prefix),
-    batch: (changes) => count(store.batch(changes)),
-    put: (key, value, expected) => count(store.put(key, value, expected)),
-    delete: (key, expected) => count(store.delete(key, expected)),
-    close: () => store.close(),
-  };
-  await live(new World(), counting, merchantAddress);
+  });
+  await live(new World(), store, merchantAddress);
   return writes;
 }
 

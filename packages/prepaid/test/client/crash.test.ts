@@ -3,7 +3,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
-import { dyingStore } from "../../../wallet/test/support/world.ts";
+import { dyingStore, watchedStore } from "../../../wallet/test/support/world.ts";
 import { PrepaidError } from "../../src/client/errors.ts";
 import { ORIGIN, PrepaidWorld } from "./support/world.ts";
 
@@ -28,19 +28,12 @@ describe("a client that dies while it buys and spends prepaid tokens", function 
   async function countWrites(): Promise<number> {
     const { disk, scene } = await open();
     let writes = 0;
-    const count = <T>(action: Promise<T>) => {
-      writes += 1;
-      return action;
-    };
-    const counted: Store = {
-      get: (key) => disk.get(key),
-      list: (prefix) => disk.list(prefix),
-      batch: (changes) => count(disk.batch(changes)),
-      put: (key, value, expected) => count(disk.put(key, value, expected)),
-      delete: (key, expected) => count(disk.delete(key, expected)),
-      close: () => disk.close(),
-    };
-    await live(scene, counted);
+    await live(
+      scene,
+      watchedStore(disk, () => {
+        writes += 1;
+      }),
+    );
     return writes;
   }
 

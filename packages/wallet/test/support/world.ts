@@ -96,6 +96,22 @@ export class World {
   }
 }
 
+/** A store that calls `before` ahead of each write. Closing it leaves the other open. */
+export function watchedStore(store: Store, before: () => void | Promise<void>): Store {
+  const write = async (action: () => Promise<void>) => {
+    await before();
+    return action();
+  };
+  return {
+    get: (key) => store.get(key),
+    list: (prefix) => store.list(prefix),
+    batch: (changes) => write(() => store.batch(changes)),
+    put: (key, value, expected) => write(() => store.put(key, value, expected)),
+    delete: (key, expected) => write(() => store.delete(key, expected)),
+    close: async () => undefined,
+  };
+}
+
 /** A store that fails before its n-th write (from 0), or after it if `after` is set; every later call fails too. */
 export function dyingStore(store: Store, writes: number, after: boolean): Store {
   let left = writes;
