@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { EXIT } from "@sotto/cli";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
@@ -9,21 +9,22 @@ import { expect } from "chai";
 import { CLASSES } from "../errors.ts";
 
 const packages = join(root, "packages");
+const read = (path: string): string => readFileSync(path, "utf8");
 const sourcesOf = (folder: string): string[] =>
   globSync(join(packages, folder, "src", "**", "*.{ts,tsx}")).filter(
     (path) => basename(path) !== "error-definitions.ts",
   );
+/** The packages whose sources the commands of the checkout run. */
+const tools = readdirSync(packages).filter(
+  (folder) => JSON.parse(read(join(packages, folder, "package.json"))).exports?.["./*"] === "./src/*.ts",
+);
 const scripts = globSync(
-  [
-    join(root, "scripts", "**", "*.{ts,mjs}"),
-    join(packages, "{bench,certify,command,deploy,dev,keys,local}", "src", "**", "*.{ts,mjs}"),
-  ],
-  {
-    exclude: (name) => name === "node_modules",
-  },
+  [join(root, "scripts"), ...tools.map((folder) => join(packages, folder, "src"))].map((folder) =>
+    join(folder, "**", "*.{ts,mjs}"),
+  ),
+  { exclude: (name) => name === "node_modules" },
 ).filter((path) => basename(path) !== "error-definitions.ts" && !path.endsWith(".test.ts"));
 const words = (text: string) => new Set(text.toLowerCase().match(/\w+/g));
-const read = (path: string): string => readFileSync(path, "utf8");
 
 describe("error definitions", function () {
   slow(this, "processes start and end");
