@@ -84,8 +84,9 @@ export function readConfig(environment: Environment, extensions: readonly Servic
     settings: pick(values, extension.settings ?? {}) as ConfiguredExtension["settings"],
   }));
   const place = placeOf(config);
-  for (const { extension, settings: own } of configured)
-    assertNoProblems(extension.problems?.(own, place, environment) ?? []);
+  assertNoProblems(
+    configured.flatMap(({ extension, settings: own }) => extension.problems?.(own, place, environment) ?? []),
+  );
   return { ...config, extensions: configured };
 }
 

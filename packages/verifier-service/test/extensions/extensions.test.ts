@@ -181,6 +181,8 @@ describe("extensions of the service", () => {
     expectCode("INVALID_CONFIG", () => read("0", limited), /SOTTO_LIMIT must be/);
     expectCode("INVALID_CONFIG", () => read("31337", limited), /must not be the chain id/);
     expectCode("INVALID_CONFIG", () => read("7"), /SOTTO_LIMIT is not a setting/);
+    const broken = other({ name: "third", problems: () => ["SOTTO_FEED is missing"] });
+    expectCode("INVALID_CONFIG", () => read("31337", limited, broken), /SOTTO_LIMIT must not.*SOTTO_FEED is missing/s);
   });
 
   it("are part of the OpenAPI document", async () => {
