@@ -1,10 +1,10 @@
-import { systemOf } from "@sotto/certify/replay/system";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Random } from "../model/random.ts";
 import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { smallFieldRules } from "./small-field.ts";
+import { systemOf } from "./system.ts";
 
 const SYSTEMS = fuzzSize(6_000, 300_000);
 const rules = await smallFieldRules();

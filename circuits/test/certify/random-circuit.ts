@@ -1,5 +1,5 @@
-import type { Side } from "@sotto/certify/replay/system";
 import type { Random } from "../model/random.ts";
+import type { Side } from "./system.ts";
 
 /** The prime of the small field: every assignment of a few wires can be tried. */
 export const SMALL = 5;

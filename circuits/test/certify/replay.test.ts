@@ -5,7 +5,6 @@ import { Facts } from "@sotto/certify/facts";
 import { Places } from "@sotto/certify/locate";
 import { Normalized } from "@sotto/certify/normalize";
 import { replay } from "@sotto/certify/replay/replay";
-import { r1csOf, systemOf } from "@sotto/certify/replay/system";
 import { verdict } from "@sotto/certify/report";
 import { prove } from "@sotto/certify/theorem";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
@@ -16,6 +15,7 @@ import { sources } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
 import { division } from "./division.ts";
 import { type Circuit, randomCircuit, range } from "./random-circuit.ts";
+import { r1csOf, systemOf } from "./system.ts";
 
 const SYSTEMS = fuzzSize(1_500, 30_000);
 

@@ -3,8 +3,8 @@ import { Facts } from "@sotto/certify/facts";
 import { Normalized } from "@sotto/certify/normalize";
 import { PRATT, provenPrimes } from "@sotto/certify/primes";
 import { P } from "@sotto/certify/replay/field";
-import { type Side, systemOf } from "@sotto/certify/replay/system";
 import { expect } from "chai";
+import { type Side, systemOf } from "./system.ts";
 
 type Constraint = readonly [Side, Side, Side];
 

@@ -1,6 +1,6 @@
-import type { System } from "../r1cs.ts";
-import { mod } from "./field.ts";
-import { type R1cs, TERM_BYTES } from "./r1cs.ts";
+import type { System } from "@sotto/certify/r1cs";
+import { mod } from "@sotto/certify/replay/field";
+import { type R1cs, TERM_BYTES } from "@sotto/certify/replay/r1cs";
 
 /** A side of a constraint: coefficients by wire; wire 0 is the constant 1. */
 export type Side = Readonly<Record<number, bigint>>;
