@@ -10,7 +10,6 @@ import type { KernelCode } from "./src/fast/kernel.ts";
 import { curveCode, probeCode, scalarCode, witnessReaderCode } from "./src/fast/kernels.ts";
 
 const source = join(import.meta.dirname, "src");
-const dist = join(import.meta.dirname, "dist");
 
 const inflated = (bytes: Uint8Array): string =>
   `await inflate("${deflateRawSync(bytes, { level: 9 }).toString("base64")}")`;
@@ -50,19 +49,16 @@ export default ${JSON.stringify({ code, prePSize, preQSize })};`,
   },
 };
 
-const bundle = async (entries: readonly string[]): Promise<void> => {
-  await build({
-    entryPoints: entries.map((entry) => join(source, entry)),
-    outdir: dist,
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2023",
-    packages: "external",
-    sourcemap: true,
-    sourcesContent: false,
-    plugins: [kernels, curve],
-    logLevel: "warning",
-  });
-};
-await bundle(["index.ts", "kernel.ts", "fast-worker.ts"]);
+await build({
+  entryPoints: ["index.ts", "kernel.ts", "fast-worker.ts"].map((entry) => join(source, entry)),
+  outdir: join(import.meta.dirname, "dist"),
+  bundle: true,
+  format: "esm",
+  platform: "neutral",
+  target: "es2023",
+  packages: "external",
+  sourcemap: true,
+  sourcesContent: false,
+  plugins: [kernels, curve],
+  logLevel: "warning",
+});
