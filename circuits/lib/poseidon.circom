@@ -148,7 +148,7 @@ template PoseidonEx(nInputs, nOuts) {
         matrix = POSEIDON_MATRIX_12();
         entry = POSEIDON_ENTRY_12();
     } else {
-        // Add the width to scripts/poseidon/main.ts.
+        // Add the width to packages/keys/src/poseidon/main.ts.
         assert(0);
     }
 
