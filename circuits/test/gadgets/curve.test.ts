@@ -4,8 +4,9 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
+import { otherY, T2, T4, T8 } from "../model/small-order.ts";
 
-const { add, BASE8, IDENTITY, multiply, negate, ORDER, T2, T4, T8, toMontgomery } = curve;
+const { add, BASE8, IDENTITY, multiply, negate, ORDER, toMontgomery } = curve;
 const random = new Random(3);
 const point = () => multiply(BASE8, random.below(ORDER - 1n) + 1n);
 const onCurve = gadget("lib/montgomery.circom", "OnMontgomeryCurve()");
@@ -20,7 +21,7 @@ describe("curve gadgets against @noble/curves", function () {
   before(() => prepare(onCurve, addScaled, edwardsX, edwardsY, sumX, recipientKey));
 
   it("accepts every point of the curve, inside and outside the subgroup", async () => {
-    for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, add(BASE8, T8), curve.otherY(BASE8)])
+    for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, add(BASE8, T8), otherY(BASE8)])
       await run(onCurve, { point: toMontgomery(candidate) });
     // (0, 0) is the point of order 2.
     await run(onCurve, { point: [0, 0] });

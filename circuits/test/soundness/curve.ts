@@ -1,5 +1,6 @@
-import { add, BASE8, multiply, otherY, T2, T4, T8, toMontgomery } from "@sotto/certify/replay/curve";
+import { add, BASE8, multiply, toMontgomery } from "@sotto/certify/replay/curve";
 import type { Attack } from "../kit/attack.ts";
+import { otherY, T2, T4, T8 } from "../model/small-order.ts";
 import { on, swap } from "./define.ts";
 
 const P = multiply(BASE8, 1234567n);

@@ -1,15 +1,7 @@
-import {
-  add,
-  BASE8,
-  montgomeryEighth,
-  multiply,
-  otherY,
-  type Point,
-  T8,
-  toMontgomery,
-} from "@sotto/certify/replay/curve";
+import { add, BASE8, montgomeryEighth, multiply, type Point, toMontgomery } from "@sotto/certify/replay/curve";
 import type { Attack } from "../kit/attack.ts";
 import { encrypt } from "../model/encrypt.ts";
+import { otherY, T8 } from "../model/small-order.ts";
 import { bitsOf } from "../model/tree.ts";
 import { on, swap } from "./define.ts";
 

@@ -1,6 +1,6 @@
 // Baby Jubjub with @noble/curves, independent of the circuits and of the protocol package: the oracle of the circuits' tests.
 import { babyjubjub } from "@noble/curves/misc.js";
-import { divide, mod, squareRoot } from "./field.ts";
+import { divide, mod } from "./field.ts";
 
 /** A point of Baby Jubjub in Edwards coordinates. */
 export type Point = { x: bigint; y: bigint };
@@ -38,29 +38,3 @@ export const invert = (k: bigint): bigint => babyjubjub.Point.Fn.inv(k);
 
 /** The Montgomery form of Q with 8 Q = point, for a point of the prime-order subgroup. */
 export const montgomeryEighth = (point: Point): Pair => toMontgomery(multiply(point, invert(8n)));
-
-/** A point of the curve with this x, or undefined. a = 168700, d = 168696. */
-function atX(x: bigint): Point | undefined {
-  const y = squareRoot(divide(1n - 168700n * x * x, 1n - 168696n * x * x));
-  return y === undefined ? undefined : { x, y };
-}
-
-/** A point of order 8: some point of the curve multiplied by l. */
-function orderEight(): Point {
-  for (let x = 2n; ; x++) {
-    const point = atX(x);
-    if (point === undefined) continue;
-    const small = multiply(point, ORDER);
-    if (multiply(small, 4n).x !== 0n || multiply(small, 4n).y !== 1n) return small;
-  }
-}
-
-/** Points of small order: 8, 4 and 2. */
-export const T8 = orderEight();
-export const T4 = multiply(T8, 2n);
-export const T2 = multiply(T8, 4n);
-
-/** The other point with the same x. It is not in the subgroup. */
-export const otherY = ({ x, y }: Point): Point => ({ x, y: mod(-y) });
-
-export const inSubgroup = (point: Point): boolean => multiply(point, ORDER).y === 1n && point.y !== 1n;
