@@ -170,6 +170,13 @@ module.exports = {
       to: { path: ["^packages/[^/]+/test/", "^test/"] },
     },
     {
+      name: "benches-import-support-only",
+      severity: "error",
+      comment: "benches start what tests start, and are no tests themselves",
+      from: { path: "^packages/bench/src/" },
+      to: { path: "^packages/[^/]+/test/", pathNot: "^packages/[^/]+/test/support/" },
+    },
+    {
       name: "kit-imports-nothing-of-ours",
       severity: "error",
       comment: "every package's tests use the kit, so it cannot use a package",
