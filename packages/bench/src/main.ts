@@ -18,13 +18,12 @@ interface Bench {
   run(print: Print): void | Promise<void>;
 }
 
-/** Files of this folder that are not benches. */
-const SUPPORT = ["l1-fee.ts", "main.ts"];
 const folder = import.meta.dirname;
 
+/** Every other file of this folder is a bench. */
 function names(): string[] {
   return readdirSync(folder)
-    .filter((file) => file.endsWith(".ts") && !SUPPORT.includes(file))
+    .filter((file) => file.endsWith(".ts") && file !== "main.ts")
     .map((file) => file.slice(0, -".ts".length));
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { getBytes } from "ethers";
-import { estimatedSizeScaled, fastLzSize, l1Fee } from "../src/l1-fee.ts";
+import { estimatedSizeScaled, fastLzSize, l1Fee } from "../src/inputs/l1-fee.ts";
 
 /** The transactions that op-geth's own tests compress (core/types/rollup_cost_test.go). */
 const EMPTY = "0xdd80808094095e7baea6a6c7c4c2dfeb977efac326af552d878080808080";
