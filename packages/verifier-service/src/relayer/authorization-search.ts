@@ -70,7 +70,8 @@ export class AuthorizationSearch {
    * then. A node can have newer blocks.
    */
   async #startable(operations: readonly Operation[], round: Round): Promise<Operation[]> {
-    const fresh = operations.filter(({ id }) => !this.#searches.has(id));
+    // A search that waits its turn has searched no block yet.
+    const fresh = operations.filter(({ id }) => this.#searches.get(id)?.next === undefined);
     const used = await areUsed(this.#context, fresh, round, round.head.number);
     const early = new Set(fresh.filter((_, index) => !used[index]));
     return operations.filter((operation) => !early.has(operation));
