@@ -1,13 +1,13 @@
-// The methods of one paywall, in the order in which they decide on a request.
+// The methods of the option, in the order in which they decide on a request. The private payment decides before them.
 import { type EthCall, parseOffers, SottoError } from "@sotto/protocol";
 import { invalidOption, PaywallError } from "../errors.ts";
 import type { OpenMethod, PaymentMethod, PaywallCore } from "./method.ts";
 import type { MethodHeader, MethodPath } from "./types.ts";
 
-/** The method of every paywall. A proof is of no use to anyone once it is accepted, so handlers may see it. */
+/** The method of every paywall. Handlers may see its header: a proof is of no use to anyone once it is accepted. */
 export const PRIVATE_METHOD = {
   name: "private",
-  headers: [{ name: "X-Payment-Proof", visible: true }],
+  headers: [{ name: "X-Payment-Proof" }],
 } as const satisfies Omit<PaymentMethod, "open">;
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -89,7 +89,7 @@ export interface NamedMethod {
   readonly open: OpenMethod;
 }
 
-/** The opened methods of a paywall. */
+/** The opened methods of the option. */
 export class Methods {
   /** In the order in which they decide. */
   readonly all: readonly NamedMethod[];
@@ -101,7 +101,7 @@ export class Methods {
 
   private constructor(methods: readonly PaymentMethod[], opened: readonly OpenMethod[]) {
     this.all = methods.map(({ name }, i) => ({ name, open: opened[i]! }));
-    this.removedHeaders = methods.flatMap(({ headers = [] }) => headers).filter(({ visible }) => visible !== true);
+    this.removedHeaders = methods.flatMap(({ headers = [] }) => headers);
     this.paths = methods.flatMap(({ paths = [] }) => paths);
     this.#byPath = new Map(
       methods.flatMap(({ paths = [] }, i) => paths.map(({ path }) => [path, opened[i]!] as const)),

@@ -7,8 +7,8 @@ import { parseTarget } from "../routes/target.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import type { PaywallEvent } from "./events.ts";
-import type { Offer, OfferTerms, PaymentMethod, PaywallCore, RequestTerms } from "./method.ts";
-import { headerNames, Methods, PRIVATE_METHOD } from "./methods.ts";
+import type { Offer, OfferTerms, PaywallCore, RequestTerms } from "./method.ts";
+import { headerNames, Methods } from "./methods.ts";
 import { challengeOf, type NamedOffer } from "./offers.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
@@ -49,8 +49,7 @@ export class CorePaywall implements Paywall {
   /** @throws PaywallError INVALID_OPTION, the errors of the methods */
   static async open(parts: PaywallParts): Promise<CorePaywall> {
     const paywall = new CorePaywall(parts);
-    const own: PaymentMethod = { ...PRIVATE_METHOD, open: () => paywall.#payments };
-    paywall.#methods = await Methods.open([own, ...parts.config.methods], paywall.#core());
+    paywall.#methods = await Methods.open(parts.config.methods, paywall.#core());
     paywall.#opening = parts.createOpening((call) => paywall.#methods.check(call));
     return paywall;
   }
@@ -156,7 +155,7 @@ export class CorePaywall implements Paywall {
     const own = await this.#payments.decide(request, terms);
     if (own !== undefined) return own;
     try {
-      for (const { open } of this.#methods.all.slice(1)) {
+      for (const { open } of this.#methods.all) {
         const decision = await open.decide?.(request, terms);
         if (decision !== undefined) return decision;
       }
@@ -205,7 +204,7 @@ export class CorePaywall implements Paywall {
     // Clients of the private payment can still pay.
     const onInvalid = (error: unknown) => report({ event: "trouble", reason: "CHALLENGE_HOOK", error });
     const offers: NamedOffer[] = [];
-    for (const { name, open } of this.#methods.all.slice(1))
+    for (const { name, open } of this.#methods.all)
       if (methods?.includes(name) !== false)
         try {
           const offer = await open.offer?.(asked);

@@ -104,14 +104,12 @@ export type Decision =
       finish(outcome: Outcome): Promise<void>;
     };
 
-/** A request header in which a method is paid. Vary and CORS name it. */
+/** A request header in which a method is paid. It is removed before handlers and loggers see it. Vary and CORS name it. */
 export interface MethodHeader {
   /** As responses write it, such as X-Payment-Token. */
   readonly name: string;
   /** Authentication scheme: only values that start with it are the method's. Default: all values. */
   readonly scheme?: string | undefined;
-  /** Whether handlers and loggers see it as well. Default: it is removed before they do. */
-  readonly visible?: boolean | undefined;
 }
 
 /** A path that a method answers itself. */
