@@ -65,7 +65,7 @@ export class DepositResolver {
     return operations.flatMap((operation): Resolved[] => {
       const use = found.get(operation.id);
       if (use === "unknown") {
-        // It was used before this deposit was queued. If the deposit stayed queued, each round would search again.
+        // It was used long ago, mostly before this deposit was queued. If the deposit stayed queued, each round would search again.
         const outcome = operation.state === "queued" ? SPENT : checkFailure(this.#context, operation, round);
         return outcome ? [[operation, outcome]] : [];
       }

@@ -43,7 +43,7 @@ export function operationWrites(db: Db, clock: () => number) {
     /**
      * Defers it until `retryAt`.
      * @param reverts consecutive blocks on which its simulation reverted
-     * @param revertBlock the last one of them; unchanged if undefined, unless there is none
+     * @param revertBlock the last of these blocks; if undefined, the stored one stays, unless `reverts` is 0
      */
     async deferred(id: string, reason: string, reverts: number, retryAt: number, revertBlock?: number): Promise<void> {
       const revert_block = reverts === 0 ? null : revertBlock;
