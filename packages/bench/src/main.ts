@@ -1,10 +1,11 @@
 /**
  * `pnpm bench NAME... [--record]`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. With
- * --record, each bench replaces its figures in docs/figures.json, docs/performance.md and the README.
+ * --record, each bench replaces its figures in docs/figures.json and in the pages that show them. If one fails, the others
+ * still run.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError, runCommand } from "@sotto/command/command";
+import { CommandError, errorLine, runCommand } from "@sotto/command/command";
 import { generate } from "@sotto/keys/generate/generated-file";
 import { type Figure, recordRun } from "./record/figures.ts";
 import { FIGURE_PAGES } from "./record/performance.ts";
@@ -39,6 +40,19 @@ function print(name: string, value: number, unit: string): Figure {
   return figure;
 }
 
+/** Runs a bench, and records its figures if asked to. */
+async function measure(name: string, isRecorded: boolean): Promise<void> {
+  process.stderr.write(`bench ${name}\n`);
+  const figures: Record<string, Figure> = {};
+  const keep: Print = (figure, value, unit) => {
+    figures[figure] = print(figure, value, unit);
+  };
+  await (await load(name)).run(keep);
+  if (!isRecorded) return;
+  recordRun(name, figures);
+  await generate(FIGURE_PAGES, false);
+}
+
 async function usage(): Promise<void> {
   process.stderr.write("usage: pnpm bench NAME... [--record]   (or: all)\n");
   for (const name of names()) process.stderr.write(`  ${name.padEnd(12)} ${(await load(name)).about}\n`);
@@ -53,14 +67,15 @@ await runCommand(async () => {
   if (unknown.length > 0)
     throw new CommandError("BENCH_UNKNOWN", `no bench "${unknown.join('", "')}"; one of: all, ${known.join(", ")}`);
   if (asked.length === 0) return usage();
+  const failed: string[] = [];
   for (const name of asked) {
-    process.stderr.write(`bench ${name}\n`);
-    const figures: Record<string, Figure> = {};
-    const keep: Print = (figure, value, unit) => {
-      figures[figure] = print(figure, value, unit);
-    };
-    await (await load(name)).run(keep);
-    if (isRecorded) recordRun(name, figures);
+    try {
+      await measure(name, isRecorded);
+    } catch (error) {
+      process.stderr.write(`${errorLine(error)}\n`);
+      failed.push(name);
+    }
   }
-  if (isRecorded) await generate(FIGURE_PAGES, false);
+  if (failed.length > 0)
+    throw new CommandError("BENCH_FAILED", `see the error of ${failed.join(", ")} above; the other benches ran`);
 });

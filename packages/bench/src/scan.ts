@@ -22,7 +22,7 @@ export const about = "scanning 100,000 notes of other wallets, and restoring a w
 const NOTES = 100_000;
 /** Number of payments per block, and of notes per call of the scanner. */
 const [PER_BLOCK, PER_CALL] = [50, 5_000];
-const ROUNDS = 4;
+const [ROUNDS, RESTORES] = [4, 3];
 const CHROMIUM_NOTES = 10_000;
 /** Number of different points R: creating 100,000 would take longer than the scan, which caches none of them. */
 const POINTS = 2_000;
@@ -133,22 +133,26 @@ async function restore(print: Print, payments: readonly Delivered[]): Promise<vo
     if (first % 10_000 === 0) process.stderr.write(`  recorded ${first} of ${payments.length} payments\n`);
   }
   chain.finish();
-  const start = performance.now();
   const options = { seed, chain, chainId: chain.chainIdValue, pool: chain.pool, deploymentBlock: 0, finality: 0 };
-  const before = process.memoryUsage().rss;
-  let peak = before;
-  const wallet = await Wallet.open({ ...options, store: new MemoryStore(), rangeSize: 100 });
-  await wallet.scan({
-    onProgress: ({ leaves }) => {
-      peak = Math.max(peak, process.memoryUsage().rss);
-      if (leaves % 10_000 < 100) process.stderr.write(`  read ${leaves} of ${chain.leaves} notes\n`);
-    },
-  });
-  const elapsed = seconds(start);
-  if (wallet.balance().spendable !== amount) throw new Error("the restored wallet has a wrong balance");
-  print("restore.100k.seconds", elapsed, "s");
-  // All threads, without what the process had before: the recorded chain.
-  print("restore.100k.mb", (peak - before) / 1e6, "MB");
+  const runs: { time: number; memory: number }[] = [];
+  while (runs.length < RESTORES) {
+    const start = performance.now();
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const wallet = await Wallet.open({ ...options, store: new MemoryStore(), rangeSize: 100 });
+    await wallet.scan({
+      onProgress: ({ leaves }) => {
+        peak = Math.max(peak, process.memoryUsage().rss);
+        if (leaves % 10_000 < 100) process.stderr.write(`  read ${leaves} of ${chain.leaves} notes\n`);
+      },
+    });
+    runs.push({ time: seconds(start), memory: peak - before });
+    if (wallet.balance().spendable !== amount) throw new Error("the restored wallet has a wrong balance");
+    await wallet.close();
+  }
+  print("restore.100k.seconds", median(runs.map(({ time }) => time)), "s");
+  // The first one's: the process keeps memory for the others. All threads, without what the process had before.
+  print("restore.100k.mb", runs[0]!.memory / 1e6, "MB");
 }
 
 export async function run(print: Print): Promise<void> {

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median } from "@sotto/command/median";
 import { artifactPaths, type CircuitName, circuitNames } from "@sotto/keys/circuits/paths";
 import { KeyMaker } from "@sotto/keys/setup/development-keys";
 import { makePtau } from "@sotto/keys/setup/keys/ptau";
@@ -13,6 +14,8 @@ import type { Print } from "./main.ts";
 export const about =
   "development keys of all circuits, and of one circuit compared with snarkjs groth16 setup in the same run";
 
+/** Both programs take turns, so that other load on the machine affects both. */
+const TURNS = 3;
 /** The circuit whose artifacts every payer loads. */
 const COMPARED: CircuitName = "payment";
 
@@ -49,18 +52,25 @@ export async function run(print: Print): Promise<void> {
       mkdirSync(join(scratch, name));
       copyFileSync(artifactPaths(name).r1cs, artifactPaths(name, join(scratch, name)).r1cs);
     }
-    print("setup.dev.seconds", await seconds(() => makeKeys(circuitNames, scratch)), "s");
-    const ours = await seconds(() => makeKeys([COMPARED], scratch));
     const { r1cs } = artifactPaths(COMPARED);
     const ptau = join(scratch, "known.ptau");
     await writePtau(r1cs, ptau);
-    const theirs = await seconds(async () => {
-      await zKey.newZKey(r1cs, ptau, join(scratch, "snarkjs.zkey"));
-      await stopSnarkjs();
-    });
-    print(`setup.${COMPARED}.seconds`, ours, "s");
-    print(`setup.snarkjs.${COMPARED}.seconds`, theirs, "s");
-    print("setup.speedup", theirs / ours, "x");
+    const times = { all: [] as number[], ours: [] as number[], theirs: [] as number[] };
+    for (let turn = 1; turn <= TURNS; turn++) {
+      process.stderr.write(`  turn ${turn} of ${TURNS}\n`);
+      times.all.push(await seconds(() => makeKeys(circuitNames, scratch)));
+      times.ours.push(await seconds(() => makeKeys([COMPARED], scratch)));
+      times.theirs.push(
+        await seconds(async () => {
+          await zKey.newZKey(r1cs, ptau, join(scratch, "snarkjs.zkey"));
+          await stopSnarkjs();
+        }),
+      );
+    }
+    print("setup.dev.seconds", median(times.all), "s");
+    print(`setup.${COMPARED}.seconds`, median(times.ours), "s");
+    print(`setup.snarkjs.${COMPARED}.seconds`, median(times.theirs), "s");
+    print("setup.speedup", median(times.theirs.map((theirs, turn) => theirs / times.ours[turn]!)), "times");
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { readFigures, recordRun } from "../src/record/figures.ts";
-import { formatFigure, withFigures } from "../src/record/performance.ts";
+import { FIGURE_PAGES, formatFigure, withFigures } from "../src/record/performance.ts";
 
 describe("recorded figures", () => {
   let folder: string;
@@ -38,6 +38,15 @@ describe("recorded figures", () => {
       /^<!--gas\.one-->2,000<!----> gas, <!--old\.figure-->1<!----> s \(<!--run of gas-->\d{4}-\d\d-\d\d, \d+ cores? \(.*\), Node \d.*<!---->\)$/,
     );
     expect(withFigures(written, runs), "a second time").to.equal(written);
+  });
+
+  it("have a date wherever a page names their bench", async () => {
+    for (const page of FIGURE_PAGES) {
+      const { path } = await page();
+      const text = readFileSync(path, "utf8");
+      for (const [, bench] of text.matchAll(/`npm run bench ([a-z]+)`/g))
+        expect(text, `${path} names the bench ${bench}`).to.contain(`<!--run of ${bench}-->`);
+    }
   });
 
   it("are complete: a name that was not recorded is an error", () => {

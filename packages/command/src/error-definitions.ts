@@ -465,6 +465,11 @@ export const SCRIPT_ERRORS = {
     means: "There is no bench of this name.",
     cause: "The name has a typo, or belongs to another version.",
   },
+  BENCH_FAILED: {
+    means: "At least one bench failed; the figures of the others are printed, and recorded with `--record`.",
+    cause: "The output above has the error of each.",
+    remedy: "run the failed ones again",
+  },
   LOOP_FAILED: {
     means: "The bench `loop` cannot change the circuit, or a turn failed.",
     cause: "The circuit's source changed, so that the bench does not find the line that it edits.",

@@ -1,4 +1,4 @@
-// Writes the recorded figures (docs/figures.json) into docs/performance.md and the README: between `<!--NAME-->` and
+// Writes the recorded figures (docs/figures.json) into the pages that show them: between `<!--NAME-->` and
 // `<!---->` the figure, and between `<!--run of BENCH-->` and `<!---->` when and where the bench was run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,8 @@ import { type Figure, type Run, readFigures } from "./figures.ts";
 const MARK = /<!--(run of )?([\w.]+)-->[^<]*<!---->/g;
 /** Units that are counted, not measured. */
 const COUNTED = new Set(["constraints", "gas", "bytes"]);
+/** Pages that show figures. */
+const PAGES = ["README.md", "docs/performance.md", "docs/prepaid.md", "docs/certificate.md"];
 
 /** A figure as text: counts are whole numbers, others have two digits, or three from 100 on. */
 export function formatFigure({ value, unit }: Figure): string {
@@ -35,6 +37,6 @@ const writing = (page: string) => async (): Promise<GeneratedFile> => {
 };
 
 /** Write the figures of each page that shows some. */
-export const FIGURE_PAGES = [writing("docs/performance.md"), writing("README.md")];
+export const FIGURE_PAGES = PAGES.map(writing);
 
 if (import.meta.main) await runGenerators(...FIGURE_PAGES);
