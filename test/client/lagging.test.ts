@@ -5,11 +5,11 @@ import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import {
   bindingSlots,
   bindingTypedData,
-  checkBindingSignature,
   deriveKeys,
   encodeShieldedAddress,
   parseAddress,
   randomSeed,
+  verifyBindingSignature,
 } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { rejection } from "@sotto/test-kit/rejection";
@@ -74,8 +74,8 @@ describe("a wallet whose first node is bad", function () {
         issuedAt,
       };
       const call = signatureCall(connect());
-      expect(await checkBindingSignature(place, await signer.sign(bindingTypedData(place)), call)).to.equal(true);
-      expect(await checkBindingSignature(place, await other.sign(bindingTypedData(place)), call)).to.equal(false);
+      expect(await verifyBindingSignature(place, await signer.sign(bindingTypedData(place)), call)).to.equal(true);
+      expect(await verifyBindingSignature(place, await other.sign(bindingTypedData(place)), call)).to.equal(false);
     });
   }
 });

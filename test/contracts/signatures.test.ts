@@ -3,10 +3,10 @@ import {
   type BindingTypedData,
   bindingDigest,
   bindingTypedData,
-  checkBindingSignature,
   deriveKeys,
   type EthCall,
   type ShieldedAddressBinding,
+  verifyBindingSignature,
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -64,14 +64,14 @@ describe("signatures of contract wallets", function () {
     await (await factory.create(owner.address, SALT)).wait();
     const binding = bindingOf(await addressOf());
     const signature = await sign(owner, bindingTypedData(binding));
-    expect(await checkBindingSignature(binding, signature, call)).to.equal(true);
-    expect(await checkBindingSignature(binding, signature.toUpperCase().replace("0X", "0x"), call)).to.equal(true);
+    expect(await verifyBindingSignature(binding, signature, call)).to.equal(true);
+    expect(await verifyBindingSignature(binding, signature.toUpperCase().replace("0X", "0x"), call)).to.equal(true);
     const foreign = await sign(stranger, bindingTypedData(binding));
-    expect(await checkBindingSignature(binding, foreign, call)).to.equal(false);
+    expect(await verifyBindingSignature(binding, foreign, call)).to.equal(false);
     const other = { ...binding, phone: "+14155550101" };
-    expect(await checkBindingSignature(other, signature, call)).to.equal(false);
+    expect(await verifyBindingSignature(other, signature, call)).to.equal(false);
     // The binding names the wallet, so the signature is not valid for the owner's own account.
-    expect(await checkBindingSignature(bindingOf(owner.address), signature, call)).to.equal(false);
+    expect(await verifyBindingSignature(bindingOf(owner.address), signature, call)).to.equal(false);
   });
 
   it("are accepted for a wallet that is not deployed yet, without deploying it", async () => {
@@ -79,15 +79,15 @@ describe("signatures of contract wallets", function () {
     const binding = bindingOf(address);
     const inner = await sign(owner, bindingTypedData(binding));
     const target = await factory.getAddress();
-    expect(await checkBindingSignature(binding, wrap(target, creation(), inner), call)).to.equal(true);
+    expect(await verifyBindingSignature(binding, wrap(target, creation(), inner), call)).to.equal(true);
     expect(await connection.ethers.provider.getCode(address)).to.equal("0x");
     // Without the wrapper, there is no contract to call.
-    expect(await checkBindingSignature(binding, inner, call)).to.equal(false);
+    expect(await verifyBindingSignature(binding, inner, call)).to.equal(false);
     const foreign = await sign(stranger, bindingTypedData(binding));
-    expect(await checkBindingSignature(binding, wrap(target, creation(), foreign), call)).to.equal(false);
+    expect(await verifyBindingSignature(binding, wrap(target, creation(), foreign), call)).to.equal(false);
     // A factory that deploys another wallet, deploys none, or does not exist.
     const elsewhere = wrap(target, creation(`0x${"08".repeat(32)}`), inner);
-    expect(await checkBindingSignature(binding, elsewhere, call)).to.equal(false);
+    expect(await verifyBindingSignature(binding, elsewhere, call)).to.equal(false);
     for (const [to, data] of [
       [target, "0x"],
       [target, "0xdeadbeef"],
@@ -98,20 +98,20 @@ describe("signatures of contract wallets", function () {
       [await troublesome(ANSWER.HugeReturn), creation()],
       [await troublesome(ANSWER.Bytes, zeroPadValue(MAGIC, 32)), creation()],
     ] as const)
-      expect(await checkBindingSignature(binding, wrap(to, data, inner), call), `${to} ${data}`).to.equal(false);
+      expect(await verifyBindingSignature(binding, wrap(to, data, inner), call), `${to} ${data}`).to.equal(false);
   });
 
   it("may stay wrapped after the wallet is deployed; the factory is not called again", async () => {
     await (await factory.create(owner.address, SALT)).wait();
     const binding = bindingOf(await addressOf());
     const inner = await sign(owner, bindingTypedData(binding));
-    expect(await checkBindingSignature(binding, wrap(await factory.getAddress(), creation(), inner), call)).to.equal(
+    expect(await verifyBindingSignature(binding, wrap(await factory.getAddress(), creation(), inner), call)).to.equal(
       true,
     );
     const trouble = await troublesome(ANSWER.BurnGas);
-    expect(await checkBindingSignature(binding, wrap(trouble, "0x", inner), call)).to.equal(true);
+    expect(await verifyBindingSignature(binding, wrap(trouble, "0x", inner), call)).to.equal(true);
     const foreign = await sign(stranger, bindingTypedData(binding));
-    expect(await checkBindingSignature(binding, wrap(trouble, "0x", foreign), call)).to.equal(false);
+    expect(await verifyBindingSignature(binding, wrap(trouble, "0x", foreign), call)).to.equal(false);
   });
 
   it("are rejected if the wallet reverts, burns gas, writes, or returns something else", async () => {
@@ -133,23 +133,23 @@ describe("signatures of contract wallets", function () {
     ];
     for (const [what, answer, returned] of cases) {
       const binding = bindingOf(await troublesome(answer, returned));
-      expect(await checkBindingSignature(binding, "0x01", call), what).to.equal(false);
+      expect(await verifyBindingSignature(binding, "0x01", call), what).to.equal(false);
     }
     const accepting = bindingOf(await troublesome(ANSWER.Bytes, magicWord));
-    expect(await checkBindingSignature(accepting, "0x01", call), "the control").to.equal(true);
+    expect(await verifyBindingSignature(accepting, "0x01", call), "the control").to.equal(true);
     const longer = bindingOf(await troublesome(ANSWER.Bytes, magicWord + "ff".repeat(64)));
-    expect(await checkBindingSignature(longer, "0x01", call), "further bytes after the word").to.equal(true);
+    expect(await verifyBindingSignature(longer, "0x01", call), "further bytes after the word").to.equal(true);
   });
 
   it("are rejected for an address without code and for a precompile", async () => {
     for (const wallet of [stranger.address, ZeroAddress, "0x0000000000000000000000000000000000000001"]) {
       const binding = bindingOf(wallet);
       const signature = await sign(owner, bindingTypedData(binding));
-      expect(await checkBindingSignature(binding, signature, call), wallet).to.equal(false);
+      expect(await verifyBindingSignature(binding, signature, call), wallet).to.equal(false);
     }
     // The identity precompile returns its input, and the calldata starts with the selector that means "valid".
     const identity = bindingOf("0x0000000000000000000000000000000000000004");
     expect(bindingDigest(identity)).to.match(/^0x[0-9a-f]{64}$/);
-    expect(await checkBindingSignature(identity, `0x${"00".repeat(32)}`, call)).to.equal(false);
+    expect(await verifyBindingSignature(identity, `0x${"00".repeat(32)}`, call)).to.equal(false);
   });
 });

@@ -1,7 +1,7 @@
 // Linking a number over HTTP: the four fields of the interface, the verification, and what another wallet can learn.
 
 import { createHash } from "node:crypto";
-import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
+import { bindingSlots, parseAddress, verifyBindingSignature } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { expect } from "chai";
 import { getAddress } from "ethers";
@@ -72,7 +72,7 @@ describe("linking a phone number", function () {
       issuedAt: Number(found["issuedAt"]),
     };
     const noChain = () => Promise.reject(new Error("an account's signature needs no chain"));
-    expect(await checkBindingSignature(binding, String(found["signature"]), noChain)).to.equal(true);
+    expect(await verifyBindingSignature(binding, String(found["signature"]), noChain)).to.equal(true);
   });
 
   it("finds the signed slot: the current, the previous or the next, and no other", async () => {

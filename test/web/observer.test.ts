@@ -4,7 +4,7 @@ import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
 import { connectChain, createSeedWords, seedFromWords, type Wallet } from "@sotto/wallet";
-import { checkReceipt } from "@sotto/wallet/receipts";
+import { assertReceipt } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
@@ -259,7 +259,7 @@ describe("the observer page", function () {
       const receipt: unknown = JSON.parse(readFileSync(await (await saved).path(), "utf8"));
       const { chainId, pool, node: own } = world;
       const chain = connectChain({ urls: [own.url], chainId: BigInt(chainId) });
-      const checked = await checkReceipt(receipt, { chain, chainId: BigInt(chainId), pool, confirmations: 1 });
+      const checked = await assertReceipt(receipt, { chain, chainId: BigInt(chainId), pool, confirmations: 1 });
       expect(checked.amount).to.equal(2n * PRICE);
       expect(checked.resourceUrl).to.equal(`${small.url}/more`);
       expect(checked.recipient.wallet).to.equal(small.account.address.toLowerCase());

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { amountBounds, bindingDigest, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
+import { amountBounds, bindingDigest, parseAddress, SottoError, verifyBindingSignature } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -70,7 +70,7 @@ describe("the vectors of docs/x402.md", function () {
     const binding = { phone, wallet: parseAddress(wallet), key, chainId, pool, service, issuedAt };
     expect(bindingDigest(binding)).to.equal(derived.bindingDigest);
     const nobody = () => Promise.reject(new Error("an account's signature needs no chain"));
-    expect(await checkBindingSignature(binding, signature, nobody)).to.equal(true);
+    expect(await verifyBindingSignature(binding, signature, nobody)).to.equal(true);
   });
 
   it("are fresh as long as stated", () => {

@@ -2,7 +2,6 @@ import { constants, createPrivateKey, createPublicKey, privateDecrypt, verify } 
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  checkScheduleSignature,
   decodePrepaidKeyFile,
   decodeSchedule,
   decodeSignedSchedule,
@@ -15,6 +14,7 @@ import {
   prepaidTokenInput,
   preparePrepaidPack,
   scheduledKeys,
+  verifyScheduleSignature,
 } from "@sotto/prepaid";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
@@ -207,7 +207,7 @@ describe("sotto prepaid keys", function () {
       expect([file, wallet]).to.deep.equal([signedFile(), LOCAL_ACCOUNT]);
       const signed = decodeSignedSchedule(read(file));
       expect(signed).to.deep.equal({ schedule: scheduleIn(made), signature });
-      expect(await checkScheduleSignature(signed, noChain)).to.equal(true);
+      expect(await verifyScheduleSignature(signed, noChain)).to.equal(true);
       expect(codeOf(await sign(...args))).to.deep.equal([2, "FILE_EXISTS"]);
       const other = join(home.folder, "other.json");
       expect((await sign(...args, "-o", other)).code).to.equal(0);
@@ -227,7 +227,7 @@ describe("sotto prepaid keys", function () {
       for (const given of [signature, Signature.from(signature).compactSerialized]) {
         const output = join(folder, `${given.length}.json`);
         expect((await sign("--schedule", schedule, "--signature", given, "-o", output)).code).to.equal(0);
-        expect(await checkScheduleSignature(decodeSignedSchedule(read(output)), noChain)).to.equal(true);
+        expect(await verifyScheduleSignature(decodeSignedSchedule(read(output)), noChain)).to.equal(true);
       }
       const both = await sign("--schedule", schedule, "--signature", signature, "--typed-data");
       expect(codeOf(both)).to.deep.equal([2, "USAGE"]);

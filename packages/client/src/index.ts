@@ -45,7 +45,7 @@ export {
   payPhone,
 } from "./phone/pay.ts";
 export { type ChangeOptions, type ConfirmChange, type PhoneChange, type PhonePin, phonePin } from "./phone/pins.ts";
-export { assertPhoneRecipient, checkRecipientPhone } from "./phone/recipient.ts";
+export { assertPhoneMatches, assertRecipientPhone } from "./phone/recipient.ts";
 export {
   type FoundPhone,
   type LookUpOptions,

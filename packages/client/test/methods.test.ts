@@ -80,9 +80,9 @@ describe("a way to pay that the client does not know", () => {
       await expectRejected("METHOD_INVALID", () => call.send({ name: "x-password", value: "a", url: twoFaced }));
       return undefined;
     };
-    const checkInit: OpenMethod["checkInit"] = (init) => void seen.push(JSON.stringify(init));
+    const assertInit: OpenMethod["assertInit"] = (init) => void seen.push(JSON.stringify(init));
     const headers = { authorization: "Bearer secret", cookie: "session=secret" };
-    await get(password("", { pay, checkInit }), { headers });
+    await get(password("", { pay, assertInit }), { headers });
     expect(seen.join()).to.not.include("secret");
     expect(merchant.seen[0]?.headers.get("authorization"), "the control").to.equal("Bearer secret");
   });

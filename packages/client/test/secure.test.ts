@@ -1,6 +1,6 @@
 import { thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { checkOptions } from "../src/fetch/options.ts";
+import { parseOptions } from "../src/fetch/options.ts";
 import { assertSecure } from "../src/fetch/secure.ts";
 
 const CHAIN = 1n;
@@ -24,7 +24,7 @@ describe("secure addresses", () => {
   it("are required for phone registries too, because an intermediary could replace the recipient", () => {
     const services = ["https://pay.example/zk"];
     const check = (phoneRegistry: string, chain = CHAIN) =>
-      checkOptions({ services, maxPerRequest: 1n, phoneRegistry }, chain).registry;
+      parseOptions({ services, maxPerRequest: 1n, phoneRegistry }, chain).registry;
     expect(thrown(() => check("http://phones.example/")).code).to.equal("ORIGIN_NOT_SECURE");
     expect(check("https://phones.example/")).to.equal("https://phones.example");
     expect(check("http://phones.example", 31337n)).to.equal("http://phones.example");

@@ -20,7 +20,7 @@ import { shieldedPool } from "../../../ignition/modules/ShieldedPool.ts";
 import type {} from "../../../types/ethers-contracts/hardhat.d.ts";
 import { deployResumably } from "./lost-transactions.ts";
 import { journalOf } from "./manifest-paths.ts";
-import { assertPrecompiles, assertSameBlockNumbers, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
+import { assertPrecompiles, assertSameBlockNumbers, assertToken, chainIdOf, deployerOf, explain } from "./preflight.ts";
 
 export interface DeployOptions {
   /** Name of the deployment, its journal and its manifest. */
@@ -61,7 +61,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   const { account, balance } = await deployerOf(connection);
   await assertSameBlockNumbers(connection);
   await assertPrecompiles(connection);
-  const warning = given === undefined ? undefined : await checkToken(connection, given);
+  const warning = given === undefined ? undefined : await assertToken(connection, given);
   if (warning !== undefined) report?.(warning);
   report?.(`deploying on chain ${chainId} from ${account}, which has ${balance} ETH`);
   const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);

@@ -106,7 +106,7 @@ const TOKEN = new Interface([
  * @returns a warning if it lacks EIP-3009
  * @throws CommandError TOKEN_INVALID
  */
-export async function checkToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
+export async function assertToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
   const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
     const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };
     const answer = await provider.request({ method: "eth_call", params: [call, "latest"] }).catch(() => "0x");

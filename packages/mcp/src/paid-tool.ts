@@ -94,7 +94,7 @@ class Tools implements ToolPaywall {
     // Otherwise the payment would be settled and then refused.
     if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
     if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
-    const checked = await this.#core.checkProofs(received);
+    const checked = await this.#core.verifyProofs(received);
     if (checked !== "valid") return checked === "invalid" ? undefined : checked;
     const verified = await this.#service.verify(bundle, { signal });
     const settled = await this.#service.settle(bundle, verified.paymentToken, { signal });

@@ -45,7 +45,7 @@ export const phoneExtension: ServiceExtension<typeof SETTINGS> = {
     const nothing = {} as never;
     phoneRoutes(app, {
       registry: nothing,
-      checkLookup: undefined,
+      assertLookup: undefined,
       domain: { chainId: 0n, pool: "", service: "" },
       unverified: "show",
       defaultCountry: undefined,

@@ -15,7 +15,7 @@ import { FileSender, LogSender } from "./senders/development.ts";
 import { WebhookSender } from "./senders/webhook.ts";
 import { signatureChecks } from "./signatures/checks.ts";
 import { ContractChecks } from "./signatures/contract-checks.ts";
-import { lookupCheck } from "./signatures/lookups.ts";
+import { createAssertLookup } from "./signatures/lookups.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -77,10 +77,10 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
   }, SWEEP_MS);
   sweeping.unref();
   const { defaultCountry, countries } = config;
-  const checkLookup = config.signedLookups ? lookupCheck({ domain, contracts, registry, clock }) : undefined;
+  const assertLookup = config.signedLookups ? createAssertLookup({ domain, contracts, registry, clock }) : undefined;
   return {
     registry,
-    routes: (app) => phoneRoutes(app, { registry, checkLookup, domain, unverified, defaultCountry, countries }),
+    routes: (app) => phoneRoutes(app, { registry, assertLookup, domain, unverified, defaultCountry, countries }),
     async close() {
       clearInterval(sweeping);
       await registry.close();

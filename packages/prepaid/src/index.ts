@@ -34,11 +34,11 @@ export {
   type WireSchedule,
 } from "./core/schedule.ts";
 export {
-  checkScheduleSignature,
   decodeSignedSchedule,
   encodeSignedSchedule,
   MAX_SIGNED_SCHEDULE_BYTES,
   type SignedSchedule,
+  verifyScheduleSignature,
   type WireSignedSchedule,
 } from "./core/signed-schedule.ts";
 export {

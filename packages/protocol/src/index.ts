@@ -21,11 +21,11 @@ export {
   unlinkTypedData,
 } from "./binding/requests.ts";
 export {
-  checkBindingSignature,
-  checkWalletSignature,
   type EthCall,
   MAX_SIGNATURE_BYTES,
   normalizeSignature,
+  verifyBindingSignature,
+  verifyWalletSignature,
 } from "./binding/signature.ts";
 export {
   assertBindingFresh,

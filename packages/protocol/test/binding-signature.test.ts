@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { AbiCoder, concat, Signature, verifyTypedData, Wallet } from "ethers";
 import {
   bindingTypedData,
-  checkBindingSignature,
   type EthCall,
   MAX_SIGNATURE_BYTES,
   normalizeSignature,
   type ShieldedAddressBinding,
   SottoError,
+  verifyBindingSignature,
 } from "../src/index.ts";
 import { binding, owner, sign } from "./support/binding.ts";
 
@@ -28,7 +28,7 @@ function refusing(): EthCall & { asked: number } {
 }
 
 const refused = async (of: ShieldedAddressBinding, signature: unknown, call: EthCall = refusing()) => {
-  const error = await checkBindingSignature(of, signature as string, call).then(
+  const error = await verifyBindingSignature(of, signature as string, call).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -51,7 +51,7 @@ describe("an account's signature", () => {
         `0x${signature.serialized.slice(2).toUpperCase()}`,
       ];
       const call = refusing();
-      for (const form of forms) expect(await checkBindingSignature(of, form, call), form).to.equal(true);
+      for (const form of forms) expect(await verifyBindingSignature(of, form, call), form).to.equal(true);
       expect(call.asked).to.equal(0);
     }
   });
@@ -59,7 +59,7 @@ describe("an account's signature", () => {
   it("is rejected from another account or for another binding", async () => {
     const signature = await sign(binding);
     expect(
-      await checkBindingSignature(binding, await sign(binding, new Wallet(`0x${"43".repeat(32)}`)), refusing()),
+      await verifyBindingSignature(binding, await sign(binding, new Wallet(`0x${"43".repeat(32)}`)), refusing()),
     ).to.equal(false);
     const others: Partial<ShieldedAddressBinding>[] = [
       ...[{ phone: "" }, { chainId: 1n }, { pool: binding.wallet }, { service: "" }, { issuedAt: 300 }],
@@ -67,7 +67,7 @@ describe("an account's signature", () => {
       { wallet: `0x${"00".repeat(20)}` },
     ];
     for (const change of others)
-      expect(await checkBindingSignature({ ...binding, ...change }, signature, refusing())).to.equal(false);
+      expect(await verifyBindingSignature({ ...binding, ...change }, signature, refusing())).to.equal(false);
   });
 
   it("is rejected in malleated forms: high s, the other v, other lengths", async () => {
@@ -92,7 +92,7 @@ describe("an account's signature", () => {
       ["one byte", "0x00"],
     ] as const;
     for (const [what, signature] of bad)
-      expect(await checkBindingSignature(binding, signature, refusing()), what).to.equal(false);
+      expect(await verifyBindingSignature(binding, signature, refusing()), what).to.equal(false);
   });
 });
 
@@ -107,11 +107,11 @@ describe("signatures of both parities", () => {
       for (let bad = 0; bad < 256; bad++) {
         if (bad === v || bad === v - 27) continue;
         const signature = body + bad.toString(16).padStart(2, "0");
-        expect(await checkBindingSignature(of, signature, refusing()), `v ${bad}`).to.equal(false);
+        expect(await verifyBindingSignature(of, signature, refusing()), `v ${bad}`).to.equal(false);
       }
       for (const tail of ["0000", `${(v - 27).toString(16).padStart(2, "0")}00`, "00".repeat(100)])
-        expect(await checkBindingSignature(of, body + tail, refusing()), tail).to.equal(false);
-      expect(await checkBindingSignature(of, body.slice(0, -2), refusing()), "63 bytes").to.equal(false);
+        expect(await verifyBindingSignature(of, body + tail, refusing()), tail).to.equal(false);
+      expect(await verifyBindingSignature(of, body.slice(0, -2), refusing()), "63 bytes").to.equal(false);
     }
     expect([...parities].sort()).to.deep.equal([27, 28]);
   });
@@ -143,7 +143,7 @@ describe("a signature's form", () => {
     const word = (index: number, value: string) =>
       good.slice(0, 2 + 64 * index) + value + good.slice(2 + 64 * (index + 1));
     const asked = refusing();
-    expect(await checkBindingSignature(binding, concat([good, magic]), asked)).to.equal(false);
+    expect(await verifyBindingSignature(binding, concat([good, magic]), asked)).to.equal(false);
     expect(asked.asked, "the control").to.equal(1);
     const bad = [
       magic,
@@ -161,7 +161,7 @@ describe("a signature's form", () => {
     ];
     const silent = refusing();
     for (const signature of bad)
-      expect(await checkBindingSignature(binding, signature, silent), signature).to.equal(false);
+      expect(await verifyBindingSignature(binding, signature, silent), signature).to.equal(false);
     expect(silent.asked).to.equal(0);
   });
 
@@ -175,7 +175,7 @@ describe("a signature's form", () => {
       expect(await refused(binding, "0x00", async () => answer as string), String(answer)).to.equal(
         "BINDING_UNCHECKED",
       );
-    expect(await checkBindingSignature(binding, "0x00", async () => `0x${one}`), "the control").to.equal(true);
+    expect(await verifyBindingSignature(binding, "0x00", async () => `0x${one}`), "the control").to.equal(true);
     expect(await refused(binding, "0x00", null as never)).to.equal("INVALID_ARGUMENT");
   });
 });

@@ -3,12 +3,12 @@ import { expect } from "chai";
 import {
   bindingOfInstructions,
   buildInstructions,
-  checkBindingSignature,
   type InstructionsOptions,
   MAX_URL_LENGTH,
   parseInstructions,
   parseOffers,
   requestId,
+  verifyBindingSignature,
 } from "../src/index.ts";
 import { binding, sign } from "./support/binding.ts";
 import { instructions, options, signature } from "./support/instructions.ts";
@@ -104,7 +104,7 @@ describe("payment instructions", () => {
     const read = bindingOfInstructions(instructions);
     expect(read).to.deep.equal(binding);
     const noChain = async () => "";
-    expect(await checkBindingSignature(read, instructions.payment.recipient.signature, noChain)).to.equal(true);
+    expect(await verifyBindingSignature(read, instructions.payment.recipient.signature, noChain)).to.equal(true);
     for (const junk of [null, {}, { payment: 5 }, { payment: {} }, { payment: { recipient: {} } }])
       expectCode(CODE, () => bindingOfInstructions(junk as never));
   });

@@ -4,7 +4,6 @@ import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
 import {
-  checkWalletSignature,
   lookupDigest,
   lookupTypedData,
   type PhoneLookup,
@@ -12,6 +11,7 @@ import {
   type RequestTypedData,
   unlinkDigest,
   unlinkTypedData,
+  verifyWalletSignature,
 } from "../src/index.ts";
 
 const account = new Wallet(`0x${"17".repeat(32)}`);
@@ -48,7 +48,7 @@ describe("requests to a phone registry", () => {
 
   it("are signed by the wallet for exactly these fields", async () => {
     const signature = await signWith(unlinkTypedData(unlink));
-    expect(await checkWalletSignature(wallet, unlinkDigest(unlink), signature, noChain)).to.equal(true);
+    expect(await verifyWalletSignature(wallet, unlinkDigest(unlink), signature, noChain)).to.equal(true);
     const changes: Partial<PhoneUnlink>[] = [
       { phone: "+4915112345679" },
       { chainId: 1n },

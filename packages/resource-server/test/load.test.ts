@@ -76,7 +76,7 @@ describe("proofs", () => {
         return answer === true;
       },
       warm: async () => undefined,
-    }).check(bundle);
+    }).assertValid(bundle);
   const failure = (check: Promise<void>) =>
     check.then(
       () => "passes",
@@ -104,7 +104,7 @@ describe("proofs", () => {
     });
     await proofs.warm();
     expect(warmed).to.deep.equal(["payment", "elgamal_range"]);
-    await proofs.check(bundle);
+    await proofs.assertValid(bundle);
   });
 });
 

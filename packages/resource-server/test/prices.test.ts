@@ -7,7 +7,7 @@ import { parseTarget } from "../src/routes/target.ts";
 const DECIMALS = 6;
 function prices(options: Partial<PaywallOptions>): Prices {
   const made = new Prices({ price: "1", ...options } as PaywallOptions);
-  made.check(DECIMALS);
+  made.parse(DECIMALS);
   return made;
 }
 /** Base units. */
@@ -49,8 +49,8 @@ describe("a price", () => {
 
   it("is rejected once the token's decimals are known to be fewer", () => {
     const made = new Prices({ price: "0.0000001" } as PaywallOptions);
-    expect(() => made.check(6)).to.throw(/^price is not a price/);
-    made.check(7);
+    expect(() => made.parse(6)).to.throw(/^price is not a price/);
+    made.parse(7);
   });
 
   it("is that of the first matching route, in any spelling", async () => {

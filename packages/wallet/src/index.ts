@@ -83,9 +83,9 @@ export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
 export type { Payment } from "./wallet/pay.ts";
 export {
   type CheckedPayment,
-  checkPayment,
   type PaymentRecipient,
   type PaymentRequest,
+  parsePaymentRequest,
 } from "./wallet/payment-request.ts";
 export type { PrepareRequest } from "./wallet/prepare.ts";
 export { MAX_PREPARED, type PreparedTerms } from "./wallet/prepared.ts";

@@ -1,7 +1,7 @@
-export { type CheckedReceipt, type CheckReceiptOptions, checkReceipt, openReceipt } from "./receipts/check.ts";
+export { type AssertReceiptOptions, assertReceipt, type CheckedReceipt, openReceipt } from "./receipts/check.ts";
 export { ReceiptError, type ReceiptErrorCode } from "./receipts/errors.ts";
 export { type ParsedReceipt, parseReceipt, type Receipt } from "./receipts/receipt.ts";
-export { type CheckedTotals, type CheckTotalsOptions, checkTotals } from "./receipts/totals/check.ts";
+export { type AssertTotalsOptions, assertTotals, type CheckedTotals } from "./receipts/totals/check.ts";
 export { proveTotals, type TotalsOptions } from "./receipts/totals/prove.ts";
 export { calldataSignals, type SignalSource } from "./receipts/totals/signals.ts";
 export type { HiddenPayment, SharedPoint, TotalsStatement } from "./receipts/totals/statement.ts";

@@ -26,7 +26,7 @@ export function createSeedWords(): string {
 
 /** The words of a seed (BIP-39: the seed is the entropy, the words include its checksum). */
 export function wordsFromSeed(seed: Uint8Array): string {
-  checkSeed(seed);
+  assertSeed(seed);
   return entropyToMnemonic(seed, wordlist);
 }
 
@@ -55,12 +55,12 @@ export function seedFromWords(words: string): Uint8Array {
 
 /** The shielded address of this seed's wallet in one pool. @throws SottoError INVALID_KEY, INVALID_ADDRESS */
 export function shieldedAddressOf(seed: Uint8Array, deployment: Deployment): string {
-  checkSeed(seed);
+  assertSeed(seed);
   return deriveKeys(seed, deployment).shieldedAddress();
 }
 
 /** Refuses seeds that are not 32 bytes, and seeds of equal bytes, which come from an uninitialized buffer. */
-export function checkSeed(seed: Uint8Array): void {
+export function assertSeed(seed: Uint8Array): void {
   if (!isBytes(seed) || seed.length !== SEED_BYTES)
     throw new ProtocolError("INVALID_KEY", `a seed is ${SEED_BYTES} bytes`);
   if (seed.every((byte) => byte === seed[0])) throw new ProtocolError("INVALID_KEY", "this seed is not random");

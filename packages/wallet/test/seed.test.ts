@@ -2,7 +2,7 @@ import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { createSeedWords, seedFromAccount, seedFromWords, wordsFromSeed } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Signature, type Signer } from "ethers";
-import { checkSeed } from "../src/seed.ts";
+import { assertSeed } from "../src/seed.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
@@ -60,7 +60,7 @@ describe("seed words", () => {
 
   it("are not made from an invalid seed", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(32), new Uint8Array(32).fill(7), "00" as never])
-      expect(thrown(() => checkSeed(seed)).code).to.equal("INVALID_KEY");
+      expect(thrown(() => assertSeed(seed)).code).to.equal("INVALID_KEY");
     expect(thrown(() => wordsFromSeed(new Uint8Array(16))).code).to.equal("INVALID_KEY");
   });
 });

@@ -9,7 +9,7 @@ import {
   x402Network,
 } from "@sotto/protocol/x402";
 import type { Wallet } from "@sotto/wallet";
-import { checkTerms, type Policy, readToken } from "./client/check.ts";
+import { assertTerms, type Policy, readToken } from "./client/check.ts";
 import { nullifierOf, Payments } from "./client/payments.ts";
 import { trackFetch } from "./client/track.ts";
 import { X402SchemeError } from "./errors.ts";
@@ -99,7 +99,7 @@ export class SottoScheme {
     parseX402Network(requirements.network);
     const terms = parseX402Terms(requirements);
     const { maxAmountPerPayment: limit } = context;
-    await checkTerms(terms, limit === undefined ? undefined : BigInt(limit), this.#policy);
+    await assertTerms(terms, limit === undefined ? undefined : BigInt(limit), this.#policy);
     const challenge = terms.challenge ?? this.#challengeIdOf(requirements);
     const bundle = await this.#payments.obtain(terms, challenge);
     return { x402Version, payload: { ...bundle } };

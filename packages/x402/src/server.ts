@@ -13,7 +13,7 @@ import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
-import { checkOwnBinding, parseRecipient, type SottoRecipient } from "./server/recipient.ts";
+import { assertOwnBinding, parseRecipient, type SottoRecipient } from "./server/recipient.ts";
 import { normalizeServiceUrl } from "./service-url.ts";
 import type {
   Json,
@@ -119,7 +119,7 @@ export class SottoScheme {
   static async open(options: SottoServerOptions, call: EthCall): Promise<SottoScheme> {
     const scheme = new SottoScheme(options);
     const { recipient, chainId, pool, clock = Date.now } = options;
-    await checkOwnBinding(recipient, { chainId: BigInt(chainId), pool }, call, clock());
+    await assertOwnBinding(recipient, { chainId: BigInt(chainId), pool }, call, clock());
     return scheme;
   }
 

@@ -2,7 +2,7 @@ import type { X402Terms } from "@sotto/protocol/x402";
 import { rejection } from "@sotto/test-kit/rejection";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { checkTerms } from "../src/client/check.ts";
+import { assertTerms } from "../src/client/check.ts";
 import type { Payments } from "../src/client/payments.ts";
 import { trackFetch } from "../src/client/track.ts";
 import { SottoScheme as Payer } from "../src/client.ts";
@@ -21,7 +21,7 @@ describe("a payer", () => {
   const terms = (chainId: bigint, resource: string) =>
     ({ chainId, pool, asset: token, decimals: 6, amount: 1n, service: "", resource }) as unknown as X402Terms;
   const check = (chainId: bigint, resource: string) =>
-    code(checkTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
+    code(assertTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
 
   it("does not pay over plain http", async () => {
     for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
@@ -40,14 +40,14 @@ describe("a payer", () => {
       for (const service of remote) {
         const asked = { ...terms(8453n, resource), service } as X402Terms;
         const policy = { wallet: wallet(8453n), decimals: 6, services: [] };
-        const { message, details } = await rejection(checkTerms(asked, undefined, policy));
+        const { message, details } = await rejection(assertTerms(asked, undefined, policy));
         for (const text of [message, ...Object.values<string>(details)]) {
           expect(text).to.match(/^[\x20-\x7e]*$/);
           expect(text.length).to.be.below(512);
         }
       }
     const names = { ...terms(8453n, "https://data.example/report"), service: "https://zk.example/zk" } as X402Terms;
-    const error = await rejection(checkTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }));
+    const error = await rejection(assertTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }));
     expect(error.message).to.include("(https://zk.example)");
     expect(error.details).to.deep.equal({ service: "https://zk.example/zk" });
   });

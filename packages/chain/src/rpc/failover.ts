@@ -161,7 +161,7 @@ export class Failover {
 
   async #run<T>(member: Member, action: (node: RpcEndpoint) => Promise<T>): Promise<T> {
     try {
-      await this.#checkChain(member);
+      await this.#assertChain(member);
       const answer = await action(member.node);
       if (!member.behind && this.#clock() >= member.pausedUntil + WELL_MS) member.failures = 0;
       return answer;
@@ -182,7 +182,7 @@ export class Failover {
   }
 
   /** Checks the chain id after each fault too, because the URL may now lead to a node of another chain. */
-  async #checkChain(member: Member): Promise<void> {
+  async #assertChain(member: Member): Promise<void> {
     if (member.trustedUntil > this.#clock()) return;
     const { node } = member;
     const found = await node.ask("eth_chainId", []);

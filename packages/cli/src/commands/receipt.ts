@@ -1,5 +1,5 @@
 import { trimPasted } from "@sotto/protocol";
-import { type CheckedReceipt, checkReceipt } from "@sotto/wallet/receipts";
+import { assertReceipt, type CheckedReceipt } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { CliError } from "../frame/errors.ts";
@@ -61,7 +61,7 @@ export const receiptCheck: Command = {
     return withChain(context, async (chain, config) => {
       const confirmations = context.args.integer("confirmations", 1, 1000) ?? config.finality + 1;
       const { chainId, pool } = config;
-      const checked = await checkReceipt(value, { chain, chainId, pool, confirmations, challenge });
+      const checked = await assertReceipt(value, { chain, chainId, pool, confirmations, challenge });
       return { json: { valid: true, ...receiptFields(checked, config) }, text: receiptText(checked, config) };
     });
   },

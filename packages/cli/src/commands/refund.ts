@@ -1,5 +1,5 @@
 import type { WalletNote } from "@sotto/wallet";
-import { checkReceipt } from "@sotto/wallet/receipts";
+import { assertReceipt } from "@sotto/wallet/receipts";
 import { confirm, YES } from "../ask.ts";
 import type { Command, Context } from "../command.ts";
 import { asValue, createDirectPayment, type DirectPaymentRecord, payDirectly } from "../direct-payment.ts";
@@ -76,7 +76,7 @@ function findNote({ wallet }: Session, matches: (note: WalletNote) => boolean): 
 async function noteOfReceipt(session: Session, file: string, shieldedAddress: string): Promise<WalletNote> {
   const { context, chain, config, wallet } = session;
   const value = await readJson(context as Context, file);
-  const checked = await checkReceipt(value, {
+  const checked = await assertReceipt(value, {
     chain,
     chainId: config.chainId,
     pool: config.pool,

@@ -1,5 +1,5 @@
 import { ethersProvider } from "@sotto/wallet";
-import { calldataSignals, checkTotals, proveTotals } from "@sotto/wallet/receipts";
+import { assertTotals, calldataSignals, proveTotals } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { usage } from "../frame/errors.ts";
@@ -90,7 +90,7 @@ export const totalsCheck: Command = {
       const confirmations = args.integer("confirmations", 1, 1000) ?? config.finality + 1;
       const { chainId, pool } = config;
       const options = { chain, chainId, pool, confirmations, auditor, onProgress: progress(context), signal };
-      const found = await checkTotals(value, options);
+      const found = await assertTotals(value, options);
       const { total, shown, pool: _, chainId: __, ...fields } = found;
       const each = shown.map(({ amount, ...payment }) => ({ ...payment, ...amountFields(amount, config) }));
       return {

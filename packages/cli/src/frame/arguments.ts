@@ -46,7 +46,7 @@ export class Arguments {
     rejectRepeated(parsed.tokens ?? [], specs);
     if (parsed.positionals.length > positionals.length)
       throw usage(`got ${parsed.positionals.length} arguments, expected ${positionals.length || "none"}`);
-    checkValues(parsed.values, specs);
+    assertValues(parsed.values, specs);
     this.#values = parsed.values;
     this.#positionals = parsed.positionals;
   }
@@ -107,7 +107,7 @@ export class Arguments {
 }
 
 /** Checks the values that do not depend on the wallet's config, before anything else happens. */
-function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): void {
+function assertValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): void {
   for (const [name, found] of Object.entries(values))
     for (const value of [found].flat()) {
       if (value === "") throw usage(`--${name} is empty`);

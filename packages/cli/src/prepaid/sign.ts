@@ -1,10 +1,10 @@
 import { signatureCall } from "@sotto/chain";
 import {
-  checkScheduleSignature,
   type PrepaidSchedule,
   type SignedSchedule,
   scheduleRequest,
   scheduleTypedData,
+  verifyScheduleSignature,
 } from "@sotto/prepaid";
 import { normalizeSignature, SottoError } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
@@ -44,7 +44,7 @@ export const prepaidSign: Command = {
         return { json, text: [JSON.stringify(json, null, 2)] };
       }
       const signed = { schedule, signature: given === undefined ? await sign(context, schedule, config) : given };
-      if (!(await checkScheduleSignature(signed, signatureCall(chain))))
+      if (!(await verifyScheduleSignature(signed, signatureCall(chain))))
         throw new SottoError("INVALID_SIGNATURE", `the signature is not ${schedule.wallet}'s over this schedule`);
       return write(args.text("output") ?? path.replace(/(\.json)?$/, ".signed.json"), signed);
     });

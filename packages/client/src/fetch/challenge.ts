@@ -69,9 +69,9 @@ export async function readChallenge(
         expected: value,
         found: payment[field as keyof typeof expected],
       });
-  checkResource(metadata.resource, url);
+  assertResource(metadata.resource, url);
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
-  await checkDecimals(wallet, payment.decimals, call.signal);
+  await assertDecimals(wallet, payment.decimals, call.signal);
   const exchange = Object.freeze({ sent, answered, server: metadata.timestamp });
   return { instructions, offers, price: BigInt(payment.amountBaseUnits), service, url, exchange };
 }
@@ -148,7 +148,7 @@ async function readInstructions(
  * The proof binds the resource byte for byte as the server writes it. The server may write its URL differently from the
  * caller (an explicit port, an escape) as long as the URL standard parses both to the same URL.
  */
-function checkResource(resource: string, url: URL): void {
+function assertResource(resource: string, url: URL): void {
   const parsed = URL.canParse(resource) ? new URL(resource) : undefined;
   if (parsed !== undefined && parsed.href === url.href && !resource.includes("#")) return;
   const elsewhere = parsed === undefined || parsed.origin !== url.origin;
@@ -189,7 +189,7 @@ const agreed = new WeakMap<Wallet, number>();
  * Wrong decimals would show the user a wrong price to confirm. A difference is read again each time: one wrong answer of
  * a node must not refuse all payments until the wallet is opened again.
  */
-async function checkDecimals(wallet: Wallet, found: number, signal: AbortSignal | undefined): Promise<void> {
+async function assertDecimals(wallet: Wallet, found: number, signal: AbortSignal | undefined): Promise<void> {
   if (agreed.get(wallet) === found) return;
   const expected = await readDecimals(abortable(wallet.chain, signal), wallet.pool.token);
   if (found !== expected)

@@ -24,12 +24,12 @@ export interface PayingMethod<M extends OpenMethod = OpenMethod> {
 }
 
 /**
- * A method that is open for one paying fetch. An error of `checkInit`, `resume`, `pay` or `payOther` ends the call, and
+ * A method that is open for one paying fetch. An error of `assertInit`, `resume`, `pay` or `payOther` ends the call, and
  * nothing else is paid for it. Errors of the others are ignored.
  */
 export interface OpenMethod {
   /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */
-  checkInit?(init: CheckedInit): void;
+  assertInit?(init: CheckedInit): void;
   /**
    * Called before a request is sent. If it may be paid already, because an equal call was interrupted, shows the payment
    * again.

@@ -1,9 +1,9 @@
 import type { Wallet } from "@sotto/wallet";
-import { checkHeaderLimit } from "../purchase/header.ts";
+import { assertHeaderLimit } from "../purchase/header.ts";
 import { assertWithinLimit, type SpendingLimits } from "../purchase/limits.ts";
 import type { Challenge } from "./challenge.ts";
 import type { Tokens } from "./method.ts";
-import { checkRecipient } from "./recipient.ts";
+import { assertRecipient } from "./recipient.ts";
 
 /** The terms of a 402 that passed all checks that need neither the user nor a registry. */
 export interface Offer {
@@ -45,9 +45,9 @@ export async function payableOffer(
 ): Promise<Offer> {
   const { instructions, price, service, url } = challenge;
   const { recipient, zkProof } = instructions.payment;
-  checkHeaderLimit(zkProof.maxHeaderLength);
+  assertHeaderLimit(zkProof.maxHeaderLength);
   assertWithinLimit(limits, price);
-  await checkRecipient(challenge, wallet, signal);
+  await assertRecipient(challenge, wallet, signal);
   return {
     host: url.host,
     resourceUrl: instructions.metadata.resource,

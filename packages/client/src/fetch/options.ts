@@ -3,9 +3,9 @@ import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
-import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
+import { assertLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
-import { checkSplit, type SplitOptions } from "../purchase/split.ts";
+import { assertSplit, type SplitOptions } from "../purchase/split.ts";
 import { PROOF_HEADER } from "./call.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, PayingMethod } from "./method.ts";
@@ -118,7 +118,7 @@ const OPTIONS: { readonly [name in keyof WrapOptions]-?: true } = {
  * @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError SERVICE_NOT_ALLOWED; SottoError
  *   INVALID_AMOUNT
  */
-export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
+export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
   const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined)
     throw new FetchError(
@@ -148,8 +148,8 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     throw new FetchError("FETCH_OPTION_INVALID", "services must name the base URL of at least one service");
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
-  if (split !== undefined) checkSplit(split);
-  const checkedMethods = checkMethods(methods);
+  if (split !== undefined) assertSplit(split);
+  const checkedMethods = parseMethods(methods);
   const urls = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
@@ -159,7 +159,7 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     registry,
     methods: checkedMethods,
     // Frozen, because methods get this object.
-    limits: Object.freeze(checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
+    limits: Object.freeze(assertLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
   };
 }
 
@@ -174,7 +174,7 @@ const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-lengt
  * Copies methods, so that what was checked is what is used.
  * @throws FetchError FETCH_OPTION_INVALID
  */
-export function checkMethods<M extends OpenMethod>(methods: readonly PayingMethod<M>[]): readonly PayingMethod<M>[] {
+export function parseMethods<M extends OpenMethod>(methods: readonly PayingMethod<M>[]): readonly PayingMethod<M>[] {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
   if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");
   const [names, used] = [new Set([PRIVATE_NAME]), new Set(OTHERS_HEADERS)];

@@ -1,6 +1,6 @@
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
-import { checkRecipientPhone } from "../phone/recipient.ts";
+import { assertRecipientPhone } from "../phone/recipient.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, ContextOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
@@ -9,7 +9,7 @@ import { assertWithinLimit } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseStage } from "../purchase/progress.ts";
-import { assertOpen, begin, checkRequest, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
+import { assertOpen, begin, type PurchaseRequest, parseRequest, resume, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle } from "../purchase/unpaid.ts";
@@ -21,7 +21,7 @@ import { MethodCall } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import { type CheckedOptions, PRIVATE_NAME, type WrapOptions } from "./options.ts";
 import { Preparer } from "./preparer.ts";
-import { checkPin } from "./recipient.ts";
+import { pinHost } from "./recipient.ts";
 import { assertServerClock } from "./server-clock.ts";
 import { showProof } from "./show.ts";
 
@@ -194,12 +194,12 @@ export class PrivatePayment implements OpenMethod {
       limits,
       maxHeaderLength: zkProof.maxHeaderLength,
     };
-    const terms = checkRequest(service, request);
+    const terms = parseRequest(service, request);
     const begun = await this.#begun(book, id, terms);
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
-    await this.#checkPhone(challenge, call.signal);
+    await this.#assertPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
-      await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
+      await pinHost(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
     tell("recipient");
     const record = begun ?? (await begin(this.#wallet, book, id, request, terms));
     const context = this.#context(call, claim, service, record, expected !== undefined);
@@ -250,12 +250,12 @@ export class PrivatePayment implements OpenMethod {
     });
   }
 
-  async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
+  async #assertPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
     const { phone, serviceFetch = this.#send } = this.#options;
     if (this.#checked.registry === undefined) return;
     const { chainId } = this.#wallet.pool;
     const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch, chainId });
-    await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, { ...phone, signal });
+    await assertRecipientPhone(this.#wallet, registry, instructions.payment.recipient, { ...phone, signal });
   }
 
   #context(call: PayingCall, { book }: Claim, service: SottoService, record: PurchaseRecord, anyAge: boolean): Context {

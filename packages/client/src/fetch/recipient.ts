@@ -1,5 +1,5 @@
 import { abortable, signatureCall } from "@sotto/chain";
-import { assertBindingTime, bindingOfInstructions, checkBindingSignature, SottoError } from "@sotto/protocol";
+import { assertBindingTime, bindingOfInstructions, SottoError, verifyBindingSignature } from "@sotto/protocol";
 import { type Store, type StoredRecord, type Wallet, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
 import type { Challenge } from "./challenge.ts";
@@ -23,7 +23,7 @@ export type ConfirmRecipient = (change: RecipientChange) => boolean | Promise<bo
  * with their own key. The wallet must have signed the shielded address for this chain and pool.
  * @throws FetchError RECIPIENT_NOT_SIGNED
  */
-export async function checkRecipient(
+export async function assertRecipient(
   { instructions }: Challenge,
   wallet: Wallet,
   signal: AbortSignal | undefined,
@@ -34,7 +34,7 @@ export async function checkRecipient(
   try {
     const binding = bindingOfInstructions(instructions);
     assertBindingTime(binding, wallet.now());
-    if (await checkBindingSignature(binding, signature, signatureCall(chain))) return;
+    if (await verifyBindingSignature(binding, signature, signatureCall(chain))) return;
   } catch (cause) {
     // An unreachable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
@@ -65,7 +65,7 @@ function parsePin(record: StoredRecord | undefined, host: string): string | unde
  * it.
  * @throws FetchError RECIPIENT_CHANGED
  */
-export async function checkPin(
+export async function pinHost(
   store: Store,
   host: string,
   offered: string,

@@ -16,10 +16,10 @@ import { MethodCall } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import {
   type CheckedOptions,
-  checkMethods,
-  checkOptions,
   type PayingFetch,
   type PayingInit,
+  parseMethods,
+  parseOptions,
   type WrapOptions,
 } from "./options.ts";
 import { PRIVATE, PrivatePayment } from "./private.ts";
@@ -49,7 +49,7 @@ export function openMethod<M extends OpenMethod>(
   options: WrapOptions,
   method: PayingMethod<M>,
 ): M {
-  const [checked] = checkMethods([method]);
+  const [checked] = parseMethods([method]);
   return new Payer(send, wallet, { ...options, methods: [] }).open(checked!);
 }
 
@@ -65,7 +65,7 @@ export async function quotePayment(
   options: Pick<WrapOptions, "services" | "bodyLimit">,
   ...[input, init = {}]: Parameters<typeof fetch>
 ): Promise<Quote> {
-  const { services } = checkOptions({ ...options, maxPerRequest: MAX_AMOUNT }, wallet.pool.chainId);
+  const { services } = parseOptions({ ...options, maxPerRequest: MAX_AMOUNT }, wallet.pool.chainId);
   const call = await captureCall(send, input, init, options.bodyLimit ?? BODY_LIMIT);
   const sent = wallet.now();
   const response = await call.send();
@@ -120,7 +120,7 @@ class Payer {
     this.#send = (input, init) => send(input, init);
     this.#wallet = wallet;
     this.#options = options;
-    this.#checked = checkOptions(options, wallet.pool.chainId);
+    this.#checked = parseOptions(options, wallet.pool.chainId);
     this.#private = new PrivatePayment(this.#send, wallet, options, this.#checked);
     const others = this.#checked.methods.map((method): Opened => ({ ...method, open: this.open(method) }));
     this.#methods = [{ ...PRIVATE, open: this.#private }, ...others];
@@ -179,7 +179,7 @@ class Payer {
     const { sotto = {}, ...init } = given;
     // Methods do not see the caller's headers, body and signal.
     const { dispatcher } = init as { readonly dispatcher?: unknown };
-    for (const { open } of this.#methods) open.checkInit?.({ dispatcher });
+    for (const { open } of this.#methods) open.assertInit?.({ dispatcher });
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT, this.#headers);
     // A request with its own payment is already paid for.
     if (call.carriesPayment) return call.send();

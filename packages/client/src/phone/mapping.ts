@@ -3,10 +3,10 @@ import {
   type Address,
   assertBinding,
   assertBindingTime,
-  checkBindingSignature,
   normalizeSignature,
   type ShieldedAddressBinding,
   SottoError,
+  verifyBindingSignature,
 } from "@sotto/protocol";
 import type { PhoneMapping, Wallet } from "@sotto/wallet";
 import { sha256, toUtf8Bytes } from "ethers";
@@ -90,7 +90,7 @@ function assertInTime(binding: ShieldedAddressBinding, now: number): void {
  * @throws PhonePaymentError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
  *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer
  */
-export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
+export async function assertMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
   const { binding, signature } = parseMapping(mapping);
   assertBindingMatches(binding, asked);
   assertInTime(binding, asked.wallet.now());
@@ -100,7 +100,7 @@ export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise
       "the holder of this number has not proved it with a code; unverified numbers are not paid",
     );
   const chain = abortable(asked.wallet.chain, asked.signal);
-  if (!(await checkBindingSignature(binding, signature, signatureCall(chain))))
+  if (!(await verifyBindingSignature(binding, signature, signatureCall(chain))))
     throw new PhonePaymentError(
       "PHONE_NOT_SIGNED",
       "the wallet that the registry names did not sign the shielded address",

@@ -6,7 +6,7 @@ import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
-import { begin, checkRequest, type PurchaseRequest } from "../purchase/purchase.ts";
+import { begin, type PurchaseRequest, parseRequest } from "../purchase/purchase.ts";
 import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
 import { runPurchase } from "../purchase/run.ts";
 import { PhonePaymentError } from "./errors.ts";
@@ -98,7 +98,7 @@ export async function payPhone(
         host: PHONE_HOST,
         limits,
       };
-      return begin(wallet, book, id, payment, checkRequest(service, payment));
+      return begin(wallet, book, id, payment, parseRequest(service, payment));
     };
     const context = { wallet, service, book, options, record: known ?? (await start()) };
     await runPurchase(context);

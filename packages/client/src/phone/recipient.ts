@@ -11,7 +11,7 @@ import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
  *
  * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
-export function assertPhoneRecipient(
+export function assertPhoneMatches(
   recipient: Pick<InstructionsRecipient, "phone" | "wallet" | "shieldedAddress">,
   resolved: Pick<PhoneRecipient, "phone" | "wallet" | "shieldedAddress">,
 ): void {
@@ -53,7 +53,7 @@ export interface RecipientOptions extends ResolveOptions {
  *
  * @throws PhonePaymentError; ServiceClientError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
  */
-export async function checkRecipientPhone(
+export async function assertRecipientPhone(
   wallet: Wallet,
   registry: SottoService,
   recipient: Pick<InstructionsRecipient, "phone" | "wallet" | "shieldedAddress">,
@@ -65,7 +65,7 @@ export async function checkRecipientPhone(
   if (known !== undefined && mismatch(recipient, known) === undefined) return;
   const found = await lookUpPhone(wallet, registry, recipient.phone, options);
   // Checked before pinning, so that a server that names someone else's number cannot cause a pin.
-  assertPhoneRecipient(recipient, found);
+  assertPhoneMatches(recipient, found);
   await pinPhone(wallet.store, found, options);
   await keepMapping(wallet, found, cacheMs);
 }

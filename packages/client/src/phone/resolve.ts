@@ -1,7 +1,7 @@
 import { ServiceClientError, type SottoService, type Wallet } from "@sotto/wallet";
 import { PhonePaymentError } from "./errors.ts";
 import { type LookupSigner, signLookup } from "./lookup.ts";
-import { checkMapping, type PhoneRecipient } from "./mapping.ts";
+import { assertMapping, type PhoneRecipient } from "./mapping.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ChangeOptions, type PhonePin, phonePin, pinPhone, standing } from "./pins.ts";
 
@@ -53,7 +53,7 @@ export async function lookUpPhone(
       if (!isRefused(error, 404, "UNKNOWN_NUMBER")) throw error;
       throw new PhonePaymentError("PHONE_UNKNOWN", "the registry has no wallet for this number", {}, { cause: error });
     });
-  const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url, signal });
+  const recipient = await assertMapping(mapping, { wallet, phone, registry: registry.url, signal });
   const known = await phonePin(wallet.store, phone);
   return { ...recipient, standing: standing(known, recipient), known };
 }

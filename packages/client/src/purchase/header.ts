@@ -8,7 +8,7 @@ import { PurchaseError } from "./errors.ts";
  * @param stated the server's own limit. Default: the limit of the interface
  * @throws PurchaseError PURCHASE_INVALID, PROOF_HEADER_TOO_LONG
  */
-export function checkHeaderLimit(stated: number = MAX_PROOF_HEADER_LENGTH): number {
+export function assertHeaderLimit(stated: number = MAX_PROOF_HEADER_LENGTH): number {
   if (!Number.isSafeInteger(stated) || stated < 1)
     throw new PurchaseError("PURCHASE_INVALID", `maxHeaderLength must be a positive integer, got ${stated}`);
   const limit = Math.min(stated, MAX_PROOF_HEADER_LENGTH);

@@ -20,7 +20,7 @@ export interface Reservation {
 }
 
 /** @throws SottoError INVALID_AMOUNT */
-export function checkLimits(limits: SpendingLimits): SpendingLimits {
+export function assertLimits(limits: SpendingLimits): SpendingLimits {
   for (const name of ["perRequest", "perDay", "perHost"] as const)
     if (limits[name] !== undefined) assertAmount(limits[name], name);
   return limits;

@@ -1,12 +1,12 @@
 import { assertAmount } from "@sotto/protocol";
-import { checkPayment, type PaymentRecipient, type SottoService, type Wallet } from "@sotto/wallet";
+import { type PaymentRecipient, parsePaymentRequest, type SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import type { Context, PurchaseOptions } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
-import { checkHeaderLimit } from "./header.ts";
-import { checkLimits, dayOf, type SpendingLimits } from "./limits.ts";
+import { assertHeaderLimit } from "./header.ts";
+import { assertLimits, dayOf, type SpendingLimits } from "./limits.ts";
 import { type PaidPurchase, present } from "./paid.ts";
 import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { runPurchase } from "./run.ts";
@@ -50,7 +50,7 @@ export async function purchase(
   const { key } = Object(request) as KeyedRequest;
   if (typeof key !== "string" || key === "" || key.length > 512)
     throw new PurchaseError("PURCHASE_INVALID", "key must be a text of 1 to 512 characters");
-  const terms = checkRequest(service, request);
+  const terms = parseRequest(service, request);
   const book = await bookOf(wallet.store);
   const id = hashText(key);
   const release = book.claim(id);
@@ -99,11 +99,11 @@ export async function resume(
   return present(context, release);
 }
 
-/** @throws SottoError INVALID_AMOUNT and the errors of `checkPayment`; PurchaseError PROOF_HEADER_TOO_LONG */
-export function checkRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
+/** @throws SottoError INVALID_AMOUNT and the errors of `parsePaymentRequest`; PurchaseError PROOF_HEADER_TOO_LONG */
+export function parseRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
   const { recipient, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
-  checkHeaderLimit(maxHeaderLength);
-  const checked = checkPayment({ recipient, amount: assertAmount(price, "price"), resourceUrl });
+  assertHeaderLimit(maxHeaderLength);
+  const checked = parsePaymentRequest({ recipient, amount: assertAmount(price, "price"), resourceUrl });
   return { recipient: checked.recipient, price: String(price), resourceUrl, service: service.url };
 }
 
@@ -133,10 +133,10 @@ export async function begin(
     payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],
     sent: [],
     settled: null,
-    headerLimit: checkHeaderLimit(maxHeaderLength),
+    headerLimit: assertHeaderLimit(maxHeaderLength),
     shown: 0,
     problem: null,
   };
-  await book.begin(record, checkLimits(limits ?? {}));
+  await book.begin(record, assertLimits(limits ?? {}));
   return record;
 }

@@ -43,7 +43,7 @@ export async function prepareNotes(
   { notes, amount }: SplitOptions,
   { signal, timeoutMs = TIMEOUT_MS }: PrepareOptions = {},
 ): Promise<number> {
-  checkSplit({ notes, amount });
+  assertSplit({ notes, amount });
   const options = { signal };
   const end = Date.now() + timeoutMs;
   let payments = 0;
@@ -73,7 +73,7 @@ export async function prepareNotes(
 }
 
 /** @throws WalletError INVALID_OPTION; PurchaseError PURCHASE_INVALID */
-export function checkSplit({ notes, amount }: SplitOptions): void {
+export function assertSplit({ notes, amount }: SplitOptions): void {
   parseCount(notes, "notes", 2, MAX_NOTES);
   if (typeof amount !== "bigint" || amount < 1n)
     throw new PurchaseError(
@@ -126,7 +126,7 @@ export class NoteSplitter {
   #running: Promise<void> | undefined;
 
   constructor(wallet: Wallet, options: SplitOptions) {
-    checkSplit(options);
+    assertSplit(options);
     this.#wallet = wallet;
     this.#options = options;
   }

@@ -1,6 +1,6 @@
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { assertPhoneRecipient, checkRecipientPhone, type RecipientOptions } from "../../src/phone/recipient.ts";
+import { assertPhoneMatches, assertRecipientPhone, type RecipientOptions } from "../../src/phone/recipient.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 
@@ -21,7 +21,7 @@ describe("the phone number of a 402", () => {
     shieldedAddress: keyOf(1),
   });
   const check = (changes: object = {}, options: RecipientOptions = {}) =>
-    checkRecipientPhone(wallet, registry.client(), { ...recipient(), ...changes }, options);
+    assertRecipientPhone(wallet, registry.client(), { ...recipient(), ...changes }, options);
 
   it("must resolve to the 402's wallet and key", async () => {
     await check();
@@ -37,8 +37,8 @@ describe("the phone number of a 402", () => {
       expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", field]);
     }
     const spelled = { ...recipient(), wallet: registry.owner.address as `0x${string}` };
-    assertPhoneRecipient(spelled, recipient());
-    const error = thrown(() => assertPhoneRecipient({ ...recipient(), phone: "+14155550124" }, recipient()));
+    assertPhoneMatches(spelled, recipient());
+    const error = thrown(() => assertPhoneMatches({ ...recipient(), phone: "+14155550124" }, recipient()));
     expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "phone"]);
     expect(JSON.stringify([error.message, error.details])).to.not.include("555");
   });
@@ -100,7 +100,7 @@ describe("the phone number of a 402", () => {
     const second = await LyingRegistry.open();
     Object.assign(second, { owner: registry.owner });
     second.serve();
-    await checkRecipientPhone(wallet, second.client(), recipient());
+    await assertRecipientPhone(wallet, second.client(), recipient());
     expect(second.asked).to.have.length(1);
     await second.close();
     for (const { key } of await wallet.store.list("phone/known/")) await wallet.store.put(key, { wallet: 7 });

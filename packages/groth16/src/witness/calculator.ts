@@ -94,7 +94,7 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
       const values = flattenInput(circuit, input);
       const { generator, refusal } = unused ?? (await instantiate());
       unused = undefined;
-      checkSizes(circuit, values, generator);
+      assertSizes(circuit, values, generator);
       try {
         compute(generator, values);
       } catch {
@@ -115,7 +115,7 @@ interface Refusal {
 }
 
 /** Checks all names and sizes before the first value is set, because the last value starts the computation. */
-function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: Generator): void {
+function assertSizes(circuit: string, values: Map<string, bigint[]>, generator: Generator): void {
   let count = 0;
   for (const [name, elements] of values) {
     const expected = generator.getInputSignalSize(...signalHash(name));

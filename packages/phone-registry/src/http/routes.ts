@@ -12,7 +12,7 @@ import type { FastifyRequest } from "fastify";
 import { PHONE_ROUTE_ERRORS } from "../error-definitions.ts";
 import { PhoneError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
-import type { LookupCheck } from "../signatures/lookups.ts";
+import type { AssertLookup } from "../signatures/lookups.ts";
 import { type CountryCode, parseNumber } from "./numbers.ts";
 import { padded } from "./padding.ts";
 import { linkResponse, mappingResponse, provenResponse } from "./responses.ts";
@@ -32,7 +32,7 @@ import {
 export interface PhoneRoutes {
   readonly registry: Pick<PhoneRegistry, "link" | "verify" | "resolve" | "unlink">;
   /** Undefined if lookups need no signature. */
-  readonly checkLookup: LookupCheck | undefined;
+  readonly assertLookup: AssertLookup | undefined;
   readonly domain: { readonly chainId: bigint; readonly pool: string; readonly service: string };
   readonly unverified: "show" | "hide";
   /** The country of numbers without a country code. */
@@ -176,7 +176,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
 }
 
 function resolveRoutes(app: App, services: PhoneRoutes): void {
-  const { registry, checkLookup, defaultCountry, domain, unverified } = services;
+  const { registry, assertLookup, defaultCountry, domain, unverified } = services;
   app.get(
     "/phone/resolve/:phone",
     {
@@ -193,7 +193,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
     async (request, reply) => {
       const { number: phone } = parseNumber(request.params.phone, defaultCountry);
       const client = clientOf(request);
-      const caller = await checkLookup?.(phone, request.headers, client);
+      const caller = await assertLookup?.(phone, request.headers, client);
       const found = await registry.resolve({ phone, client, caller });
       if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "this number is not linked to a wallet");
       reply.headers(PRIVATE);
@@ -204,7 +204,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
     service: domain.service,
     chainId: String(domain.chainId),
     pool: domain.pool,
-    signedLookups: checkLookup !== undefined,
+    signedLookups: assertLookup !== undefined,
     unverified,
     slotSeconds: BINDING_SLOT_SECONDS,
     lifetimeSeconds: BINDING_LIFETIME_SECONDS,

@@ -3,10 +3,10 @@ import {
   type Bytes32,
   bindingDigest,
   bindingSlots,
-  checkWalletSignature,
   type EthCall,
   type ShieldedAddressBinding,
   unlinkDigest,
+  verifyWalletSignature,
 } from "@sotto/protocol";
 import { RegistryError } from "../errors.ts";
 import type { SignatureChecks } from "../registry/options.ts";
@@ -49,7 +49,7 @@ export function signatureChecks(domain: SigningDomain, contracts: ContractChecks
     for (const [index, digest] of digests.entries()) if (await signedByAccount(wallet, digest, signature)) return index;
     return contracts.run(client, async (call) => {
       for (const [index, digest] of digests.entries())
-        if (await checkWalletSignature(wallet, digest, signature, call)) return index;
+        if (await verifyWalletSignature(wallet, digest, signature, call)) return index;
       throw invalid(struct, domain);
     });
   }
@@ -76,7 +76,7 @@ export function signatureChecks(domain: SigningDomain, contracts: ContractChecks
 
 async function signedByAccount(wallet: `0x${string}`, digest: Bytes32, signature: string): Promise<boolean> {
   try {
-    return await checkWalletSignature(wallet, digest, signature, noChain);
+    return await verifyWalletSignature(wallet, digest, signature, noChain);
   } catch (error) {
     if (error instanceof Error && error.cause instanceof NoChain) return false;
     throw error;

@@ -1,10 +1,10 @@
 import {
   type Address,
-  checkWalletSignature,
   LOOKUP_LIFETIME_SECONDS,
   lookupDigest,
   normalizeSignature,
   parseAddress,
+  verifyWalletSignature,
 } from "@sotto/protocol";
 import { PhoneError, RegistryError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
@@ -16,7 +16,7 @@ export const LOOKUP_HEADERS = ["x-sotto-wallet", "x-sotto-nonce", "x-sotto-deadl
 export type LookupHeaders = { readonly [name in (typeof LOOKUP_HEADERS)[number]]?: string | undefined };
 
 /** @returns the wallet that signed the lookup */
-export type LookupCheck = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;
+export type AssertLookup = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;
 
 export interface LookupOptions {
   readonly domain: Omit<SigningDomain, "pool">;
@@ -30,7 +30,7 @@ export interface LookupOptions {
  * signature is useless, because the nonce is consumed and the number is fixed.
  * @throws PhoneError LOOKUP_SIGNATURE_REQUIRED; RegistryError SIGNATURE_INVALID, NONCE_REFUSED; SottoError BINDING_INVALID
  */
-export function lookupCheck({ domain, contracts, registry, clock }: LookupOptions): LookupCheck {
+export function createAssertLookup({ domain, contracts, registry, clock }: LookupOptions): AssertLookup {
   const { chainId, service } = domain;
   return async (phone, headers, client) => {
     const { "x-sotto-wallet": by, "x-sotto-nonce": nonce, "x-sotto-deadline": until } = headers;
@@ -51,7 +51,7 @@ export function lookupCheck({ domain, contracts, registry, clock }: LookupOption
       );
     const digest = lookupDigest({ phone, wallet, chainId, service, nonce, deadline });
     const signature = normalizeSignature(given);
-    const signed = await contracts.run(client, (call) => checkWalletSignature(wallet, digest, signature, call));
+    const signed = await contracts.run(client, (call) => verifyWalletSignature(wallet, digest, signature, call));
     if (!signed)
       throw new RegistryError(
         "SIGNATURE_INVALID",

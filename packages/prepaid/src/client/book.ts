@@ -340,7 +340,7 @@ export class PrepaidBook {
    *
    * @returns whether tokens may be shown
    */
-  async checkOffer(
+  async acceptsOffer(
     offer: { origin: string; wallet: string; value: bigint; keyId: string },
     now: number,
   ): Promise<boolean> {

@@ -3,7 +3,7 @@ import { WalletError } from "@sotto/wallet";
 import { encodePrepaidHeader, PREPAID_HEADER } from "../index.ts";
 import { keyOfPack, type PrepaidBook, prepaidBookOf } from "./book.ts";
 import { offeredKey } from "./offer.ts";
-import { checkPrepaidOptions, type PackEvent, type PrepaidOptions, type PrepaidSettings } from "./options.ts";
+import { type PackEvent, type PrepaidOptions, type PrepaidSettings, parsePrepaidOptions } from "./options.ts";
 import { Packs } from "./packs.ts";
 import type { PackRecord, ShownRecord } from "./records.ts";
 import { showToken } from "./show-token.ts";
@@ -32,7 +32,7 @@ export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
 
   /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
   open(core: PayingCore): PrepaidSpender {
-    return new PrepaidSpender(core, checkPrepaidOptions(this.#options, core.fetch, core.wallet.pool.chainId));
+    return new PrepaidSpender(core, parsePrepaidOptions(this.#options, core.fetch, core.wallet.pool.chainId));
   }
 }
 
@@ -56,7 +56,7 @@ export class PrepaidSpender implements OpenMethod {
   }
 
   /** For a request that may need packs. @throws FetchError FETCH_OPTION_INVALID */
-  checkInit(init: CheckedInit): void {
+  assertInit(init: CheckedInit): void {
     this.#settings.assertNoDispatcher(init);
   }
 
@@ -100,7 +100,7 @@ export class PrepaidSpender implements OpenMethod {
     const { origin } = url;
     if (book.origin(origin).stopped !== null) return undefined;
     const offered = { origin, wallet: instructions.payment.recipient.wallet, value: price, keyId };
-    if (!(await book.checkOffer(offered, wallet.now()))) return undefined;
+    if (!(await book.acceptsOffer(offered, wallet.now()))) return undefined;
     if (book.available(origin, price, wallet.now()) === 0) return undefined;
     await this.#core.confirm(challenge, { count: 1, value: price }, call.signal);
     call.signal?.throwIfAborted();

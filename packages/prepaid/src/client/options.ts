@@ -100,7 +100,7 @@ function assertNoDispatcher(init: object = {}): void {
 }
 
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
-export function checkPrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
+export function parsePrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
   const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack } = Object(options) as PrepaidOptions;
   if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);

@@ -3,7 +3,6 @@ import type { PayingWallet } from "@sotto/client";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import { ServiceClientError, SottoService } from "@sotto/wallet";
 import {
-  checkScheduleSignature,
   decodeSignedSchedule,
   encodeSignedSchedule,
   MAX_SIGNED_SCHEDULE_BYTES,
@@ -11,6 +10,7 @@ import {
   type PrepaidKey,
   type SignedSchedule,
   scheduledKeys,
+  verifyScheduleSignature,
 } from "../index.ts";
 import { ask, jsonOf, saidIn } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
@@ -53,7 +53,7 @@ async function isSigned(
 ): Promise<boolean> {
   const chain = abortable(wallet.chain, signal);
   try {
-    return await checkScheduleSignature(signed, signatureCall(chain));
+    return await verifyScheduleSignature(signed, signatureCall(chain));
   } catch (cause) {
     // An unreachable node is not the merchant's fault.
     if (cause instanceof SottoError && cause.code === "BINDING_SIGNATURE_INVALID") return false;

@@ -1,4 +1,4 @@
-import { checkWalletSignature, type EthCall, normalizeSignature } from "@sotto/protocol";
+import { type EthCall, normalizeSignature, verifyWalletSignature } from "@sotto/protocol";
 import { assertObject, recode } from "@sotto/protocol/extend";
 import { decodeSchedule, encodeSchedule, type PrepaidSchedule, scheduleDigest, type WireSchedule } from "./schedule.ts";
 
@@ -29,7 +29,7 @@ export const encodeSignedSchedule = ({ schedule, signature }: SignedSchedule): W
 
 /**
  * Inverse of `encodeSignedSchedule`, for a schedule from another party. Does not check the signature: see
- * `checkScheduleSignature`.
+ * `verifyScheduleSignature`.
  *
  * @throws SottoError INVALID_ARGUMENT
  */
@@ -46,7 +46,7 @@ export function decodeSignedSchedule(wire: unknown): SignedSchedule {
  *
  * @throws SottoError INVALID_ARGUMENT, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
-export const checkScheduleSignature = async (
+export const verifyScheduleSignature = async (
   { schedule, signature }: SignedSchedule,
   call: EthCall,
-): Promise<boolean> => checkWalletSignature(schedule.wallet, scheduleDigest(schedule), signature, call);
+): Promise<boolean> => verifyWalletSignature(schedule.wallet, scheduleDigest(schedule), signature, call);

@@ -200,7 +200,7 @@ export class PrepaidEndpoints {
     assertInEpoch(header, sale.key);
     // Before it takes a place, because packs that were answered before need neither chain nor service.
     await this.#parts.core.opened();
-    const payment = await this.#recoveries.run(() => this.#checkAgain(header, sale), clientOf(request));
+    const payment = await this.#recoveries.run(() => this.#verifyAgain(header, sale), clientOf(request));
     return this.#issue(sale, payment, await readBatch(request, sale));
   }
 
@@ -222,7 +222,7 @@ export class PrepaidEndpoints {
     return prepaidError("PREPAID_UNAVAILABLE", "packs cannot be signed at the moment; try again", error.retryAfter);
   }
 
-  #checkAgain(header: ProofHeader, { purchase, price }: Sale): Promise<Bytes32> {
+  #verifyAgain(header: ProofHeader, { purchase, price }: Sale): Promise<Bytes32> {
     const { core } = this.#parts;
     const resource = core.origin + prepaidPurchaseTarget(purchase);
     return core.verifyAgain(header, { price, resource }, async (digest) => {
@@ -276,12 +276,12 @@ async function readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Pro
   if (body === undefined) throw new TypeError("this adapter does not read bodies");
   const size = purchase.count * PREPAID_KEY_BYTES;
   const bytes = await body(size).catch(() => malformed(`the body is incomplete, or larger than ${size} bytes`));
-  checkBatch(bytes, key, purchase);
+  assertBatch(bytes, key, purchase);
   return bytes;
 }
 
 /** Before the payment counts: the batch is the one that it names, and every message can be signed. */
-function checkBatch(batch: Uint8Array, { modulus }: Key, { count, batch: hash }: PrepaidPurchase): void {
+function assertBatch(batch: Uint8Array, { modulus }: Key, { count, batch: hash }: PrepaidPurchase): void {
   if (batch.length !== count * PREPAID_KEY_BYTES)
     malformed(`a batch of ${count} must have ${count * PREPAID_KEY_BYTES} bytes, got ${batch.length}`);
   if (`0x${createHash("sha256").update(batch).digest("hex")}` !== hash)

@@ -14,11 +14,11 @@ import {
   refused,
 } from "@sotto/resource-server";
 import {
-  checkScheduleSignature,
   PREPAID_HEADER,
   PREPAID_KEYS_PATH,
   PREPAID_PATH,
   PREPAID_RECOVER_PATH,
+  verifyScheduleSignature,
 } from "../index.ts";
 import { parsePrepaid } from "./config.ts";
 import { PrepaidEndpoints } from "./endpoints.ts";
@@ -135,9 +135,9 @@ class OpenPrepaid implements OpenMethod {
   }
 
   /** @throws PrepaidServerError PREPAID_SCHEDULE_NOT_SIGNED; SottoError BINDING_UNCHECKED */
-  async check(call: EthCall): Promise<void> {
+  async assertSigned(call: EthCall): Promise<void> {
     for (const [i, signed] of this.#prepaid.schedules.entries())
-      if (!(await checkScheduleSignature(signed, call)))
+      if (!(await verifyScheduleSignature(signed, call)))
         throw new PrepaidServerError(
           "PREPAID_SCHEDULE_NOT_SIGNED",
           `prepaid.schedules[${i}].signature is not the recipient wallet's signature of this schedule`,

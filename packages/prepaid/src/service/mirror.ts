@@ -5,10 +5,10 @@ import { type Address, type EthCall, SottoError } from "@sotto/protocol";
 import type { ServicePlace, ServiceQuotas } from "@sotto/server";
 import { scheduleDigest, scheduledKeys } from "../core/schedule.ts";
 import {
-  checkScheduleSignature,
   decodeSignedSchedule,
   encodeSignedSchedule,
   type SignedSchedule,
+  verifyScheduleSignature,
 } from "../core/signed-schedule.ts";
 import { prepaidChallengeDigest } from "../core/token.ts";
 import { MirrorError } from "./errors.ts";
@@ -140,7 +140,7 @@ function decode(body: unknown): SignedSchedule {
 /** @throws MirrorError CHAIN_UNAVAILABLE if a node's response is not an answer */
 async function isSigned(signed: SignedSchedule, call: EthCall): Promise<boolean> {
   try {
-    return await checkScheduleSignature(signed, call);
+    return await verifyScheduleSignature(signed, call);
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
     throw new MirrorError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });

@@ -4,7 +4,7 @@ import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { ask } from "../../src/client/ask.ts";
 import { separateFetch } from "../../src/client/connection.ts";
-import { checkPrepaidOptions } from "../../src/client/options.ts";
+import { parsePrepaidOptions } from "../../src/client/options.ts";
 
 describe("a connection for prepaid packs", () => {
   let server: Server;
@@ -119,7 +119,7 @@ describe("a connection for prepaid packs", () => {
     const shared = globalThis as { [GLOBAL]?: object | undefined };
     class ProxyAgent {}
     const settings = (options: object = {}, given = fetch) =>
-      checkPrepaidOptions({ maxPerHost: 1n, mirrors: [], ...options }, given, 31_337n);
+      parsePrepaidOptions({ maxPerHost: 1n, mirrors: [], ...options }, given, 31_337n);
     let before: object | undefined;
     beforeEach(async () => {
       // Node sets its own with the first request.

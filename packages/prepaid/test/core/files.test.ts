@@ -6,7 +6,6 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 import fc from "fast-check";
 import {
-  checkScheduleSignature,
   decodePrepaidKeyFile,
   decodeSignedSchedule,
   encodePrepaidKeyFile,
@@ -20,6 +19,7 @@ import {
   prepaidKey,
   type SignedSchedule,
   scheduleTypedData,
+  verifyScheduleSignature,
 } from "../../src/index.ts";
 import { createSigner } from "./support/signer.ts";
 
@@ -129,12 +129,12 @@ describe("a signed schedule", () => {
   it("survives a round trip through JSON, and its wallet's signature is accepted", async () => {
     const decoded = decodeSignedSchedule(JSON.parse(JSON.stringify(encodeSignedSchedule(signed))));
     expect(decoded).to.deep.equal(signed);
-    expect(await checkScheduleSignature(decoded, noChain)).to.equal(true);
+    expect(await verifyScheduleSignature(decoded, noChain)).to.equal(true);
   });
 
   it("is not accepted with another schedule's signature", async () => {
     const later = { ...signed, schedule: { ...schedule, firstEpoch: "2027-01" } };
-    expect(await checkScheduleSignature(later, noChain)).to.equal(false);
+    expect(await verifyScheduleSignature(later, noChain)).to.equal(false);
   });
 
   it("is refused if it is malformed", () => {

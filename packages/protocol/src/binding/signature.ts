@@ -72,7 +72,7 @@ async function ask(call: EthCall, data: string): Promise<string> {
  *
  * @throws SottoError BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
-export async function checkWalletSignature(
+export async function verifyWalletSignature(
   wallet: Address,
   digest: Bytes32,
   signature: string,
@@ -98,11 +98,11 @@ export async function checkWalletSignature(
  *
  * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
-export async function checkBindingSignature(
+export async function verifyBindingSignature(
   binding: ShieldedAddressBinding,
   signature: string,
   call: EthCall,
 ): Promise<boolean> {
   const { wallet } = assertBinding(binding);
-  return checkWalletSignature(wallet, bindingDigest(binding), signature, call);
+  return verifyWalletSignature(wallet, bindingDigest(binding), signature, call);
 }

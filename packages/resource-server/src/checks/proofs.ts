@@ -21,13 +21,13 @@ export class Proofs {
     this.#verifier = verifier;
   }
 
-  /** Prepares the verifier before the first payment. A failure here is not an error: `check` retries it. */
+  /** Prepares the verifier before the first payment. A failure here is not an error: `assertValid` retries it. */
   async warm(): Promise<void> {
     await Promise.allSettled(CIRCUITS.map((circuit) => this.#verifier.warm(circuit)));
   }
 
   /** @throws CheckFailed PROOF, AMOUNT_PROOF; CheckUnavailable OVERLOADED */
-  async check({ proof, publicSignals, amountProof, amountPublicSignals }: PaymentBundle): Promise<void> {
+  async assertValid({ proof, publicSignals, amountProof, amountPublicSignals }: PaymentBundle): Promise<void> {
     await this.#gate.run(async () => {
       await setImmediate();
       if (!(await this.#isValid(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");

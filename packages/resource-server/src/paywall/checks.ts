@@ -96,13 +96,13 @@ export class Checks {
    * Checks the proofs of a payment that may not be settled yet.
    * @throws CheckFailed, CheckUnavailable
    */
-  async checkProofs(statement: PaymentStatement): Promise<void> {
+  async assertProofs(statement: PaymentStatement): Promise<void> {
     const { bundle, signals, digest } = statement;
     const mismatch =
       checkOpening(signals, openingOf(statement, this.#parts.config.deployment)) ?? checkCiphertext(bundle);
     if (mismatch !== undefined) throw new CheckFailed(mismatch.kind);
     this.#failures.assertBelowLimit(digest);
-    await this.#parts.proofs.check(bundle).catch((error: unknown) => {
+    await this.#parts.proofs.assertValid(bundle).catch((error: unknown) => {
       if (error instanceof CheckFailed) this.#failures.add(digest);
       throw error;
     });
@@ -164,7 +164,7 @@ export class Checks {
     try {
       const { txSignature } = header;
       const { settledThere } = await settlements.find({ nullifier, digest, validUntil, txSignature });
-      await proofs.check(bundle);
+      await proofs.assertValid(bundle);
       if (viewingKey === undefined) return { amount: undefined, settledThere };
       return { amount: decryptAmount({ viewingKey, ownerTag: recipient.ownerTag }, signals, bounds), settledThere };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
-import { assertBindingTime, checkBindingSignature, type EthCall, parseAddress, SottoError } from "@sotto/protocol";
+import { assertBindingTime, type EthCall, parseAddress, SottoError, verifyBindingSignature } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
@@ -28,11 +28,11 @@ const NODE_TIMEOUT_MS = 5_000;
 const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
-async function checkRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
+async function assertRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
   const refuse = (why: string, cause?: unknown) => new PaywallError("RECIPIENT_NOT_SIGNED", why, {}, { cause });
   try {
     assertBindingTime(binding, now);
-    if (await checkBindingSignature(binding, signature, signatureCall(chain))) return;
+    if (await verifyBindingSignature(binding, signature, signatureCall(chain))) return;
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     if (cause.code === "BINDING_UNCHECKED") throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
@@ -42,7 +42,7 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
 }
 
 /** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */
-async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolToken> {
+async function assertToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolToken> {
   const found = await readPoolToken(chain, pool);
   const { token = found.token, decimals = found.decimals } = options.chain;
   if (parseAddress(token, "chain.token") !== found.token || decimals !== found.decimals)
@@ -96,16 +96,16 @@ function recodeChain(cause: unknown): never {
 /** The requests to chain and service. Each step can be retried. */
 function openingSteps(
   { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }: Parts,
-  checkMethods: (call: EthCall) => Promise<void>,
+  assertSigned: (call: EthCall) => Promise<void>,
 ) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const pool = parseAddress(deployment.pool);
   return {
     async readToken(): Promise<PoolToken> {
-      const token = await checkToken(options, chain, pool);
-      prices.check(token.decimals);
-      await checkRecipient(config, chain, clock());
-      await checkMethods(signatureCall(chain));
+      const token = await assertToken(options, chain, pool);
+      prices.parse(token.decimals);
+      await assertRecipient(config, chain, clock());
+      await assertSigned(signatureCall(chain));
       return token;
     },
     async openChecks(): Promise<Checks> {
@@ -163,9 +163,9 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const chain = chainOf(options, config, clock);
   const serverClock = new ServerClock({ chain, clock });
   const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock };
-  const createOpening = (checkMethods: (call: EthCall) => Promise<void>) =>
+  const createOpening = (assertSigned: (call: EthCall) => Promise<void>) =>
     new Opening({
-      ...openingSteps(parts, checkMethods),
+      ...openingSteps(parts, assertSigned),
       report,
       pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
     });

@@ -33,7 +33,7 @@ export interface OpenMethod {
    * Checks signatures of wallets, before the paywall accepts any payment. Retried while no node answers.
    * @param call eth_call on the chain, for wallets that are contracts
    */
-  check?(call: EthCall): Promise<void>;
+  assertSigned?(call: EthCall): Promise<void>;
   /** Answers a request to one of its paths. Required if it has paths. */
   answer?(request: PaywallRequest, asked: Asked): Promise<Decision>;
   /**
@@ -155,5 +155,5 @@ export interface PaywallCore {
    * payment is checked at a time, and 64 wait; beyond that, and while the service cannot be reached, the result is
    * "unavailable". Never rejects.
    */
-  checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
+  verifyProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable">;
 }

@@ -132,9 +132,9 @@ export class Methods {
   }
 
   /** @throws PaywallError CHAIN_UNAVAILABLE, the errors of the methods */
-  async check(call: EthCall): Promise<void> {
+  async assertSigned(call: EthCall): Promise<void> {
     try {
-      for (const { open } of this.all) await open.check?.(call);
+      for (const { open } of this.all) await open.assertSigned?.(call);
     } catch (cause) {
       if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
       throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });

@@ -50,7 +50,7 @@ export class CorePaywall implements Paywall {
   static async open(parts: PaywallParts): Promise<CorePaywall> {
     const paywall = new CorePaywall(parts);
     paywall.#methods = await Methods.open(parts.config.methods, paywall.#core());
-    paywall.#opening = parts.createOpening((call) => paywall.#methods.check(call));
+    paywall.#opening = parts.createOpening((call) => paywall.#methods.assertSigned(call));
     return paywall;
   }
 
@@ -65,8 +65,8 @@ export class CorePaywall implements Paywall {
       verify: payments.verify.bind(payments),
       verifyAgain: payments.verifyAgain.bind(payments),
       opened: payments.opened.bind(payments),
-      checkProofs: async (payment) => {
-        if (this.#ending === undefined) return payments.checkProofs(payment);
+      verifyProofs: async (payment) => {
+        if (this.#ending === undefined) return payments.verifyProofs(payment);
         // Nothing would answer the request any more, so its payment must not be settled.
         reportRefusal(new CheckUnavailable("PAYWALL_CLOSED"), report);
         return "unavailable";

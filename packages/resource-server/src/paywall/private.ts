@@ -116,11 +116,11 @@ export class PrivatePayments implements OpenMethod {
     await this.#checks();
   }
 
-  async checkProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable"> {
+  async verifyProofs(payment: PaymentStatement): Promise<"valid" | "invalid" | "unavailable"> {
     const { report } = this.#parts;
     try {
       const checks = await this.#checks();
-      await checks.checkProofs(payment);
+      await checks.assertProofs(payment);
       return "valid";
     } catch (error) {
       reportRefusal(error, report);

@@ -52,11 +52,11 @@ export class Prices {
   }
 
   /**
-   * Checks and parses the fixed prices, once the token's decimals are known.
+   * Parses the fixed prices, once the token's decimals are known.
    *
    * @throws PaywallError INVALID_OPTION
    */
-  check(decimals: number): void {
+  parse(decimals: number): void {
     for (const { name, price } of [{ name: "price", price: this.#defaultPrice }, ...this.#routes])
       if (typeof price !== "function")
         try {

@@ -23,7 +23,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   } catch {
     throw new ServerError("INVALID_JSON", "the body is not UTF-8");
   }
-  checkKeys(text);
+  assertKeys(text);
   try {
     return JSON.parse(text);
   } catch {
@@ -33,7 +33,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
 }
 
 /** Checks only keys and depth. JSON.parse then rejects everything that is not JSON. */
-function checkKeys(text: string): void {
+function assertKeys(text: string): void {
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];

@@ -78,7 +78,7 @@ export async function openCatalog(folder: string, name: string): Promise<Catalog
       const sha256 = lock.circuits[name]?.[kind];
       if (sha256 === undefined) continue;
       const path = join(folder, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
-      const size = await checkFile(path, sha256, buffer);
+      const size = await assertFile(path, sha256, buffer);
       const compressed = COMPRESSED.has(kind) ? once(() => findCompressed(path, sha256, size)) : undefined;
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
       files[kind] = { ...described, compressed };
@@ -106,7 +106,7 @@ function setId(circuits: readonly Circuit[]): string {
 }
 
 /** @param buffer for reading @returns the file's size in bytes */
-async function checkFile(path: string, expected: string, buffer: Uint8Array): Promise<number> {
+async function assertFile(path: string, expected: string, buffer: Uint8Array): Promise<number> {
   const hash = createHash("sha256");
   let size = 0;
   try {

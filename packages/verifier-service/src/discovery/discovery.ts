@@ -106,7 +106,7 @@ export class Discovery {
       const stored = await store.listings.stored(after, CHECKED_AT_ONCE);
       for (const listing of stored) {
         if (this.#closed) return;
-        await this.#unlessNotListed(listing, () => reader.check(listing.item));
+        await this.#unlessNotListed(listing, () => reader.assertListed(listing.item));
       }
       after = stored.at(-1);
     } while (after !== undefined);

@@ -77,7 +77,7 @@ export function readListing({ url, method }: ListingKey, answer: HostAnswer, ser
   const bazaar = bazaarOf(required["extensions"]);
   if (bazaar === undefined) throw new NotListed("the 402 has no extension bazaar");
   const { info, schema, routeTemplate } = bazaar;
-  checkInfo(info, schema, method);
+  assertInfo(info, schema, method);
   const { origin, pathname } = new URL(url);
   const template = isX402RouteTemplate(routeTemplate) ? routeTemplate : undefined;
   const accepts = acceptsOf(required["accepts"], url, served);
@@ -109,7 +109,7 @@ export function assertListed(item: string): void {
   const { info, schema } = bazaar ?? {};
   const method = X402_LISTED_METHODS.find((one) => one === objectOf(objectOf(info)?.["input"])?.["method"]);
   if (method === undefined) throw new NotListed("info.input has no method");
-  checkInfo(info, schema, method);
+  assertInfo(info, schema, method);
 }
 
 function decodeRequired({ status, required = "" }: HostAnswer): Json {
@@ -124,7 +124,7 @@ function decodeRequired({ status, required = "" }: HostAnswer): Json {
 }
 
 /** @throws NotListed */
-function checkInfo(info: unknown, schema: unknown, method: string): void {
+function assertInfo(info: unknown, schema: unknown, method: string): void {
   const { type, method: own } = objectOf(objectOf(info)?.["input"]) ?? {};
   if (type !== "http" || own !== method) throw new NotListed(`info.input must be of type http, method ${method}`);
   if (objectOf(schema) === undefined) throw new NotListed("schema must be an object");

@@ -15,8 +15,8 @@ export interface ReaderReply {
 export interface ListingReader {
   /** As `readListing`. @throws NotListed, also if the listing cannot be read in time */
   read(due: ListingKey, answer: HostAnswer): Promise<Listing>;
-  /** As `assertListed`. @throws NotListed, also if the item cannot be checked in time */
-  check(item: string): Promise<void>;
+  /** @throws NotListed, also if the item cannot be checked in time */
+  assertListed(item: string): Promise<void>;
   /** Ends the worker, even while it reads. What it has not read rejects. */
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export function openListingReader({
       const { listing } = await inTurn({ due, answer });
       return listing!;
     },
-    async check(item) {
+    async assertListed(item) {
       await inTurn({ item });
     },
     async close() {

@@ -41,7 +41,7 @@ export async function assertPool(
     const facts = await readPool(chain, parseAddress(pool));
     for (const [circuit, view] of VERIFIERS) {
       const verifier = String(await chain.read(poolInterface, pool, view));
-      await checkVerifier(chain, circuit, verifier, keyWords(verificationKeys[circuit]));
+      await assertVerifier(chain, circuit, verifier, keyWords(verificationKeys[circuit]));
     }
     const { token } = facts;
     return {
@@ -63,7 +63,7 @@ export async function assertPool(
   }
 }
 
-async function checkVerifier(chain: Chain, circuit: string, address: string, expected: readonly bigint[]) {
+async function assertVerifier(chain: Chain, circuit: string, address: string, expected: readonly bigint[]) {
   const verifier = new Interface([`function verificationKey() view returns (uint256[${expected.length}])`]);
   const words = await chain.read(verifier, address, "verificationKey").catch((cause: unknown) => {
     if (isAnotherContract(cause)) return [];

@@ -31,8 +31,8 @@ describe("the thread that reads listings", () => {
     expect(second)
       .to.be.instanceOf(NotListed)
       .with.property("message", "the host responded with status 200 instead of 402");
-    await reader.check(JSON.stringify(first.item));
-    expect(await anyRejection(reader.check("{}"))).to.be.instanceOf(NotListed);
+    await reader.assertListed(JSON.stringify(first.item));
+    expect(await anyRejection(reader.assertListed("{}"))).to.be.instanceOf(NotListed);
   });
 
   it("reads a schema whose recursive references branch at each level of the value", async () => {

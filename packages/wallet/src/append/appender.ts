@@ -5,7 +5,7 @@ import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { checkKeys, connectPool, type PoolInfo, type PoolOptions, parseCount } from "../wallet/connect.ts";
+import { assertKeys, connectPool, type PoolInfo, type PoolOptions, parseCount } from "../wallet/connect.ts";
 import type { ScanOptions, WalletProver } from "../wallet/core.ts";
 import { claimStore } from "../wallet/identity.ts";
 import { Lock } from "../wallet/lock.ts";
@@ -67,7 +67,7 @@ export class NoteAppender {
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     const { chain, info } = await connectPool(options);
-    checkKeys(prover.artifacts, options, info.chainId);
+    assertKeys(prover.artifacts, options, info.chainId);
     await claimStore(store, { ...info, owner: "appender" });
     const { deploymentBlock } = info;
     const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, rangeSize });

@@ -15,7 +15,7 @@ import { type ParsedReceipt, parseReceipt, receiptMessage } from "./receipt.ts";
 import { settledEvent } from "./settled.ts";
 
 /** The expected values that a receipt is checked against. */
-export interface CheckReceiptOptions {
+export interface AssertReceiptOptions {
   /** Where the block of the payment is read. Its node learns which block that is. */
   chain: ChainSource;
   /** EIP-155 id of the chain that the payment must be on. */
@@ -107,7 +107,7 @@ function holdsAmount(...args: Parameters<typeof confirmsAmount>): boolean {
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
  *   RECEIPT_NOT_SETTLED; ChainError WRONG_CHAIN, NODE_UNREACHABLE
  */
-export async function checkReceipt(value: unknown, options: CheckReceiptOptions): Promise<CheckedReceipt> {
+export async function assertReceipt(value: unknown, options: AssertReceiptOptions): Promise<CheckedReceipt> {
   const { chain, chainId, pool, challenge, confirmations } = options;
   const receipt = openReceipt(value);
   if (receipt.chainId !== chainId || receipt.pool !== pool.toLowerCase())

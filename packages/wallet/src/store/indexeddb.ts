@@ -1,7 +1,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { WalletError } from "../errors.ts";
 import { damaged, openText, sealText } from "./seal.ts";
-import { BatchStore, checkVersion, isCacheKey, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
+import { assertVersion, BatchStore, isCacheKey, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 interface Schema extends DBSchema {
   records: { key: number; value: { version: number; key: string; text: string }; indexes: { key: string } };
@@ -58,7 +58,7 @@ export class IndexedDbStore extends BatchStore {
       const byKey = transaction.store.index("key");
       const versions = await Promise.all(steps.map(({ key }) => byKey.getKey(key)));
       steps.forEach(({ key, expected }, i) => {
-        checkVersion(key, versions[i], expected);
+        assertVersion(key, versions[i], expected);
       });
       const writes: Promise<unknown>[] = [];
       for (const [i, { key, text }] of steps.entries()) {
@@ -69,7 +69,7 @@ export class IndexedDbStore extends BatchStore {
       }
       await Promise.all([...writes, transaction.done]);
     } catch (error) {
-      // A failed write has aborted the transaction already; a conflict found by checkVersion has not.
+      // A failed write has aborted the transaction already; a conflict found by assertVersion has not.
       if (error instanceof WalletError) transaction.abort();
       await transaction.done.catch(() => undefined);
       throw error;

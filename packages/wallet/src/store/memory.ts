@@ -1,5 +1,5 @@
 import { WalletError } from "../errors.ts";
-import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
+import { assertVersion, BatchStore, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 /** A store in memory, for tests and for wallets that are restored from the chain at each start. */
 export class MemoryStore extends BatchStore {
@@ -24,7 +24,7 @@ export class MemoryStore extends BatchStore {
   async batch(changes: readonly StoreChange[]): Promise<void> {
     this.#checkOpen();
     const steps = stepsOf(changes);
-    for (const { key, expected } of steps) checkVersion(key, this.#records.get(key)?.version, expected);
+    for (const { key, expected } of steps) assertVersion(key, this.#records.get(key)?.version, expected);
     for (const { key, text } of steps) {
       if (text === undefined) this.#records.delete(key);
       else {

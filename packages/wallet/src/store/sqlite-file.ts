@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { checkVersion, type Step } from "./store.ts";
+import { assertVersion, type Step } from "./store.ts";
 
 /** A row as SQLite returned it. In a damaged file, a column can have any type. */
 export interface Row {
@@ -68,7 +68,7 @@ export class SqliteFile {
       const put = database.prepare("INSERT OR REPLACE INTO records (key, value) VALUES (?, ?)");
       const remove = database.prepare("DELETE FROM records WHERE key = ?");
       for (const { key, expected } of steps)
-        checkVersion(key, (version.get(key) as { version: number } | undefined)?.version, expected);
+        assertVersion(key, (version.get(key) as { version: number } | undefined)?.version, expected);
       for (const { key, text } of steps) text === undefined ? remove.run(key) : put.run(key, text);
       commit();
       database.exec("COMMIT");

@@ -88,7 +88,7 @@ export function stepsOf(changes: readonly StoreChange[]): Step[] {
   });
 }
 
-export function checkVersion(key: string, found: number | undefined, expected: number | undefined): void {
+export function assertVersion(key: string, found: number | undefined, expected: number | undefined): void {
   if (expected === undefined || expected === (found ?? 0)) return;
   throw new WalletError(
     "STORE_CONFLICT",

@@ -7,7 +7,7 @@ import { FIRST_POLL_MS, type Follow, followOf, nextPause, type SubmitOptions, se
 import { lastDeadline, type WithdrawalRecord } from "./journal.ts";
 import { isEarly, statusOf } from "./state.ts";
 import { exit, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
-import { checkTerms, type ExitRequest, type WithdrawalTerms } from "./withdrawal-terms.ts";
+import { type ExitRequest, parseWithdrawalTerms, type WithdrawalTerms } from "./withdrawal-terms.ts";
 
 /**
  * The stage of a withdrawal. proving: the wallet makes its proof. submitting: the wallet sends it to the service.
@@ -103,7 +103,7 @@ export async function cashOut(core: WalletCore, options: CashOutOptions): Promis
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit");
   const recipient = parseAddress(to, "recipient");
   const request = { recipient, ...(fee && { fee }), ...(validFor !== undefined && { validFor }) };
-  const terms = { ...checkTerms(core, recipient, amount ?? 1n, request), leaveNothing: all };
+  const terms = { ...parseWithdrawalTerms(core, recipient, amount ?? 1n, request), leaveNothing: all };
   const cashing = cashingOf(core, rest);
   core.prover();
   return core.withdrawals.claim(keyOf(terms), async (claim) => {

@@ -117,7 +117,7 @@ export async function connectPool(options: PoolOptions): Promise<PoolConnection>
  * Checks that the prover has the pool's artifact set, because the pool rejects proofs of any other set.
  * @throws WalletError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED
  */
-export function checkKeys(
+export function assertKeys(
   { set: found }: { readonly set: string },
   { set = found }: PoolOptions,
   chainId: bigint,

@@ -187,7 +187,7 @@ export class WalletCore {
     return this.tree.at(ledger, ledger.appendAt(confirmed?.number ?? -1));
   }
 
-  /** The notes that coin selection chooses from. */
+  /** The notes that the selection of notes chooses from. */
   funds(): Funds<WalletNote> {
     const notes = this.notes();
     const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");

@@ -42,7 +42,7 @@ export function totalOf(amounts: readonly bigint[]): bigint {
 }
 
 /** @throws WalletError INSUFFICIENT_TOKENS, TOKEN_MISMATCH */
-export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: string, needed: bigint): Promise<void> {
+export async function assertTokens(chain: ChainSource, pool: PoolInfo, account: string, needed: bigint): Promise<void> {
   const isEnough = (found: unknown) => BigInt(found as bigint) >= needed;
   const balance = BigInt((await askToken(chain, pool, "balanceOf", [account], isEnough)) as bigint);
   if (balance >= needed) return;

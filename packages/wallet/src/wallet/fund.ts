@@ -5,7 +5,7 @@ import { WalletError } from "../errors.ts";
 import { DEPOSIT_GAP } from "../scan/scanner.ts";
 import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
-import { checkTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
+import { assertTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
 /** Maximum seconds by which the clock, which sets the authorization's times, may be behind the chain. */
 const MAX_LAG = 30;
@@ -51,7 +51,7 @@ export async function depositCalls(core: WalletCore, options: DepositOptions): P
   const { chain, info } = core.options;
   const amounts = parseDepositAmounts(Object(options).amounts, info);
   const total = totalOf(amounts);
-  if (options.account !== undefined) await checkTokens(chain, info, parseAddress(options.account, "account"), total);
+  if (options.account !== undefined) await assertTokens(chain, info, parseAddress(options.account, "account"), total);
   const { keyIndex, ownerTag } = await openTag(core, amounts);
   const ownerTags = amounts.map(() => ownerTag);
   return {
@@ -80,7 +80,7 @@ export async function signedDeposit(core: WalletCore, options: AuthorizeOptions)
     fee: assertAmount(options.sponsor.fee, "sponsor.fee"),
   };
   const amounts = parseDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
-  await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
+  await assertTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
   const { keyIndex, ownerTag } = await openTag(core, own);
   const ownerTags = [...own.map(() => ownerTag), ...(sponsor ? [sponsor.ownerTag] : [])];
   const validBefore = BigInt(Math.floor(core.now(MAX_LAG) / 1000) + validFor);

@@ -4,7 +4,7 @@ import { WalletError } from "../errors.ts";
 import { parseCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
-import { checkPayment, type PaymentRequest } from "./payment-request.ts";
+import { type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
 import { merge, renew, type Withdrawal } from "./withdraw.ts";
 import type { Fee } from "./withdrawal-terms.ts";
 
@@ -40,7 +40,7 @@ export async function payMerging(
   auto: AutoMerge,
   options: ScanOptions,
 ): Promise<Payment> {
-  const { amount } = checkPayment(request);
+  const { amount } = parsePaymentRequest(request);
   if (typeof auto?.submit !== "function") throw new WalletError("INVALID_OPTION", "merge.submit must be a function");
   const timeout = parseCount(auto.timeout ?? 600_000, "merge.timeout", 0);
   const interval = parseCount(auto.interval ?? 3_000, "merge.interval", 1);

@@ -5,10 +5,10 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
-import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
+import { type CheckedPayment, type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
 import type { TakenPayment } from "./prepared.ts";
 import { reusableNotes } from "./reuse.ts";
-import { type Funds, selectPaymentCoin } from "./select.ts";
+import { type Funds, selectPaymentNote } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
 import { assertSignals } from "./signals.ts";
 import { isExposed, type WalletNote } from "./state.ts";
@@ -48,7 +48,7 @@ interface Choice extends ScanOptions {
  *   them can be merged into an unknown note (details.shown is its leaf index)
  */
 export async function pay(core: WalletCore, request: PaymentRequest, options: Choice = {}): Promise<Payment> {
-  const checked = checkPayment(request);
+  const checked = parsePaymentRequest(request);
   core.prover();
   const begun = await core.lock.run(async () => {
     const { id = hexlify(randomBytes(16)).slice(2) } = request;
@@ -104,7 +104,12 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
     const service = known.service ?? undefined;
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
-    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, service, ...bounds }), note!);
+    return begin(
+      core,
+      known,
+      parsePaymentRequest({ recipient, amount: amount!, resourceUrl, service, ...bounds }),
+      note!,
+    );
   }, options.signal);
   return finish(core, begun, options.signal);
 }
@@ -124,7 +129,7 @@ function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: Chec
   const unseen = (note: FoundNote) => isUnseen(journal, note, audience);
   const funds = only(core.funds(), asked);
   const exposed = funds.spendable.filter((each) => each.amount >= checked.amount && isExposed(each, core.view));
-  const note = selectPaymentCoin(exposed.length > 0 ? { ...funds, spendable: exposed } : funds, checked.amount, unseen);
+  const note = selectPaymentNote(exposed.length > 0 ? { ...funds, spendable: exposed } : funds, checked.amount, unseen);
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;
   const { leafIndex } = note;

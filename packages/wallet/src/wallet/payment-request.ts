@@ -62,9 +62,9 @@ export interface CheckedPayment extends CheckedTerms {
  * Checks everything that a caller asks of a payment, without a look at the notes.
  * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
  */
-export function checkPayment(request: PaymentRequest): CheckedPayment {
+export function parsePaymentRequest(request: PaymentRequest): CheckedPayment {
   const { resourceUrl } = Object(request) as PaymentRequest;
-  const terms = checkTerms(request);
+  const terms = parsePaymentTerms(request);
   if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
     throw new WalletError("INVALID_OPTION", `resourceUrl must be a string of 1 to ${MAX_URL_LENGTH} characters`);
   if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
@@ -76,7 +76,7 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
  * Checks the terms of a payment, without its resource.
  * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
  */
-export function checkTerms(request: Omit<PaymentRequest, "resourceUrl" | "id">): CheckedTerms {
+export function parsePaymentTerms(request: Omit<PaymentRequest, "resourceUrl" | "id">): CheckedTerms {
   const { recipient } = Object(request) as PaymentRequest;
   if (typeof recipient !== "object" || recipient === null)
     throw new WalletError("INVALID_OPTION", "recipient must be an object with wallet and shieldedAddress");

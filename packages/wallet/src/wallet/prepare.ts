@@ -2,9 +2,9 @@ import { readBlock } from "@sotto/chain";
 import { prepareRange } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
-import { type CheckedTerms, checkTerms, type PaymentRequest } from "./payment-request.ts";
+import { type CheckedTerms, type PaymentRequest, parsePaymentTerms } from "./payment-request.ts";
 import { MAX_SLOT_AGE_SECONDS, type PreparedTerms, termsText } from "./prepared.ts";
-import { type Funds, selectPaymentCoin } from "./select.ts";
+import { type Funds, selectPaymentNote } from "./select.ts";
 import { isUnseen } from "./shown.ts";
 import { assertSignals } from "./signals.ts";
 import type { WalletNote } from "./state.ts";
@@ -27,7 +27,7 @@ export async function prepare(
   request: PrepareRequest,
   { signal }: ScanOptions,
 ): Promise<PreparedTerms> {
-  const checked = checkTerms(request);
+  const checked = parsePaymentTerms(request);
   const prover = core.prover();
   if (prover.prepare === undefined)
     throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare payments: it has no `prepare`");
@@ -57,7 +57,7 @@ export async function prepare(
 /** Selects note and root, and prepares the statements. Marks the note as busy. */
 async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined) {
   const { slot, append } = await slotRoot(core);
-  const note = selectPaymentCoin(fundsOf(core, checked, append.size, asked), checked.amount);
+  const note = selectPaymentNote(fundsOf(core, checked, append.size, asked), checked.amount);
   const { address, amount, lowerBound, upperBound } = checked;
   const tree = core.tree.at(core.sync.ledger, append);
   // The resource and the time are replaced when the payment is made.

@@ -3,37 +3,37 @@ import { WalletError } from "../errors.ts";
 import { parseCount } from "./connect.ts";
 import { DEPOSIT_NOTES } from "./deposit.ts";
 
-/** The part of a note that coin selection uses. */
-export interface Coin {
+/** The part of a note that the selection uses. */
+interface Note {
   leafIndex: number;
   amount: bigint;
 }
 
-export interface Funds<C extends Coin> {
+export interface Funds<N extends Note> {
   /** Notes that are spendable now. */
-  spendable: readonly C[];
+  spendable: readonly N[];
   /** Base units in notes that are not spendable yet: unconfirmed, queued, or held by payments in flight. */
   waiting: bigint;
 }
 
-const sum = (coins: readonly Coin[]): bigint => coins.reduce((total, { amount }) => total + amount, 0n);
-const ascending = <C extends Coin>(coins: readonly C[]): C[] =>
-  [...coins].sort((a, b) => (a.amount === b.amount ? a.leafIndex - b.leafIndex : a.amount < b.amount ? -1 : 1));
+const sum = (notes: readonly Note[]): bigint => notes.reduce((total, { amount }) => total + amount, 0n);
+const ascending = <N extends Note>(notes: readonly N[]): N[] =>
+  [...notes].sort((a, b) => (a.amount === b.amount ? a.leafIndex - b.leafIndex : a.amount < b.amount ? -1 : 1));
 
 /**
  * Selects the note for a payment: the smallest sufficient one, so that large notes remain for large payments.
  * @param preferred notes that are selected before all others
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED if only several notes together suffice
  */
-export function selectPaymentCoin<C extends Coin>(
-  funds: Funds<C>,
+export function selectPaymentNote<N extends Note>(
+  funds: Funds<N>,
   amount: bigint,
-  preferred: (coin: C) => boolean = () => true,
-): C {
-  const enough = ascending(funds.spendable).filter((coin) => coin.amount >= amount);
+  preferred: (note: N) => boolean = () => true,
+): N {
+  const enough = ascending(funds.spendable).filter((note) => note.amount >= amount);
   const found = enough.find(preferred) ?? enough[0];
   if (found !== undefined) return found;
-  checkFunds(funds, amount);
+  assertFunds(funds, amount);
   const largest = ascending(funds.spendable).at(-1)!;
   throw new WalletError(
     "MERGE_REQUIRED",
@@ -47,10 +47,10 @@ export function selectPaymentCoin<C extends Coin>(
  * Selects up to eight notes that together suffice, small ones first, which also reduces the number of notes.
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED if eight do not suffice
  */
-export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: bigint): C[] {
+export function selectWithdrawalNotes<N extends Note>(funds: Funds<N>, amount: bigint): N[] {
   const window = firstWindow(funds.spendable, amount);
   if (window !== undefined) return window;
-  checkFunds(funds, amount);
+  assertFunds(funds, amount);
   const most = sum(ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS));
   throw new WalletError(
     "MERGE_REQUIRED",
@@ -66,15 +66,15 @@ export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: b
  * @param fee taken from the merged note
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */
-export function selectMergeCoins<C extends Coin>(funds: Funds<C>, fee: bigint, target?: bigint): C[] {
-  const coins = ascending(funds.spendable);
+export function selectMergeNotes<N extends Note>(funds: Funds<N>, fee: bigint, target?: bigint): N[] {
+  const notes = ascending(funds.spendable);
   const needed = fee + (target ?? 1n);
-  checkFunds(funds, needed);
-  if (coins.length < 2)
-    throw new WalletError("FUNDS_NOT_READY", `a merge needs at least two notes, but ${coins.length} are spendable now`);
-  const chosen = firstWindow(coins, needed) ?? coins.slice(-WITHDRAWAL_INPUTS);
+  assertFunds(funds, needed);
+  if (notes.length < 2)
+    throw new WalletError("FUNDS_NOT_READY", `a merge needs at least two notes, but ${notes.length} are spendable now`);
+  const chosen = firstWindow(notes, needed) ?? notes.slice(-WITHDRAWAL_INPUTS);
   // If the fee would consume the smallest notes completely, the large ones pay it.
-  return sum(chosen) > fee ? chosen : coins.slice(-WITHDRAWAL_INPUTS);
+  return sum(chosen) > fee ? chosen : notes.slice(-WITHDRAWAL_INPUTS);
 }
 
 /**
@@ -82,22 +82,22 @@ export function selectMergeCoins<C extends Coin>(funds: Funds<C>, fee: bigint, t
  * @param fee taken from them; they must be worth more than the fee
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */
-export function selectExitCoins<C extends Coin>(funds: Funds<C>, fee: bigint): C[] {
-  checkFunds(funds, fee + 1n);
+export function selectExitNotes<N extends Note>(funds: Funds<N>, fee: bigint): N[] {
+  assertFunds(funds, fee + 1n);
   return ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS);
 }
 
 /** The first eight (or all, if fewer) in ascending order that suffice. */
-function firstWindow<C extends Coin>(spendable: readonly C[], amount: bigint): C[] | undefined {
-  const coins = ascending(spendable);
-  for (let start = 0; start === 0 || start + WITHDRAWAL_INPUTS <= coins.length; start += 1) {
-    const window = coins.slice(start, start + WITHDRAWAL_INPUTS);
+function firstWindow<N extends Note>(spendable: readonly N[], amount: bigint): N[] | undefined {
+  const notes = ascending(spendable);
+  for (let start = 0; start === 0 || start + WITHDRAWAL_INPUTS <= notes.length; start += 1) {
+    const window = notes.slice(start, start + WITHDRAWAL_INPUTS);
     if (sum(window) >= amount && window.length > 0) return window;
   }
   return undefined;
 }
 
-function checkFunds(funds: Funds<Coin>, amount: bigint): void {
+function assertFunds(funds: Funds<Note>, amount: bigint): void {
   const spendable = sum(funds.spendable);
   if (spendable >= amount && funds.spendable.length > 0) return;
   const total = spendable + funds.waiting;

@@ -58,7 +58,7 @@ export class ViewingWallet {
    */
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
-    const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
+    const { ownerTag } = assertViewingKey(viewingKey, shieldedAddress);
     const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
@@ -95,7 +95,7 @@ export class ViewingWallet {
   }
 }
 
-function checkViewingKey(viewingKey: bigint, shieldedAddress: string) {
+function assertViewingKey(viewingKey: bigint, shieldedAddress: string) {
   const address = decodeShieldedAddress(shieldedAddress);
   const wrong = () => new ProtocolError("INVALID_KEY", "the viewing key does not belong to the shielded address");
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || (viewingKey & 1n) === 0n) throw wrong();

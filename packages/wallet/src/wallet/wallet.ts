@@ -4,7 +4,7 @@ import { deriveKeys, type WalletKeys } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
-import { checkSeed } from "../seed.ts";
+import { assertSeed } from "../seed.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type UnfinishedWithdrawal,
   unfinishedWithdrawals,
 } from "./cash-out.ts";
-import { checkKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
+import { assertKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
 import {
@@ -84,13 +84,13 @@ export class Wallet {
   static async open(options: WalletOptions): Promise<Wallet> {
     if (typeof options !== "object" || options === null)
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
-    checkSeed(options.seed);
+    assertSeed(options.seed);
     const { store, prover, service, onClose, clock = Date.now } = options;
     const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);
-    if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
+    if (prover !== undefined) assertKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
     const open = { chain, info, keys, store, prover, finality, clock, rangeSize, service };

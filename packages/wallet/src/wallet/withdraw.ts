@@ -7,15 +7,15 @@ import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
 import type { Attempt, WithdrawalRecord } from "./journal.ts";
 import { reusableNotes } from "./reuse.ts";
-import { type Funds, selectExitCoins, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
+import { type Funds, selectExitNotes, selectMergeNotes, selectWithdrawalNotes } from "./select.ts";
 import { preferUnseen } from "./shown.ts";
 import { isEarly, type WalletNote } from "./state.ts";
 import {
-  checkTerms,
   type Deadlines,
   deadlineOf,
   type ExitRequest,
   type MergeRequest,
+  parseWithdrawalTerms,
   type WithdrawalRequest,
   type WithdrawalTerms,
 } from "./withdrawal-terms.ts";
@@ -52,10 +52,10 @@ export async function withdraw(
   options: StartOptions = {},
 ): Promise<Withdrawal> {
   const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
-  const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
+  const terms = parseWithdrawalTerms(core, parseAddress(recipient, "recipient"), amount, rest);
   if (amount === 0n)
     throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit; to merge notes, use merge");
-  const select = (funds: Funds<WalletNote>) => selectWithdrawalCoins(funds, terms.amount);
+  const select = (funds: Funds<WalletNote>) => selectWithdrawalNotes(funds, terms.amount);
   // The receiving account is public, so a note with a shown nullifier would link it to the earlier recipient.
   return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), options);
 }
@@ -67,8 +67,8 @@ export async function withdraw(
 export async function exit(core: WalletCore, request: ExitRequest, options: StartOptions = {}): Promise<Withdrawal> {
   const { recipient, ...rest } = Object(request) as ExitRequest;
   // The amount is known only after the notes are selected; 1 is a placeholder for the recipient's check.
-  const terms = { ...checkTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
-  return start(core, terms, (funds) => selectExitCoins(funds, terms.fee), options);
+  const terms = { ...parseWithdrawalTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
+  return start(core, terms, (funds) => selectExitNotes(funds, terms.fee), options);
 }
 
 /** Merges up to eight notes into one. Only the fee leaves the pool. Nothing is sent. */
@@ -78,9 +78,9 @@ export async function merge(
   options: ScanOptions = {},
 ): Promise<Withdrawal> {
   const { target, ...rest } = Object(request) as MergeRequest;
-  const terms = checkTerms(core, ZeroAddress, 0n, rest);
+  const terms = parseWithdrawalTerms(core, ZeroAddress, 0n, rest);
   const least = target === undefined ? undefined : assertAmount(target, "target");
-  return start(core, terms, (funds) => selectMergeCoins(funds, terms.fee, least), options);
+  return start(core, terms, (funds) => selectMergeNotes(funds, terms.fee, least), options);
 }
 
 /**
@@ -95,7 +95,7 @@ export async function renew(
   options: ScanOptions = {},
 ): Promise<Withdrawal> {
   // Short, because the note is held until then if the merge is never executed.
-  const terms = checkTerms(core, ZeroAddress, 0n, { ...request, validFor: 60 });
+  const terms = parseWithdrawalTerms(core, ZeroAddress, 0n, { ...request, validFor: 60 });
   const select = ({ spendable }: Funds<WalletNote>) => {
     const note = spendable.find((each) => each.leafIndex === leafIndex);
     if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} is not spendable now`);

@@ -67,7 +67,7 @@ const MAX_VALIDITY_SECONDS = 86_340;
  * @param amount base units for the recipient
  * @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION
  */
-export function checkTerms(
+export function parseWithdrawalTerms(
   core: WalletCore,
   recipient: string,
   amount: bigint,
@@ -77,13 +77,13 @@ export function checkTerms(
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
   const total = assertAmount(assertAmount(amount) + feeAmount, "amount and fee together");
   parseCount(validFor, "validFor", 60, MAX_VALIDITY_SECONDS);
-  if (amount > 0n) checkReceiver(core, recipient, "recipient");
-  if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");
+  if (amount > 0n) assertReceiver(core, recipient, "recipient");
+  if (feeAmount > 0n) assertReceiver(core, feeRecipient, "fee.recipient");
   return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor, leaveNothing: false };
 }
 
 /** Refuses the zero address and the pool itself, where tokens would be lost. */
-function checkReceiver(core: WalletCore, address: string, name: string): void {
+function assertReceiver(core: WalletCore, address: string, name: string): void {
   if (BigInt(address) === 0n || address === core.options.info.pool)
     throw new WalletError("INVALID_OPTION", `${name} is ${address}: tokens cannot go to the zero address or the pool`);
 }

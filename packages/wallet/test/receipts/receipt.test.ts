@@ -2,8 +2,8 @@ import { bytesToHex, deriveKeys, hexToBytes, nonceOfReceiptKey, senderCommitment
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { MemoryStore, type Wallet } from "@sotto/wallet";
 import {
-  type CheckReceiptOptions,
-  checkReceipt,
+  type AssertReceiptOptions,
+  assertReceipt,
   openReceipt,
   type Receipt,
   type ReceiptOptions,
@@ -23,8 +23,8 @@ describe("a receipt", () => {
   let id: string;
   let receipt: Receipt;
   let bundle: { senderCommitment: string };
-  const check = (value: unknown, changes: Partial<CheckReceiptOptions> = {}) =>
-    checkReceipt(value, { chain: world.chain, chainId: 31337n, pool: POOL, confirmations: 1, ...changes });
+  const check = (value: unknown, changes: Partial<AssertReceiptOptions> = {}) =>
+    assertReceipt(value, { chain: world.chain, chainId: 31337n, pool: POOL, confirmations: 1, ...changes });
   const make = (options: ReceiptOptions = {}) => payer.receipt(id, { showDeposit: true, ...options });
 
   before(async () => {

@@ -6,11 +6,11 @@ const platformBytes = new Uint8Array(32).map((_, i) => 3 * i + 1);
 for (const name of ["Uint8Array", "ArrayBuffer"]) Object.assign(globalThis, { [name]: runInNewContext(name) });
 
 // After the swap, as under jsdom.
-const { checkSeed, shieldedAddressOf } = await import("../../src/seed.ts");
+const { assertSeed, shieldedAddressOf } = await import("../../src/seed.ts");
 const { MemoryStore } = await import("../../src/store/memory.ts");
 const DEPLOYMENT = { chainId: 31_337n, pool: `0x${"11".repeat(20)}` };
 
-checkSeed(platformBytes);
+assertSeed(platformBytes);
 const addresses = [platformBytes, new Uint8Array(platformBytes)].map((seed) => shieldedAddressOf(seed, DEPLOYMENT));
 
 const store = new MemoryStore();

@@ -3,10 +3,10 @@ import { rejection } from "@sotto/test-kit/rejection";
 import type { Wallet } from "@sotto/wallet";
 
 import {
+  type AssertTotalsOptions,
+  assertTotals,
   type CheckedTotals,
-  type CheckTotalsOptions,
   calldataSignals,
-  checkTotals,
   proveTotals,
   type TotalsOptions,
   type TotalsStatement,
@@ -27,7 +27,7 @@ export interface TotalsWorld {
   /** Three hidden payments, a shown payment under another wallet address, and a payment to another recipient. */
   statement: TotalsStatement;
   prove(changes?: Partial<TotalsOptions>): Promise<TotalsStatement>;
-  check(value: unknown, changes?: Partial<CheckTotalsOptions>): Promise<CheckedTotals>;
+  check(value: unknown, changes?: Partial<AssertTotalsOptions>): Promise<CheckedTotals>;
   /** Expects that the statement with these changes is rejected. */
   refused(change: Partial<TotalsStatement>, code?: string): Promise<void>;
 }
@@ -60,8 +60,8 @@ export async function openTotals(): Promise<TotalsWorld> {
       showRest: true,
       ...changes,
     });
-  const check = (value: unknown, changes: Partial<CheckTotalsOptions> = {}) =>
-    checkTotals(value, { ...place, ...changes });
+  const check = (value: unknown, changes: Partial<AssertTotalsOptions> = {}) =>
+    assertTotals(value, { ...place, ...changes });
   const statement = JSON.parse(JSON.stringify(await prove())) as TotalsStatement;
   const refused = async (change: Partial<TotalsStatement>, code = "RECEIPT_INVALID") => {
     expect((await rejection(check({ ...statement, ...change }))).code).to.equal(code);

@@ -56,7 +56,7 @@ export interface MerchantDesk {
    * Checks a payer's receipt against the chain. Needs no key.
    * @param challenge the text that the merchant asked the payer to sign; "" accepts any
    */
-  checkReceipt(config: HostConfig, text: string, challenge: string): Promise<CheckedReceipt>;
+  assertReceipt(config: HostConfig, text: string, challenge: string): Promise<CheckedReceipt>;
   /** Requests a URL without paying, and reads the 402 response as clients do. */
   readInstructions(url: string): Promise<PaymentInstructions>;
 }

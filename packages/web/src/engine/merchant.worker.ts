@@ -2,7 +2,7 @@
 
 import { defaultFinality, trimPasted } from "@sotto/protocol";
 import { type Chain, MemoryStore, ViewingWallet } from "@sotto/wallet";
-import { checkReceipt } from "@sotto/wallet/receipts";
+import { assertReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
@@ -121,7 +121,7 @@ class Desk implements MerchantDesk {
     return receivedCsv(this.#state.received);
   }
 
-  async checkReceipt(config: HostConfig, text: string, challenge: string) {
+  async assertReceipt(config: HostConfig, text: string, challenge: string) {
     if (text.length > MAX_RECEIPT_CHARACTERS) throw new WebError("NOT_A_RECEIPT", "the text is too long for a receipt");
     let receipt: unknown;
     try {
@@ -130,7 +130,7 @@ class Desk implements MerchantDesk {
       throw new WebError("NOT_A_RECEIPT", "the text is not JSON", {}, { cause });
     }
     const { chainId, pool, finality } = config.deployment;
-    return checkReceipt(receipt, {
+    return assertReceipt(receipt, {
       chain: connect(config),
       chainId: BigInt(chainId),
       pool,

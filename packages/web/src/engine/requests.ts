@@ -18,7 +18,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   if (response.status !== 402) return { kind: "free", ...(await deliveryOf(response)) };
   const { payment, metadata, offers } = await instructionsOf(response);
   assertResource({ metadata }, response);
-  checkTerms(context, { payment, metadata });
+  assertTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
   const quote: Quote = {
     // The server's URL after redirects: the request with the proof goes to exactly this URL.
@@ -37,7 +37,10 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
 }
 
 /** The first checks of `wrapFetch`, so that the user is not asked about a payment that `wrapFetch` would refuse. */
-function checkTerms({ wallet, config }: Context, { payment }: Pick<PaymentInstructions, "payment" | "metadata">): void {
+function assertTerms(
+  { wallet, config }: Context,
+  { payment }: Pick<PaymentInstructions, "payment" | "metadata">,
+): void {
   const { pool } = wallet;
   const refuse = (what: string) => {
     throw new WebError("NOT_PAYABLE", `the server asks for a payment ${what}`);

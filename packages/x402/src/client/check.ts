@@ -1,11 +1,11 @@
 import {
   assertBindingTime,
   baseUrl,
-  checkBindingSignature,
   isSecureUrl,
   parseAddress,
   quoted,
   SottoError,
+  verifyBindingSignature,
 } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { signatureCall, type Wallet } from "@sotto/wallet";
@@ -28,7 +28,7 @@ export interface Policy {
  * @throws X402SchemeError X402_POOL_FOREIGN, X402_ORIGIN_NOT_SECURE, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED,
  *   X402_RECIPIENT_NOT_SIGNED; SottoError BINDING_UNCHECKED
  */
-export async function checkTerms(terms: X402Terms, limit: bigint | undefined, policy: Policy): Promise<void> {
+export async function assertTerms(terms: X402Terms, limit: bigint | undefined, policy: Policy): Promise<void> {
   const { pool: own } = policy.wallet;
   const { chainId, pool, asset, decimals, amount, service, resource } = terms;
   if (chainId !== own.chainId || pool !== own.pool || asset !== own.token)
@@ -63,21 +63,21 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
       amount: String(amount),
       limit: String(limit),
     });
-  await checkRecipient(terms, policy.wallet);
+  await assertRecipient(terms, policy.wallet);
 }
 
 /**
  * A wallet address alone proves nothing: the operator of a server could combine the recipient's wallet with a key of
  * its own. The wallet must have signed the shielded address for this chain and pool.
  */
-async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402Terms, wallet: Wallet): Promise<void> {
+async function assertRecipient({ wallet: payTo, recipient, chainId, pool }: X402Terms, wallet: Wallet): Promise<void> {
   const { shieldedAddress, signature, issuedAt, service, phone } = recipient;
   const refused = (message: string, cause?: unknown) =>
     new X402SchemeError("X402_RECIPIENT_NOT_SIGNED", message, {}, { cause });
   const binding = { phone, wallet: parseAddress(payTo), key: shieldedAddress, chainId, pool, service, issuedAt };
   try {
     assertBindingTime(binding, wallet.now());
-    if (await checkBindingSignature(binding, signature, signatureCall(wallet.chain))) return;
+    if (await verifyBindingSignature(binding, signature, signatureCall(wallet.chain))) return;
   } catch (cause) {
     // An unavailable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;

@@ -1,11 +1,11 @@
 import {
   assertBinding,
   assertBindingTime,
-  checkBindingSignature,
   decodeShieldedAddress,
   type EthCall,
   parseAddress,
   SottoError,
+  verifyBindingSignature,
 } from "@sotto/protocol";
 import type { X402Recipient } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
@@ -58,7 +58,7 @@ export function parseRecipient(recipient: SottoRecipient): {
  * @param now ms
  * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
  */
-export async function checkOwnBinding(
+export async function assertOwnBinding(
   { wallet, shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient,
   { chainId, pool }: { readonly chainId: bigint; readonly pool: string },
   call: EthCall,
@@ -70,7 +70,7 @@ export async function checkOwnBinding(
     const deployment = { chainId, pool: parseAddress(pool) };
     const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...deployment, service, issuedAt });
     assertBindingTime(binding, now);
-    if (await checkBindingSignature(binding, signature, call)) return;
+    if (await verifyBindingSignature(binding, signature, call)) return;
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
     throw refusal(cause.message, cause);

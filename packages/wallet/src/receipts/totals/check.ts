@@ -17,7 +17,7 @@ import { periodEvents } from "./period.ts";
 import { challengeOf, claimHash, type ParsedTotals, parseTotals, relationOf } from "./statement.ts";
 
 /** The expected values that a statement of totals is checked against. */
-export interface CheckTotalsOptions {
+export interface AssertTotalsOptions {
   /** Where the payments of the statement's blocks are read. */
   chain: ChainSource;
   /** EIP-155 id of the chain that the statement must be of. */
@@ -68,7 +68,7 @@ export interface CheckedTotals {
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
  *   RECEIPT_NOT_SETTLED; WalletError of the chain
  */
-export async function checkTotals(value: unknown, options: CheckTotalsOptions): Promise<CheckedTotals> {
+export async function assertTotals(value: unknown, options: AssertTotalsOptions): Promise<CheckedTotals> {
   const claim = parseTotals(value);
   const { chainId, pool, wallet, shieldedAddress, auditor, fromBlock, toBlock } = claim;
   if (chainId !== options.chainId || pool !== options.pool.toLowerCase())

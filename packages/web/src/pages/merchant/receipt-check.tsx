@@ -26,7 +26,7 @@ export function ReceiptCheck() {
       className="card stack"
       onSubmit={() => {
         setChecked(undefined);
-        run(async () => setChecked(await merchantDesk().checkReceipt(config, text, trimPasted(challenge))));
+        run(async () => setChecked(await merchantDesk().assertReceipt(config, text, trimPasted(challenge))));
       }}
     >
       <h2>Check a receipt</h2>
