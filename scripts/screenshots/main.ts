@@ -82,7 +82,7 @@ await runCommand(async () => {
       const wallet = new WalletPage(page, `http://127.0.0.1:${port}`);
       tell("paying in the web app");
       await useWallet(wallet);
-      tell(`waiting for ${OTHERS} payments of others`);
+      tell(`waiting for ${OTHERS} payments by others`);
       await waitForOthers(dev);
       const viewingKey = readFileSync(join(state, "viewing-key.json"), "utf8");
       for (const picture of PICTURES) {

@@ -35,7 +35,7 @@ function runsPrograms(path: string): boolean {
   return status === 0;
 }
 
-/** @returns a new folder in memory; undefined if the machine has too little or does not permit programs in it */
+/** @returns a new folder in memory; undefined if there is too little memory, or if programs cannot run there */
 function inMemory(): string | undefined {
   try {
     accessSync(MEMORY, constants.W_OK);

@@ -83,7 +83,7 @@ describe("sotto prepaid: buy, spend, list, restore and drop", function () {
       expect(found).to.have.length(1);
       expect(found[0]).to.include({ origin: server.url, state: "ready", count: 100, left: 100, restored: true });
       expect(await words.json(["prepaid", "restore", server.url]), "the second time").to.deep.equal([]);
-      // It spends from the end, so not one of the two that are spent.
+      // A restored pack is spent from its end, and the two spent tokens are at its beginning.
       const paid = await words.run(["pay", `${server.url}/restored`, "--max", "0.001"]);
       expect([paid.code, paid.stdout]).to.deep.equal([0, "sold /restored"]);
       expect(paid.stderr).to.equal("paid 0.001 USDC: with a prepaid token\n");

@@ -183,7 +183,7 @@ describe("a forged 402", function () {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("of another scheme is returned to the caller", async () => {
+  it("is returned to the caller if its scheme is another one", async () => {
     for (const challenge of [undefined, "Basic realm=x402-zk", "x402", "x402-zkp", "y-x402-zk"]) {
       server.options.misbehave = (_, response) => {
         response.writeHead(402, challenge === undefined ? {} : { "www-authenticate": challenge }).end("pay me");

@@ -149,7 +149,7 @@ describe("a client that is killed", function () {
   });
 });
 
-/** A store on which every write after this number of writes fails. */
+/** A store that fails all writes after the next `writes` of them. */
 function mortal(disk: Store): { store: Store; live: (writes: number) => void } {
   let left = Number.POSITIVE_INFINITY;
   const alive = () => {

@@ -54,7 +54,7 @@ interface Reverted {
   readonly args: readonly unknown[];
 }
 
-/** The custom error of a call that must revert; the error may be that of a contract which the callee asked. */
+/** The custom error of a call that must revert; it may come from a contract that the callee calls. */
 async function revertOf(parsers: readonly Interface[], call: Promise<unknown>): Promise<Reverted> {
   const data = await call.then(
     () => undefined,

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 export const foreign = (bytes: Uint8Array): Uint8Array =>
   runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] });
 
-/** Values that are not bytes, although some of them claim to be or have the methods. */
+/** Values that are not bytes, although some of them claim to be, or have the same methods. */
 export const NOT_BYTES: readonly unknown[] = [
   undefined,
   null,

@@ -295,7 +295,7 @@ describe("fetch_paid", function () {
     expect(await received()).to.equal(PRICE);
   });
 
-  it("is listed, like every tool of the server, as refusing other arguments than its own", async () => {
+  it("is listed, like every tool, with a schema that refuses unknown arguments", async () => {
     const every = await openAgent(world, wallet, { registry: world.serviceUrl });
     const { tools } = await every.listTools();
     expect(tools.map(({ name }) => name)).to.include.members(["pay_phone", "balance", "receive"]);

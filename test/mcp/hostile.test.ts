@@ -325,7 +325,7 @@ describe("a hostile server", function () {
     expect((await openPurchases(wallet)).filter(({ state }) => state === "paid")).to.deep.equal([]);
   });
 
-  it("is paid at another wallet than before only if a person accepts the change", async () => {
+  it("is paid at a different wallet than before only if a person accepts the change", async () => {
     behaves({});
     const other = await SmallServer.open(world, await openWallet(world));
     const { host } = new URL(server.url);

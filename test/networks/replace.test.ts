@@ -1,5 +1,5 @@
-// Replaces a pool: any account can submit the notes' exit from the old pool, and they enter the new pool under the same
-// seed.
+// Replaces a pool: any account can submit the withdrawal of the old pool's notes, and their owner deposits the tokens
+// into the new pool with the same seed.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -408,7 +408,7 @@ describe("the relayer's appends", function () {
       expect((await queue()).appended).to.equal(size);
     });
 
-    it("are proved again if a reorganization queues more notes before the append that a short one follows", async () => {
+    it("are proved again if a reorganization queues more notes before a full append and the short one after it", async () => {
       await chain.deposit(FULL);
       await chain.deposit([20_000n]);
       await chain.automine(false);

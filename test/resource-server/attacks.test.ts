@@ -128,7 +128,7 @@ describe("a payer does not get the resource", function () {
     try {
       now = old.bundle.timestamp + LIMIT_MS;
       await own.takes(old);
-      // Otherwise the chain would tell that the clock is ahead.
+      // Otherwise the server would learn from the chain that its clock is ahead.
       node.mode = "isOverloaded";
       now = older.bundle.timestamp + LIMIT_MS + 1;
       await own.refuses("TOO_OLD", older);

@@ -38,7 +38,7 @@ await opened.close();
 `;
 
   const explainsChangedRecipient = (folder: () => string) =>
-    it("says in two lines what to do if the merchant has another wallet than before", async () => {
+    it("says in two lines what to do if the merchant has a different wallet than before", async () => {
       const variables = { ...world.environment, DATA: join(folder(), "pinned") };
       writeFileSync(join(folder(), "pin.ts"), PIN_ANOTHER);
       await runProgram(process.execPath, ["pin.ts"], { cwd: folder(), env: { ...process.env, ...variables } });

@@ -9,8 +9,8 @@ import { type BuildFiles, compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
 import { division } from "./division.ts";
 
-// Circuits with known kinds of mistakes, written anew, and the same circuits
-// without the mistake. docs/certificate.md lists more.
+// Circuits with well-known kinds of bugs, written for this test, and the same
+// circuits without the bug. docs/certificate.md lists more.
 const HEAD = "pragma circom 2.0.0;";
 
 /** A selection by one-hot flags; without the check, an index outside makes no flag 1, or none has to be. */

@@ -29,7 +29,7 @@ export const poseidonAttacks: readonly Attack[] = [
   permutation("poseidon.start", "the hash of other inputs", lanesPlusOne("add[0]")),
   permutation(
     "poseidon.full",
-    "a full round of another state than the one before it left",
+    "a full round of a state that the round before it did not output",
     plusOne("sboxFull[round][i].in <-- state[i]"),
   ),
   permutation("poseidon.full_add", "constants added to other lanes", lanesPlusOne("add[round + 1]")),

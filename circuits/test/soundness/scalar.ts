@@ -118,7 +118,7 @@ export const scalarAttacks: readonly Attack[] = [
   ),
   ephemeral(
     "ephemeral_point.unscaled",
-    "an x with another factor than v",
+    "an x with a factor other than v",
     swap("numerator <-- v * point[0]", "numerator <-- point[0]"),
   ),
   ephemeral(

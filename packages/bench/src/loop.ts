@@ -15,7 +15,7 @@ const CIRCUIT = join(circuitsFolder, "payment.circom");
 const RECORDING = join(root, "test", "fuzz", "generated", "recording.json");
 /** A redundant constraint: it changes the r1cs, and all tests still pass. The root is not free, so it may occur again. */
 const FIND = "    root === spentRoot;\n";
-/** The constraint contains the time, so that no cached compilation matches, also of those that ignore comments. */
+/** The constraint contains the time, so that no cached compilation matches, not even in a cache that ignores comments. */
 const change = (source: string) => source.replace(FIND, `${FIND}    Bound()(root + ${Date.now()});\n`);
 
 const turn = (): void => {

@@ -31,7 +31,7 @@ export class Determined {
   readonly #queue: number[] = [];
   readonly #later: number[] = [];
 
-  /** @param given wires (not only roots) on which the two assignments agree @param results wires to give if need be */
+  /** @param given wires (not only roots) on which the two assignments agree @param results wires that may be given too if something stays open */
   constructor(system: Normalized, facts: Facts, given: readonly number[], results: readonly number[]) {
     this.#system = system;
     this.#facts = facts;
@@ -89,8 +89,8 @@ export class Determined {
   }
 
   /**
-   * Whether the wire of an entry is still the only open one of its constraint. An entry from a trial of #giveResults
-   * stays after #unmark has opened another wire.
+   * Whether the wire of an entry is still the only open one of its constraint. #giveResults can leave an entry of a
+   * trial behind, after which #unmark opened another wire of the constraint.
    */
   #isBlocked({ constraint, wire }: Blocked): boolean {
     return this.#open[constraint] === 1 && this.#known[wire] === 0;

@@ -97,7 +97,7 @@ export class Chain implements ChainSource {
     return newest;
   }
 
-  /** The block that a node would mine now; undefined if no node tells. */
+  /** The block that a node would mine now; undefined if no node reports it. */
   pending(): Promise<PendingBlock | undefined> {
     return this.useNode(
       (node) => node.pending(),

@@ -61,7 +61,7 @@ export class ChainNode implements ChainSource {
     return parseHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
   }
 
-  /** The block that the node would mine now; undefined if the node does not tell. */
+  /** The block that the node would mine now; undefined if the node does not report it. */
   async pending(): Promise<PendingBlock | undefined> {
     // Nodes need not have it, so its absence is not the node's fault.
     return this.#node
@@ -176,8 +176,8 @@ export class ChainNode implements ChainSource {
   }
 
   /**
-   * The gas that a call would use as a transaction on the newest block. By default, some nodes estimate after the pending
-   * transactions, of which anyone can send one that is never mined.
+   * The gas that a call would use as a transaction on the newest block. The call names that block, because some nodes
+   * otherwise apply the pending transactions first, and anyone can send one that is never mined.
    * @throws CallReverted; ChainError SENDER_UNFUNDED
    */
   async estimateGas(call: Call): Promise<bigint> {

@@ -29,7 +29,7 @@ export interface ChainSource {
   /** The block of the canonical chain, undefined if there is none (yet). */
   block(number: number): Promise<Block | undefined>;
   /**
-   * The block that a node would mine now; undefined if the node does not tell. It distinguishes a chain without new
+   * The block that a node would mine now; undefined if the node does not report it. It distinguishes a chain without new
    * blocks from a clock that is ahead.
    */
   pending?(): Promise<PendingBlock | undefined>;

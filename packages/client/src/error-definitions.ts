@@ -203,7 +203,7 @@ export const PURCHASE_ERRORS = {
       "The wallet's notes did not become spendable in time. Nothing was paid; repeat the call. Details: `cause` " +
       "(NO_BLOCKS: they wait for confirmations and the chain mines no blocks; CONFIRMATIONS; APPEND; HELD by other " +
       "payments; NONE), `pending`, `queued` and `held` in base units.",
-    cause: "Notes that arrived lately wait for blocks, for the service, or for other payments of this wallet.",
+    cause: "Notes that arrived recently wait for blocks, for the service, or for other payments of this wallet.",
     exit: "pending",
     remedy: { local: "set it with `sotto init --update --finality 0`", detail: { name: "cause", value: "NO_BLOCKS" } },
   },

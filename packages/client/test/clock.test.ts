@@ -88,7 +88,7 @@ describe("a wallet whose clock is wrong", () => {
   it("is not assumed if no block was mined for a day", async () => {
     world.chain.time += DAY;
     await (await buy()).delivered();
-    // A local chain whose node does not tell the time.
+    // A local chain whose node does not report the time.
     world.chain.tellsTime = false;
     world.chain.time += DAY;
     await (await buy({ key: "order 2" })).delivered();
@@ -114,7 +114,7 @@ describe("a wallet whose clock is wrong", () => {
     expect((await payer.resumeDeposit(deposit!.id, { service: service.client })).id).to.equal(deposit!.id);
   });
 
-  describe("and whose node does not tell the time", () => {
+  describe("and whose node does not report the time", () => {
     /** Buys a day ahead. The service refuses the proof, and keeps it. */
     async function buyAhead() {
       world.chain.tellsTime = false;

@@ -115,7 +115,7 @@ describe("a purchase that fails", () => {
     await isReleased();
   });
 
-  it("because the process was killed during proving, keeps its reservation but can be dismissed", async () => {
+  it("keeps its reservation, but can be dismissed, if the process was killed during proving", async () => {
     const disk = new MemoryStore();
     await open([5_000n], disk);
     let dead = false;

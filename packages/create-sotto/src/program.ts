@@ -35,7 +35,7 @@ function parse(args: string[]): Arguments {
 }
 
 /**
- * Asks for the template and the folder that the arguments lack.
+ * Asks for the template and the folder if the arguments lack them.
  * @returns undefined if the user ends the questions
  * @throws CreateError USAGE without a terminal
  */

@@ -12,8 +12,8 @@ export type Migrations = Readonly<Record<string, Migration>>;
 
 /**
  * Applies the missing migrations. Replicas that start together wait for each other. Kysely's own lock belongs to a session on
- * PostgreSQL: behind a pooler, it would be released on another connection than the one that acquired it, and stay. So the
- * lock is the transaction's.
+ * PostgreSQL: behind a pooler, it would be released on a different connection than the one that acquired it, and stay held. So
+ * the lock belongs to the transaction.
  *
  * @param name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
  * @throws DatabaseError STORE_TOO_NEW if the database has a migration that is not among these

@@ -54,7 +54,7 @@ function parseDrip(text: string): Drip {
 export function createFaucet({ chain, token, clock = Date.now }: FaucetOptions): RequestListener {
   const drips = new Map<string, number[]>();
 
-  /** Counts a drip. @returns seconds to wait, if there were too many */
+  /** Counts a drip. @returns seconds to wait if the address has reached its limit */
   const count = (address: string): number | undefined => {
     const now = clock();
     const recent = (drips.get(address) ?? []).filter((time) => time > now - HOUR_MS);

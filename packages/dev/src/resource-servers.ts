@@ -68,7 +68,7 @@ async function openNews(shared: SharedOptions, port: number): Promise<string> {
   return `${origin}/articles/1`;
 }
 
-/** The weather server also sells prepaid tokens of its price. */
+/** The weather server also sells prepaid tokens that are each worth its price. */
 async function openWeather(
   shared: SharedOptions,
   port: number,

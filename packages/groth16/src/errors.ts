@@ -23,7 +23,7 @@ export class Groth16Error extends Error {
     this.details = details;
   }
 
-  /** The message in parts, as every error of sotto has it: no part is a text of another party. */
+  /** The parts of the message, which every error of sotto has. Here there is one, and it quotes no other party. */
   get parts(): readonly string[] {
     return [this.message];
   }

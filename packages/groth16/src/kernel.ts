@@ -1,5 +1,5 @@
-// `@sotto/groth16/kernel`: what the kernels of a proof are made of, for kernels of other functions over a prime field. It does
-// not load the rest of the package.
+// `@sotto/groth16/kernel`: the parts from which the kernels of proofs are built, for programs that build kernels of other
+// functions over a prime field. It does not load the rest of the package.
 export { compileKernel, type Write } from "./fast/assemble-kernel.ts";
 export type { Code, FunctionBuilder, Local, ModuleBuilder, ValueType } from "./fast/assembler.ts";
 export { type ConstantPool, PAIR_BYTES } from "./fast/constants.ts";

@@ -89,7 +89,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     // A /56 has twice the limit of a /64: 4 lookups from four /64.
     for (const n of [0x100, 0x101, 0x102, 0x103]) await look(n);
     expect((await refused(look(0x104))).details).to.include({ scope: "client" });
-    // A /48 has four times the limit of a /64: 8 lookups in total, from more /56.
+    // A /48 has four times the limit of a /64: 8 lookups in total, from several /56.
     for (const n of [0x200, 0x300, 0x400, 0x500]) await look(n);
     expect((await refused(look(0x600))).details).to.include({ scope: "client" });
     await registry.resolve({ phone: number(99), client: networksOf("2001:db8:8::1").join(",") });

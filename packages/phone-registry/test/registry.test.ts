@@ -19,7 +19,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
     world.registry.verify({ phone: PHONE, wallet: wallet(n), code, client: "typed" });
 
   describe("linking", () => {
-    it("activates a number after its code, with everything the wallet signed", async () => {
+    it("activates a number after its code, and returns everything that the wallet signed", async () => {
       expect(await resolved()).to.equal(undefined);
       const { mapping, remaining, changed } = await link(1);
       expect(changed).to.equal(undefined);

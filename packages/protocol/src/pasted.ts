@@ -29,12 +29,12 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Spaces, and invisible characters that leave the order of the others as it is. Marks that turn text from right to left
- * are not among them: a reader may have seen the digits in another order than a program reads them.
+ * are not among them: a reader may have seen the digits in a different order than a program reads them.
  */
 const EDGE = /[\s\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff]/u;
 /** Characters that are neither visible nor an ASCII space. */
 const INVISIBLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|\p{Default_Ignorable_Code_Point}/u;
-/** The separators of phone numbers: spaces of any width, brackets, dots, slashes, hyphens; and what EDGE calls invisible. */
+/** The separators of phone numbers: spaces of any width, brackets, dots, slashes, hyphens; and EDGE's invisible characters. */
 const SEPARATORS = /[\p{Zs}().\-/\u2010-\u2012\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff]/gu;
 /** A text is described by its beginning, because another party may have sent megabytes. */
 const MAX_EXAMINED = 4096;

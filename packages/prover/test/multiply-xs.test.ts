@@ -85,7 +85,7 @@ describe("the x of many multiples in the kernel", () => {
     assert.deepEqual(multiplier.multiply([], 3n), []);
   });
 
-  it("finds a viewer's notes among others, and checks what it is given, like `scanNotes` does", async () => {
+  it("finds a viewer's notes among others, and checks its arguments as `scanNotes` does", async () => {
     const pool = { chainId: 31337n, pool: `0x${"5a".repeat(20)}` };
     const [own, other] = [1, 2].map((seed) => deriveKeys(new Uint8Array(32).fill(seed), pool)) as [
       ReturnType<typeof deriveKeys>,

@@ -135,7 +135,7 @@ export const SERVICE_ERRORS = {
   },
   VERIFIER_MISMATCH: {
     means: "The pool's verifiers were made with different keys than the service's.",
-    cause: "The circuits were built again with other keys, or the service is from another release than the pool.",
+    cause: "The circuits were built again with other keys, or the service and the pool are from different releases.",
   },
   CONFIRMATIONS_TOO_SLOW: {
     means: "The confirmations take longer than a payment is valid.",

@@ -49,7 +49,7 @@ export const WALLET_ERRORS = {
   },
   INSUFFICIENT_FUNDS: {
     means: "The wallet does not have the amount to be spent. Details: `missing`.",
-    cause: "Too little was deposited or received, or the price is in another unit than expected.",
+    cause: "Too little was deposited or received, or the price is in a different unit than expected.",
     exit: "funds",
     remedy: {
       local: "`sotto deposit AMOUNT --mint` deposits test tokens",

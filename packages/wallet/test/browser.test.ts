@@ -69,7 +69,7 @@ describe("openWallet in a browser", () => {
     await again.close();
   });
 
-  it("prepares payments in the worker, which keeps what is prepared", async () => {
+  it("prepares payments in the worker, and keeps them there", async () => {
     const messages: unknown[] = [];
     const worker = workerOf(world.prover);
     worker.addEventListener("message", ({ data }) => messages.push(data));

@@ -164,7 +164,7 @@ describe("prepared payments", () => {
       expect(world.prover.finished).to.equal(0);
     });
 
-  it("use the last root at or before the slot, direct payments the newest", async () => {
+  it("use the last root at or before the slot, while direct payments use the newest", async () => {
     const { world, payer, terms, request } = await openPayer();
     const old = await rootOf(world);
     const other = await world.wallet();

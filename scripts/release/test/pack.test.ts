@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { foldersWithDependencies, publicFolders, readManifest } from "../pack.ts";
 
 describe("the packages that a suite installs", () => {
-  it("are those it names and all that these depend on", () => {
+  it("are the packages that it names and all their dependencies", () => {
     const nameOf = (folder: string) => readManifest(folder).name;
     const published = new Set(publicFolders().map(nameOf));
     for (const name of published) {

@@ -406,7 +406,7 @@ abstract contract PoolModel {
 
     function payouts() external view returns (string memory) {
         for (uint256 i = 0; honestToken && i < payees.length; ++i) {
-            if (token.balanceOf(payees[i]) != owed[payees[i]]) return "somebody was paid another amount than proved";
+            if (token.balanceOf(payees[i]) != owed[payees[i]]) return "somebody was paid an amount that was not proved";
         }
         return broken[6];
     }

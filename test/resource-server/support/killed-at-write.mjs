@@ -1,6 +1,6 @@
-// Preloaded with NODE_OPTIONS=--import: kills the process right before the write to the tables of payments and packs with
-// the number KILL_BEFORE, counted from 1, or right before the write or after the commit of the first token, as
-// KILL_AT_TOKEN says.
+// Preloaded with NODE_OPTIONS=--import: kills the process right before a write. KILL_BEFORE is the number of that write among
+// those to the tables of payments and packs, counted from 1. KILL_AT_TOKEN instead names a moment of the first token:
+// right before its write, or right after its commit.
 import { DatabaseSync } from "node:sqlite";
 
 const WRITE = /^\s*(?:insert into|update)\s+"?(payment_claim|prepaid_pack|prepaid_token)"?/i;

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "@sotto/prepaid";
 import { CliError } from "../frame/errors.ts";
 
-/** Keys that are generated at once; Node's pool has four threads. */
+/** Number of keys that are generated concurrently; Node's pool has four threads. */
 const AT_ONCE = 4;
 /** A message that is signed to check that the parts of a key fit together. */
 const CHECKED = Buffer.from("sotto");
@@ -42,7 +42,7 @@ export function publicKeyOf(pem: string, where: string): PrepaidKey {
     if (key.asymmetricKeyType !== "rsa" || key.asymmetricKeyDetails?.publicExponent !== BigInt(PREPAID_EXPONENT))
       throw wrong();
     const publicKey = createPublicKey(key);
-    // OpenSSL reads a damaged key whose numbers do not fit together.
+    // OpenSSL accepts a damaged key whose numbers contradict each other.
     if (!verify("sha256", CHECKED, publicKey, sign("sha256", CHECKED, key))) throw wrong();
     const { n = "" } = publicKey.export({ format: "jwk" });
     return prepaidKey(BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`));

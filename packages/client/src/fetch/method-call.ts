@@ -64,7 +64,7 @@ export class MethodCall implements PayingCall {
     if (copy.url.origin !== this.#call.url.origin)
       throw new FetchError(
         "METHOD_INVALID",
-        `the method ${by.name} pays at another origin than ${this.#call.url.origin}`,
+        `the method ${by.name} pays at an origin other than ${this.#call.url.origin}`,
       );
     return copy;
   }

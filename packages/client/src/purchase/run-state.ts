@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 
-/** What one call knows of a purchase beyond its record. A crash loses it, and nothing but time with it. */
+/** What one call knows of a purchase beyond its record. A crash loses it, which costs only time. */
 export interface Run {
   readonly context: Context;
   /** Digests of attempts that the service will not settle any more, or that should not be sent. */

@@ -19,7 +19,7 @@ const isReleased = (wallet: Wallet, payment: string): boolean => wallet.status(p
 
 /**
  * Whether a purchase can be dismissed: it is unpaid, or could settle only with a proof that is dated in the future. The
- * wallet spends the note of such a proof first, so it cannot settle beside a repetition of the purchase.
+ * wallet spends the note of such a proof first, so the proof cannot settle too if the purchase is repeated.
  */
 export function isDismissible(wallet: Wallet, record: PurchaseRecord): boolean {
   const { payments, settled } = record;

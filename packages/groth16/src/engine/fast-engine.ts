@@ -51,7 +51,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     }
     return key;
   };
-  /** The key when it is prepared, without the second thread if that cannot prepare it. */
+  /** Waits until the key is prepared. If the second thread cannot prepare it, the key is used without that thread. */
   const readyKeyOf = async (file: Uint8Array): Promise<PreparedKey> => {
     const key = keyOf(file);
     try {
@@ -78,7 +78,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
     asked?.catch(() => undefined);
     const [key, curve] = await Promise.all([here(), sharedCurve()]);
     const sums: Sums[] = [];
-    // The sums in G1 are added up before this thread takes windows of b2, so that the other one takes more meanwhile.
+    // This thread adds up the sums in G1 before it takes windows of b2. Meanwhile the other thread takes more of those.
     const share = claims === undefined ? undefined : shareOf(claims);
     for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
     try {

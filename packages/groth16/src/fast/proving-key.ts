@@ -32,7 +32,7 @@ export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: P
   for (const part of parts) {
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
   }
-  // Touched now, while a program may wait for something else, and not when the witness is there.
+  // The memory is touched now, while the program may be waiting for something else, instead of during a proof.
   curve.touch(sumBytes(zkey.variables));
   const quotient = parts.includes("h") ? await prepareQuotient(programs.scalar, zkey) : undefined;
   return { curve, bases, quotient };

@@ -17,7 +17,7 @@ export const WITHDRAWN = dollars("1.50");
 /** The relayer's fee for the withdrawal. */
 export const RELAYER_FEE = dollars("0.05");
 
-/** Price of a forecast for the next hour, in USDC; prepaid tokens pay it. */
+/** Price of a forecast for the next hour, in USDC; paid with prepaid tokens. */
 export const HOUR_PRICE = "0.01";
 export const HOUR = dollars(HOUR_PRICE);
 /** Number of tokens of the first pack at a merchant. */

@@ -10,8 +10,7 @@ export type Revealed = z.infer<typeof REVEALED>;
 
 const NETWORK = "this machine's network address";
 
-const PREPAID =
-  "the price, and that a prepaid token paid it, which cannot be linked to its purchase or to another token";
+const PREPAID = "the price, and a prepaid token, which cannot be linked to its purchase or to other tokens";
 
 export const toMerchant = (who: string, paid: boolean, token = false): Revealed => {
   const price = token ? PREPAID : "the price, and that it was paid";

@@ -15,7 +15,7 @@ export interface MasterKey {
   readonly wrap: Buffer;
   /** HMAC key of the heads. */
   readonly seal: Buffer;
-  /** HMAC key of the heads' terms in the sum over all of them. */
+  /** HMAC key of each head's term in the sum of all heads. */
   readonly sum: Buffer;
 }
 

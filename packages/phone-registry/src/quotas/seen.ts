@@ -12,7 +12,7 @@ export interface Asked {
   readonly phone: string;
 }
 
-/** A row's information, packed into its count, because an update of the count takes the same time for every number. */
+/** What a row says. It is encoded in the row's count, because updating a count takes the same time for every number. */
 interface Note {
   readonly day: number;
   /** Whether a link was shown. */

@@ -345,7 +345,7 @@ export class PrepaidBook {
     now: number,
   ): Promise<boolean> {
     const pinned = this.keys(offer.origin).filter((key) => key.wallet === offer.wallet && key.value === offer.value);
-    // Around midnight, the server's epoch may be another one than this clock's.
+    // Around midnight, the server's epoch may differ from this clock's.
     if (pinned.some(({ key }) => key.id === offer.keyId)) return true;
     const epoch = pinned.find((key) => signsAt(key.epoch, now))?.epoch;
     if (epoch === undefined) return true;

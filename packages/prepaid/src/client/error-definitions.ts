@@ -34,7 +34,7 @@ export const PREPAID_ERRORS = {
   PREPAID_MIRROR_FAILED: {
     means:
       "A mirror does not show or keep the server's key, so that it cannot be compared. Nothing was bought. Details: `mirror`.",
-    cause: "The mirror is another service than expected, or has reached its limit of schedules.",
+    cause: "The mirror is not the expected service, or has reached its limit of schedules.",
     exit: "network",
   },
   PREPAID_LIMIT_EXCEEDED: {
@@ -66,7 +66,7 @@ export const PREPAID_ERRORS = {
     means:
       "The server returned a wrong signature, by which it could recognize a token. The whole pack is void, and prepaid " +
       "tokens are stopped at its origin. Details: `origin`.",
-    cause: "The server signs with another key than it published, its hardware is faulty, or it marks tokens.",
+    cause: "The server signs with a key other than the published one, its hardware is faulty, or it marks tokens.",
     exit: "refused",
     remedy: DECIDE,
   },

@@ -9,7 +9,7 @@ import type { PackRecord, ShownRecord } from "./records.ts";
 import { showToken } from "./show-token.ts";
 import { unsignedPack } from "./unsigned-pack.ts";
 
-/** Shares of a pack that may be left when the next one is bought: a random one of these, for each pack. */
+/** The share of a pack that is left when the next one is bought is between these, chosen at random for each pack. */
 const MIN_LEVEL = 0.1;
 const MAX_LEVEL = 0.4;
 /** Milliseconds after which a failed purchase in the background is tried again, at least. */

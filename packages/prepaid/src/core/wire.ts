@@ -24,7 +24,7 @@ export interface PrepaidPurchase {
 }
 
 /**
- * The request target of a purchase. A purchase has only this one spelling.
+ * The request target of a purchase. Equal purchases have equal targets.
  *
  * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
  */

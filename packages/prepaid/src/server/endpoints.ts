@@ -186,8 +186,8 @@ export class PrepaidEndpoints {
   }
 
   /**
-   * The signatures of a pack that was answered before, without a proof of payment: they are of no use to anyone but its
-   * payer. A wallet that was restored from its words finds its packs this way.
+   * Returns the signatures of a pack that was sold before. It needs no proof of payment, because only the payer of the pack
+   * can use them. A wallet that was restored from its words finds its packs this way.
    */
   async #recoverStored(purchase: PrepaidPurchase, client: string | undefined): Promise<Decision> {
     const pack = await this.#recoveries.run(() => this.#stored(purchase), client);

@@ -82,7 +82,7 @@ export class Prepaid {
     return prepaid;
   }
 
-  /** Notices a restored store, closes the keys that ended, and deletes old rows. Ticks never overlap. */
+  /** Notices a restored store, closes keys whose months have ended, and deletes old rows. Ticks never overlap. */
   tick(): Promise<void> {
     const next = this.#ticking.catch(() => undefined).then(() => (this.#closed ? undefined : this.#tick()));
     this.#ticking = next;

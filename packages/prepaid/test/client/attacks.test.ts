@@ -34,7 +34,7 @@ describe("a prepaid attack", function () {
     const terms = { origin: ORIGIN, firstEpoch: epoch, values: [10n], keys: [[PAIRS[0]!.key], [PAIRS[1]!.key]] };
     return encodeSignedSchedule(await signedSchedule(account, { ...terms, ...changes }));
   };
-  /** The code of the error of buying; undefined if a pack was bought. Nothing may have been paid. */
+  /** Buys a pack, which must fail without a payment. @returns the error's code */
   async function refused(prepaid: Parameters<PrepaidWorld["buy"]>[0] = {}): Promise<string> {
     const { code } = await rejection(scene.buy(prepaid));
     expect(await scene.paid()).to.equal(0n);

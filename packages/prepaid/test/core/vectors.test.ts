@@ -39,7 +39,7 @@ type TokenVector = Record<
   string
 >;
 
-/** x y = 1 mod n, by another algorithm than the package's. */
+/** x y = 1 mod n, by a different algorithm than the package's. */
 function invert(x: bigint, n: bigint): bigint {
   const bezout = (a: bigint, b: bigint): readonly [bigint, bigint] => {
     if (b === 0n) return [1n, 0n];

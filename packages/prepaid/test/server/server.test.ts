@@ -384,7 +384,7 @@ describe("the thread that spends prepaid tokens", function () {
   });
 
   it("has a queue with a limit", async () => {
-    // Beside the 10,000 that wait, the thread has some already.
+    // The thread has some already, in addition to the 10,000 that wait.
     const answers = await Promise.all(Array.from({ length: 11_000 }, (_, i) => failure(spendOf(spender, i))));
     expect(new Set(answers.slice(0, 10_000))).to.deep.equal(new Set(["PREPAID_SIGNATURE"]));
     expect(answers.at(-1)).to.equal("OVERLOADED");
@@ -697,7 +697,7 @@ describe("the recovery of a pack", function () {
     }
   });
 
-  it("is answered for an honest client beside a flood of another, which is refused", async () => {
+  it("is answered for an honest client while the flood of another client is refused", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
     try {
@@ -765,7 +765,7 @@ describe("the recovery of a pack", function () {
     }
   });
 
-  it("is refused if the payment's time is in no epoch, or in another one than the key's", async () => {
+  it("is refused if the payment's time is in no epoch, or not in the key's epoch", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
     try {

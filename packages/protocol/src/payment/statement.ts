@@ -61,7 +61,7 @@ export function parseStatement(bundle: PaymentBundle): PaymentStatement {
 
 /** A payment parsed from the wire. */
 export interface ReceivedPayment extends PaymentStatement {
-  /** Its nine fields in the order of docs/interface.md. Every value has exactly one spelling. */
+  /** Its nine fields in the order of docs/interface.md. Every value has exactly one encoding. */
   readonly wire: WireBundle;
 }
 

@@ -155,7 +155,8 @@ const OPTIONS = {
 /** @throws PaywallError INVALID_OPTION */
 export function parseConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
-  // Ignoring an option that is meant to add a way to pay would let handlers see what pays for other requests.
+  // An option may be the misspelt name of one that adds a way to pay. If it were ignored, handlers would see the headers
+  // that pay.
   assertFields(options, "options", Object.keys(OPTIONS));
   const chain = parseChain(options.chain);
   const origin = parseOrigin(options.origin);

@@ -83,7 +83,7 @@ export const headerNames = (methods: readonly Pick<PaymentMethod, "headers">[]):
   ...new Set(methods.flatMap(({ headers = [] }) => headers.map(({ name }) => name))),
 ];
 
-/** A method with its name, opened. */
+/** An opened method, with its name. */
 export interface NamedMethod {
   readonly name: string;
   readonly open: OpenMethod;

@@ -52,7 +52,10 @@ export function assertExtensions(extensions: readonly ServiceExtension[]): void 
     for (const [code, definition] of Object.entries(codes)) {
       const known = errors.get(code);
       if (known !== undefined && (known.means !== definition.means || known.http !== definition.http))
-        throw new ServiceError("EXTENSION_INVALID", `${by} defines the error ${code} in another way than others`);
+        throw new ServiceError(
+          "EXTENSION_INVALID",
+          `${by} defines the error ${code} differently than another extension`,
+        );
       errors.set(code, definition);
     }
   }

@@ -1,4 +1,4 @@
-// Which clients have sent invalid proofs lately. Like quotas, it counts for each network of a client, and a larger network
+// Which clients have recently sent invalid proofs. Like quotas, it counts for each network of a client, and a larger network
 // may have more failures, so that the addresses of one network are not as many clients.
 import { networkLimits } from "@sotto/server";
 

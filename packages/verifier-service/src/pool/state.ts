@@ -48,7 +48,7 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
       const last = await ledger.lastBlock();
       return answered(
         chain.useNode(async (node) => {
-          // Both at once: the ledger, which has every spend up to its last block, was asked before.
+          // The ledger did not have the spend, so only blocks after its last one can. A node without that block cannot tell.
           const has = last === undefined ? undefined : node.assertHas(last);
           const [spent] = await Promise.all([poolViews(node, address).isSpent(nullifier), has]);
           return spent;

@@ -85,7 +85,7 @@ export class FeeMarket {
    */
   async dataFee(raw: string): Promise<bigint> {
     const { chain } = this.#options;
-    // The answer is kept for good, so a node that is behind, and may still be empty, cannot give it.
+    // This is asked only once, so `head` first finds a node that is not behind: an old state could lack the oracle.
     this.#hasOracle ??= (await chain.code(GAS_PRICE_ORACLE, (await chain.head()).number)) !== "0x";
     if (!this.#hasOracle) return 0n;
     const fee = BigInt(await chain.read(oracleInterface, GAS_PRICE_ORACLE, "getL1Fee", [raw]));

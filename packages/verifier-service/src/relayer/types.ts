@@ -47,7 +47,7 @@ export interface RelayerConfig {
   maxBatch: number;
   /** How long a payment waits for others to share its transaction, ms. */
   batchDelay: number;
-  /** Maximum transactions that are sent but not mined, beside the appends. */
+  /** Maximum transactions that are sent but not mined, not counting appends. */
   maxInFlight: number;
   /** Maximum gas of one transaction. */
   maxGas: bigint;

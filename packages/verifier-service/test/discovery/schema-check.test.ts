@@ -73,7 +73,7 @@ describe("checking a value against a stranger's schema", () => {
     expect(matchesSchema(false, 1)).to.equal(false);
   });
 
-  it("is not stricter without the keywords that it leaves out", () => {
+  it("accepts every value if a schema has keywords that it does not check", () => {
     const reference = { $ref: "#/$defs/a" };
     for (const schema of [
       { oneOf: [reference, { $ref: "#/$defs/b" }] },

@@ -1,7 +1,7 @@
 import type { DeliveredNote, Note, Viewer } from "@sotto/protocol";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
-/** Maximum threads beside the one that calls: each takes about 40 MB. */
+/** Maximum threads in addition to the calling one: each takes about 40 MB. */
 const MAX_THREADS = 3;
 
 /** A thread that decrypts notes. */

@@ -44,8 +44,8 @@ interface Choice extends ScanOptions {
  * Makes a payment: selects a note, journals the attempt and proves it, or finishes a prepared payment with the same
  * terms. Nothing is sent. The note is held until the payment settles or can no longer settle. With a prepared payment it
  * does not scan first: another spend of the note since the last scan is found when the service refuses the payment.
- * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if every sufficient note was shown to others and one of
- *   them can be merged into an unknown note (details.shown is its leaf index)
+ * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if others have seen every note that is large enough,
+ *   and a merge can turn one of them into a note that nobody knows (details.shown is its leaf index)
  */
 export async function pay(core: WalletCore, request: PaymentRequest, options: Choice = {}): Promise<Payment> {
   const checked = parsePaymentRequest(request);

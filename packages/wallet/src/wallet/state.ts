@@ -72,8 +72,8 @@ export function isEarly({ created }: JournalRecord, { timestamp = created }: Att
 }
 
 /**
- * Whether an open spend has released its notes, because all of its attempts that could settle are early. Another spend
- * of the same note loses nothing, because the pool accepts only one of them; and it ends the early attempts for good.
+ * Whether an open spend has released its notes: all of its attempts that could still settle are early. Spending a note
+ * again loses nothing, because the pool accepts only one of the spends; and it ends the early attempts for good.
  */
 function isReleased(record: JournalRecord, view: View): boolean {
   const alive = record.attempts.filter(({ validUntil }) => (view.confirmed?.timestamp ?? 0) <= validUntil);
@@ -107,7 +107,6 @@ export type PaymentState = "open" | "settled" | "failed" | "expired";
 export interface PaymentStatus {
   /** Id of the payment or withdrawal. */
   id: string;
-  /** Which of the two it is. */
   kind: "payment" | "withdrawal";
   /** Its state at the last scan. */
   state: PaymentState;

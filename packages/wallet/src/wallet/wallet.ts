@@ -240,9 +240,9 @@ export class Wallet {
   }
 
   /**
-   * Makes everything of a payment that does not depend on its resource and time, while nobody waits for it. The next
-   * `pay` with exactly these terms then takes a few milliseconds. What is prepared stays in the prover's memory, and is
-   * wiped after use, as soon as it is outdated, and within four minutes. A wallet has at most four.
+   * Prepares the parts of a payment that do not depend on its resource and time, while nobody waits for them. The next
+   * `pay` with exactly these terms then takes a few milliseconds. The prepared payment stays in the prover's
+   * memory. It is wiped after use, when it is outdated, and in any case within four minutes. A wallet has at most four.
    * @throws WalletError INVALID_OPTION if the prover cannot prepare, FUNDS_NOT_READY if no note is old enough,
    *   INSUFFICIENT_FUNDS, MERGE_REQUIRED; SottoError PREPARE_UNSUPPORTED; the signal's reason
    */

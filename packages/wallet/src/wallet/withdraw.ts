@@ -188,7 +188,10 @@ async function begin(
   return { record, inputs, validUntil };
 }
 
-/** The deadlines of all attempts, without those that a clock set that was ahead: no attempt has to outlast them. */
+/**
+ * The deadlines of all attempts, and of those made with a clock that was not ahead. A later attempt only has to
+ * outlast the latter.
+ */
 function deadlinesOf(core: WalletCore, record: WithdrawalRecord): Deadlines {
   const { attempts } = record;
   const timely = attempts.filter((attempt) => !isEarly(record, attempt, core.view));

@@ -17,7 +17,7 @@ export interface MerchantState {
   readonly received: readonly Received[];
   /** Sum of the confirmed ones, base units. */
   readonly total: bigint;
-  /** Why the chain could not be read the last time. The worker keeps trying, and the payments stay. */
+  /** Why the last attempt to read the chain failed. The worker keeps trying, and the payments stay. */
   readonly problem: Failure | undefined;
   /** The last reorganization. */
   readonly reorganized: Reorganization | undefined;

@@ -65,7 +65,7 @@ type Middleware<Q, S> = (request: Q, response: S, next: (error?: unknown) => voi
 
 /**
  * Express middleware: passes x402 payments to the published middleware, and every other request to the paywall. If the
- * published middleware refuses a payment, its challenge is shortened as that of `x402Method` is.
+ * published middleware refuses a payment, its challenge is shortened like that of `x402Method`.
  * @param http the server behind the published middleware, which gets only the requests that it protects, because it
  *   serves all others without payment
  * @throws X402SchemeError X402_OPTION_INVALID if the listing of a route does not fit into the headers of a 402

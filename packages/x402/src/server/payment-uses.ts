@@ -42,7 +42,7 @@ export class MemoryUses implements PaymentUses {
 
   async claim({ digest, timestamp }: PaymentUse): Promise<PaymentClaim> {
     this.#sweep();
-    // A payment dated in the future, used now, could be used again if the server restarted before that date.
+    // If a payment that is dated in the future were used now, it could be used again after a restart before that date.
     const aheadMs = timestamp - this.#clock();
     if (aheadMs > MAX_WAIT_MS || timestamp < this.#start) return "early";
     if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, aheadMs));

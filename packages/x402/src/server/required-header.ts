@@ -1,5 +1,5 @@
 // Keeps the header PAYMENT-REQUIRED small. By default nginx reads the headers of a response into a buffer of 4 or 8 KiB, and
-// answers 502 if they are larger. Beside this header, a 402 of a paywall has up to 1,096 bytes of headers.
+// answers 502 if they are larger. The other headers of a paywall's 402 take up to 1,096 bytes.
 import { X402_PRIVACY } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 

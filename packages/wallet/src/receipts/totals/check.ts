@@ -106,8 +106,8 @@ function assertComplete({ hidden, shared }: ParsedTotals, events: readonly Settl
 }
 
 /**
- * The point C of the ciphertext, which the chain hides. The sender commitment of the statement is genuine, because with any other
- * the signals would not have the event's digest.
+ * The point C of the ciphertext, which the chain hides. The sender commitment of the statement is genuine: another
+ * one would change the signals, and their digest would differ from the event's.
  */
 function cipherOf(claim: ParsedTotals, payment: ParsedTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;

@@ -55,7 +55,8 @@ export const EXPLANATIONS = {
     title: "Root of the tree",
     is: "The fingerprint of all notes that were in the pool's tree when the payer made the proof.",
     opens: "Everyone: it was public before. The crowd below is counted from it.",
-    reveals: "That the spent note is one of those notes, not which. A very recent root narrows the crowd in time.",
+    reveals:
+      "That the spent note is one of those notes, but not which one. A very recent root narrows the crowd in time.",
   },
   nullifier: {
     title: "Nullifier of the spent note",

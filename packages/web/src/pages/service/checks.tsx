@@ -34,7 +34,7 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
   leader: {
     title: "Leader",
     ok: "A replica leads and reads the chain.",
-    bad: "No replica has finished a round lately: queued payments wait.",
+    bad: "No replica has finished a round recently: queued payments wait.",
   },
   phone: {
     title: "Phone registry",
