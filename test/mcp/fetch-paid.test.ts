@@ -86,7 +86,7 @@ describe("fetch_paid", function () {
       expect(report.token).to.deep.equal({ amount: "1000", decimal: "0.001", token: "USDC" });
       expect([report.paid, report.transaction, report.receipt]).to.deep.equal([null, null, null]);
       expect(report.revealed.map(({ to }) => to)).to.deep.equal(["merchant"]);
-      expect(report.revealed[0]?.what.at(-1)).to.include("a prepaid token paid it");
+      expect(report.revealed[0]?.what.at(-1)).to.include("a prepaid token");
       expect(report.limits).to.deep.equal(before);
       expect(text).to.include("Spent a prepaid token of 0.001 USDC.").and.to.include("\nsold /report\n");
       expect(server.events.filter(({ event }) => event === "redeemed")).to.have.length(1);
