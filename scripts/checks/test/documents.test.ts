@@ -47,6 +47,21 @@ describe("documents", function () {
       expect(broken).to.deep.equal([]);
     });
 
+  it("the documents name only existing files", () => {
+    // Builds, ceremonies and runs make the other files.
+    const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
+    for (const path of documents) {
+      const named = [...read(path).matchAll(/`((?:circuits|contracts|docs|packages|scripts|test)\/[\w./-]+\.\w+)`/g)];
+      const missing = named
+        .map(([, file]) => file!)
+        .filter((file) => !/[A-Z]{4}|\.\.|\/(?:build|dist|ceremonies|\.fuzz)\//.test(file));
+      expect(
+        missing.filter((file) => !`\0${tracked}`.includes(`\0${file}\0`)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+
   it("the README shows the same programs that the guides' tests run", () => {
     const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (\w+)\.ts\n[\s\S]*?^```$/gm)];
     expect(blocks.map(([, name]) => name)).to.deep.equal(["server", "client"]);
