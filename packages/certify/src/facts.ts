@@ -4,7 +4,7 @@ import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf,
 import type { Normalized } from "./normalize.ts";
 import type { Fact, Point, Product } from "./steps.ts";
 
-/** At most so many signs choose one point. */
+/** Maximum number of signs that choose one point. */
 const MAX_SIGNS = 4;
 const ONE = constant(1n);
 

@@ -21,7 +21,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Pro
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
-    // Also after an abort, because nobody else handles its rejection.
+    // Attached even after an abort: otherwise a rejection of the promise would be unhandled.
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

@@ -20,7 +20,7 @@ const keys = new Map<number, Promise<ProvingKey>>();
 async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }> {
   if ("prepare" in request) {
     const { key, zkey, parts, programs } = request.prepare;
-    // Kept even if it fails, as the answer to sums that were asked meanwhile.
+    // A failed preparation is kept too: sums that were requested in the meantime fail with the same error.
     const prepared = Promise.resolve(zkey).then((file) => prepareKey(parseZkey(file), parts, programs));
     keys.set(key, prepared);
     await prepared;

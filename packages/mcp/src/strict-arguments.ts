@@ -92,7 +92,7 @@ function strict3(schema: z3.AnyZodObject): AnySchema {
 
 const isSchema = (value: object): value is AnySchema => "_zod" in value || "_def" in value;
 
-/** By its mark, not its class: the schema may come from another copy of zod. */
+/** Recognizes the schema by its type name, not its class, because it may come from another copy of zod. */
 const isZod3Object = (schema: AnySchema): schema is z3.AnyZodObject =>
   !isZod4(schema) && "typeName" in schema._def && schema._def.typeName === z3.ZodFirstPartyTypeKind.ZodObject;
 

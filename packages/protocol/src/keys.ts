@@ -147,7 +147,7 @@ export class WalletKeys {
       );
     if (isCoreKey(name))
       fail("LABEL_RESERVED", `names that end in "-key" belong to the wallet's own keys; choose another label`);
-    // After the name, so that no label of an extension spells the purpose of another one in another pool.
+    // The deployment follows the name, so that a label cannot contain another deployment and so give its secrets.
     return expand(this.#seed, `${name}/${this.#deployment}${label.slice(name.length)}`, bytes);
   }
 

@@ -30,7 +30,7 @@ export function message(words: TemplateStringsArray, ...values: readonly Message
  * @param reason that text; "" if there is none
  */
 export const endingWith = (stored: string, reason: string): readonly MessagePart[] => {
-  // Both come from a store.
+  // A store may contain values of other types.
   const [text, end] = [String(stored), String(reason)];
   return end !== "" && text.endsWith(end) ? [text.slice(0, -end.length), { foreign: end }] : [text];
 };

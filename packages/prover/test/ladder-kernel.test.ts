@@ -62,7 +62,7 @@ describe("the ladder's kernel", () => {
           fromLimbs(Array.from({ length: LIMBS }, (_, limb) => doubles[(pair * LIMBS + limb) * 2 + lane]!)),
         );
         assert.deepEqual(found.map(modulo), [...expected]);
-        // So that more steps have the same bounds.
+        // The bounds of a result are those of an operand, so they hold for any number of steps.
         assert.isTrue(found.every((number) => number < p && number > -p));
       }
     }

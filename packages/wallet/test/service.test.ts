@@ -12,7 +12,7 @@ const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCal
 const bundle = {
   proof: ["1"],
   resourceUrl: "https://a.example/",
-  // Of each test, not of the file: minutes may pass between loading the file and its tests.
+  // Read by each test, because minutes may pass between loading the file and its tests.
   get timestamp() {
     return Date.now();
   },

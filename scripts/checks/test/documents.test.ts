@@ -48,7 +48,7 @@ describe("documents", function () {
     });
 
   it("the documents name only existing files", () => {
-    // Builds, ceremonies and runs make the other files.
+    // Files that builds, ceremonies and fuzzers create are not committed.
     const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
     for (const path of documents) {
       const named = [...read(path).matchAll(/`((?:circuits|contracts|docs|packages|scripts|test)\/[\w./-]+\.\w+)`/g)];

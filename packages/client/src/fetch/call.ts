@@ -90,7 +90,7 @@ async function bodyHash(body: Uint8Array<ArrayBuffer>, headers: Headers): Promis
   const type = headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type)) return hashText(body);
   const form = await new Response(body, { headers: { "content-type": type } }).formData().catch(() => undefined);
-  // Not a form in spite of its type: the platform did not serialize it, so it drew no boundary either.
+  // The body is not a form, in spite of its type. So no platform serialized it, and its bytes are always the same.
   if (form === undefined) return hashText(body);
   const entries: string[][] = [];
   for (const [name, value] of form)

@@ -242,7 +242,7 @@ async function ignoringErrors(action: () => Promise<void> | void): Promise<void>
   try {
     await action();
   } catch {
-    // Only the method's own records lack this call.
+    // The only consequence is that the method has no record of this call.
   }
 }
 

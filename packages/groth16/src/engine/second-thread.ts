@@ -89,7 +89,7 @@ class Thread {
     });
     this.#worker.on("error", (error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(new Error("the worker ended")));
-    // After the listeners: one for messages makes the thread keep the process alive.
+    // Called after the listeners are added, because adding one for messages undoes it.
     this.#worker.unref();
   }
 

@@ -1,4 +1,4 @@
-/** From the witness to the scalars of H. */
+/** Computes the scalars of H from the witness. */
 import { PAIR_BYTES } from "./constants.ts";
 import { Domain } from "./domain.ts";
 import { Kernel, type Program } from "./kernel.ts";

@@ -22,7 +22,7 @@ export class SharedWallet {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param open its signal is aborted if no call waits for the wallet any more
+   * @param open opens the wallet; its signal aborts once no call waits for the wallet any more
    * @param idleMs milliseconds without a user after which the wallet is closed
    * @param onError called if the wallet cannot be closed
    */

@@ -284,7 +284,7 @@ export class PrepaidBook {
     const index = pack.restored ? pack.count - 1 - taken : taken;
     const shown: ShownRecord = { pack: pack.id, index, request: terms.request, at: now };
     const key = shownKey(shown);
-    // In memory first, so that no other call takes it while the write is under way.
+    // The token is marked in memory first, so that no other call takes it during the write.
     this.#cursors.set(pack.id, taken + 1);
     this.#shown.set(key, shown);
     const release = this.acquire(shown);

@@ -120,7 +120,7 @@ export class Spender {
   /** Spends the others if they were returned, and settles all. */
   async #settle(batch: readonly Waiting[], isSpent: readonly boolean[], holder: string): Promise<void> {
     const before = batch.filter((_, i) => !isSpent[i]);
-    // Before the query: what is restored from now on may be missing from its answer.
+    // Read before the query, because its answer may lack tokens that are restored from now on.
     const unsettled = new Set(before.filter(({ spend }) => this.#unsettled.has(spendId(spend))));
     const again = await this.#store.spendReturned(
       before.map(({ spend }) => spend),

@@ -100,8 +100,8 @@ export function isEnded(response: ServerResponse): boolean {
 
 /**
  * Reports to the paywall, once, how a paid request ended: with its status when the headers are written, or "aborted" if
- * the connection closed before that. Reporting at the headers means that a client cannot retry before a failure is
- * known, and that a slow reader cannot outlast the claim.
+ * the connection closed before that. It does not wait for the end of the response: a failure is known before
+ * the client can retry, and a slow reader cannot outlast the claim.
  */
 export function reportOutcome(response: ServerResponse, { finish }: Paid): void {
   let reported = false;

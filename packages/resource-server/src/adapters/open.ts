@@ -121,7 +121,7 @@ function withoutHeaders(
     const values = removed.get(key) ?? request.header(key);
     if (scheme !== undefined && !hasScheme(values, scheme)) continue;
     removed.set(key, values);
-    // Even without values: in Node, a middleware may have set it in `headers`, and not in `rawHeaders`.
+    // A header without values here is removed too: in Node, a middleware may have set it in `headers` only.
     drop(key);
   }
   return { ...request, header: (name) => removed.get(name) ?? request.header(name) };

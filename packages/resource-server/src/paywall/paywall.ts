@@ -132,7 +132,7 @@ export class CorePaywall implements Paywall {
       return responses.badTarget();
     }
     const resource = config.origin + target.target;
-    // Before routes and prices: these paths are constants.
+    // The constant paths of methods come before routes and prices.
     const owner = this.#methods.at(target.target);
     if (owner?.answer !== undefined) {
       // Until then, the checks of the methods have not run.

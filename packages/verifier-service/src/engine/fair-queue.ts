@@ -74,7 +74,7 @@ export class FairQueue {
       const job = client.jobs.shift();
       if (job === undefined) continue;
       taken.push(job);
-      // To the end of the order.
+      // The client moves to the end of the order.
       this.#clients.delete(client.name);
       if (client.jobs.length > 0) this.#clients.set(client.name, client);
     }

@@ -19,7 +19,7 @@ export interface Refused {
 }
 
 /**
- * Checks a payment as /verify does and against the requirements, and reserves its note.
+ * Checks a payment as /verify does, compares it with the requirements, and reserves its note.
  * @throws SottoError X402_*, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
  */
 export async function verifyX402(

@@ -68,7 +68,7 @@ function openStore(store: Store | string, cleanup: Cleanup): Store {
   return opened;
 }
 
-/** Options for creating a prover: where the circuits' files are, and whom it tells about downloads. */
+/** Options for creating a prover: where the circuits' files are, and the functions that downloads call. */
 export interface OpenProverOptions
   extends Pick<OpenWalletOptions, "artifacts" | "service" | "folder" | "onDownload" | "onCacheError"> {
   /** The pool's manifest, of which only the name of its set of keys is used. */

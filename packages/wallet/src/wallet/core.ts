@@ -171,7 +171,7 @@ export class WalletCore {
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
     await this.#compareClock(signal);
-    // Not the clock: if it were ahead, proofs would be deleted that servers still accept.
+    // The chain's time decides. A clock that is ahead would delete proofs that servers still accept.
     const end = (this.sync.confirmed?.timestamp ?? 0) - PROOF_KEPT;
     await this.journal.dropProofs((record) => lastDeadline(record) < end && statusOf(record, this.view).final);
     this.prepared.sweep();
@@ -294,7 +294,7 @@ export class WalletCore {
   async #compareClock(signal: AbortSignal | undefined): Promise<void> {
     const { now, time, lead } = await this.#compare(this.sync.head!, signal);
     this.#lead = lead;
-    // On a local chain whose node tells no time, the clock is all there is.
+    // A local chain's node may report no time; then the clock replaces it.
     this.#chainTime = time ?? now / 1000;
   }
 

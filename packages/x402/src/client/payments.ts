@@ -174,7 +174,7 @@ export class Payments {
     await this.#wallet.scan();
     const { state, final } = this.#wallet.status(id);
     if (state === "settled") {
-      // By the chain's time, because a payment that is closed may be paid again.
+      // Compared with the chain's time, because a resource may be paid again once its payment is closed.
       if (previous !== undefined && this.#wallet.pastTime() - previous.timestamp < maxAge) return previous;
       await this.close(id);
       throw this.#paidBefore(id);
