@@ -461,7 +461,7 @@ describe("the relayer's appends", function () {
       expect((await queue()).appended).to.equal(size);
     });
 
-    it("pay more if they are stuck, and none is cancelled because it waits for the one before it", async () => {
+    it("pay more if they are stuck, and are not cancelled while they wait for the append before them", async () => {
       await queueWithoutMining(2);
       const { size } = await queue();
       const service = await services.start({ config: { ...now, stuckAfter: 100 } });

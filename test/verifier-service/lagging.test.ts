@@ -86,7 +86,7 @@ describe("a service whose first node is bad", function () {
     it(`answers every request through the second node if the first one is ${kind}`, async () => {
       const bundle = forgeBundle(world, { root: world.root });
       await open(kind);
-      // The pool's root, a note that is not spent. Asked at once, before the relayer notices what the node is.
+      // The root is the pool's and the note is unspent. The requests come before the relayer finds out about the first node.
       expect((await post(`${service.url}/verify`, bundle)).body).to.include({ valid: true });
       expect((await withdraw(world.root)).body).to.include({ status: "success" });
       // Tokens that arrived after the block of the first node.

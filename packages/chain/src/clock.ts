@@ -21,10 +21,10 @@ export interface ClockReference {
 }
 
 /**
- * The chain's time, as far as it tells whether a clock is wrong, in seconds; undefined if the newest block is old and
- * nothing says whether the clock or the chain is the reason.
+ * The chain's time, seconds, with which a clock can be compared; undefined if the newest block is old, and either the clock
+ * or the chain may be the reason.
  *
- * The newest block has a lower limit of the time. If the clock is far ahead of it, either the clock is wrong or no block
+ * The current time is not before that of the newest block. If the clock is far ahead of it, either the clock is wrong or no block
  * was mined for a while. In that case, the node is asked for the block that it would mine now, whose time is current on
  * every chain. Without an answer, the newest block counts, except on a local chain, which may mine blocks only for transactions.
  */

@@ -207,7 +207,7 @@ describe("engines", function () {
     for (const failure of [failed.ready, failed.sum(witness, ["h"], newClaimedGroups())]) {
       assert.match(String(await failure.catch((error: unknown) => error)), /proving key is not usable/);
     }
-    // Asked before it is ready.
+    // The other thread is asked for sums before its key is ready.
     const remote = prepareRemotely(zkey, ["b2", "h"]);
     const sums = await remote.sum(witness, ["a", "b2", "h"], newClaimedGroups());
     assert.deepEqual(

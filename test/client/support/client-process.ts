@@ -13,7 +13,7 @@ export interface ClientTask {
   /** The resources to buy. Each is also the key of its purchase. */
   readonly urls: readonly string[];
   readonly maxPerRequest: string;
-  /** State of the last purchase in which the client dies: before it writes or sends anything more. */
+  /** The client dies when the last purchase has entered this state, before it writes or sends anything else. */
   readonly dieIn?: PurchaseStateName;
   /** Whether the client dies when the server has answered the proof of the last purchase. */
   readonly dieAnswered?: boolean;

@@ -18,7 +18,7 @@ export const registry = (): Promise<Registry> =>
 
 /**
  * A registry with the packages on which a suite's package.json depends, and their dependencies. Others cannot be
- * installed, so that the suite runs again after a change in any package that it uses.
+ * installed, so a suite cannot use a package whose changes do not make it run again.
  * @param suite its folder; the same one in each call
  */
 export const registryOf = (suite: string): Promise<Registry> => (servingSome ??= serve(suite));

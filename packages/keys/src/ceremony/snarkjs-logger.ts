@@ -5,7 +5,8 @@ export type Progress = (part: number) => void;
 
 const EVERY_MS = 10_000;
 /**
- * For each list of points in a key, the shares of the total work at which snarkjs begins and ends writing it; measured.
+ * For each list of points in a key, the share of the total work that is done when snarkjs begins to write it, and when it
+ * ends. They were measured.
  */
 const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
   C: [0, 0.5],

@@ -169,7 +169,7 @@ describe("extensions of the service", () => {
     expect(closed).to.deep.equal(["second", "first"]);
   });
 
-  it("have settings, whose problems are reported, and which are unknown without the extension", async () => {
+  it("add settings, report their problems, and without the extension its settings are unknown", async () => {
     const limited = other({
       settings: { limit: setting("SOTTO_LIMIT", parse.integer(1), "5", "a limit") },
       problems: ({ limit }, { chainId }) => (limit === chainId ? ["SOTTO_LIMIT must not be the chain id"] : []),
@@ -202,7 +202,7 @@ overDatabases("the database of a service with extensions", EVERY_DATABASE, (newU
     expect(names.filter((name) => !name.startsWith("service_")).sort()).to.deep.equal([...TABLES].sort());
   });
 
-  it("gets the tables of an extension that is added later, and is too new for a service without it", async () => {
+  it("gets the tables of an extension that is added later, and then refuses a service without it", async () => {
     const url = await newUrl();
     const open = (extensions: readonly ServiceExtension[]) =>
       serveExtensions(readConfig({ ...ENVIRONMENT, SOTTO_STORE: url }, extensions));

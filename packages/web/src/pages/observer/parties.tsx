@@ -202,7 +202,7 @@ function serviceSees(payment: SeenPayment | undefined, sent: Sent | undefined): 
     if (payment.chain === undefined) return { nothing: "Nothing yet: no proof was sent." };
     return {
       nothing:
-        "This browser no longer has what it sent: it forgot it when the wallet was locked or the page reloaded. A new payment fills this column.",
+        "This browser forgot what it sent when the wallet was locked or the page was reloaded. A new payment fills this column.",
     };
   }
   const { bundle, range, signals } = sent.statement;
