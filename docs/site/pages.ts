@@ -18,7 +18,7 @@ export const EXCLUDED = [
   "packages/*/*/*/**",
 ];
 
-/** The address of a page, with the ending `.md`. @param path of a Markdown file in the repository */
+/** The address of a page, with the ending `.md`. @param path the path of a Markdown file in the repository */
 export function addressOf(path: string): string {
   if (path === "README.md") return "overview.md";
   if (path.startsWith(`${REFERENCE}/`))

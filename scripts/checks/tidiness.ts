@@ -62,7 +62,7 @@ function namedFolders(path: string): string[] {
 
 /**
  * Compares the tree in docs/architecture.md with the folders of packages, scripts and tests.
- * @param paths of all files, relative to the checkout
+ * @param paths the paths of all files, relative to the checkout
  * @returns a problem for each folder that only one of the two has
  */
 export function treeProblems(paths: readonly string[], architecture: string): string[] {

@@ -23,7 +23,7 @@ const EXPECTED = { toolchain: 20, dependencies: 40 };
 /**
  * Runs a package manager and shows its progress. The output of the package manager is shown only if it fails, because
  * its warnings about indirect dependencies do not help the user.
- * @param name of the step in EXPECTED
+ * @param name the name of the step in EXPECTED
  * @param detailOf returns what to show of the output so far
  */
 async function install(root, name, what, command, args, { cwd, env }, detailOf = () => "") {

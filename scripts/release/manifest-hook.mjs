@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "..", "..");
 const { author, homepage, bugs, repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 export const hooks = {
-  /** @param folder of the package */
+  /** @param folder the folder of the package */
   beforePacking({ devDependencies, scripts, ...manifest }, folder) {
     const place = repository === undefined ? {} : { repository: { ...repository, directory: relative(root, folder) } };
     return {

@@ -58,7 +58,7 @@ export const publicFolders = (): string[] =>
     .sort();
 
 /**
- * @param names of packages; those that are not published are ignored
+ * @param names the names of packages; those that are not published are ignored
  * @returns the folders of these packages and of their dependencies among the published packages, from the root of the
  *   checkout
  */
@@ -78,7 +78,7 @@ export function foldersWithDependencies(names: readonly string[]): string[] {
 /**
  * Packs public packages, which must be built.
  * @param destination folder for the tarballs; created if missing
- * @param folders of the packages, from the root of the checkout; default: all public packages
+ * @param folders the folders of the packages, from the root of the checkout; default: all public packages
  * @throws CommandError PACK_FAILED
  */
 export function packAll(destination: string, folders: readonly string[] = publicFolders()): Promise<PackedPackage[]> {

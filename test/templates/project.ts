@@ -3,14 +3,14 @@ import { expect } from "chai";
 import { createProject } from "create-sotto";
 import { install, npm, type World } from "./world.ts";
 
-/** @param folder of the new project */
+/** @param folder the folder of the new project */
 export const installsIn = (template: string, folder: () => string, world: () => World): void =>
   void it("installs", async () => {
     createProject(template, folder(), world().registry.url);
     await install(folder());
   });
 
-/** @param environment of the project's own tests */
+/** @param environment the environment of the project's own tests */
 export function worksIn(folder: () => string, environment: () => NodeJS.ProcessEnv): void {
   it("type-checks", async () => {
     await npm(folder(), ["run", "types"]);

@@ -1,6 +1,6 @@
 import type { Wallet } from "@sotto/wallet";
 
-/** The chain of a wallet, but its time is later by what `ms` returns. Together with a clock, it lets time pass. */
+/** The chain of a wallet, with `ms()` added to the time of its blocks. Together with a clock, it lets time pass. */
 export function aheadChain({ chain: source }: Wallet, ms: () => number): Wallet["chain"] {
   const dated = <B extends { timestamp: number }>(block: B): B => ({
     ...block,

@@ -39,7 +39,7 @@ export interface World extends DeploymentManifest {
 let shared: Promise<World> | undefined;
 const ending: (() => Promise<unknown>)[] = [];
 
-/** @param settings of the service, in addition to its usual ones; the first call of a run decides */
+/** @param settings the settings of the service, in addition to its usual ones; the first call of a run decides */
 export function openWorld(settings: Readonly<Record<string, string>> = {}): Promise<World> {
   shared ??= create(settings);
   return shared;

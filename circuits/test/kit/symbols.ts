@@ -6,7 +6,7 @@ const ANONYMOUS = /^([A-Za-z_]\w*?)(?:__\d+)?_\d+_(\d+)((?:\[\d+\])*)$/;
  * circom names an anonymous component by template, file and position in the file: "Bits_12_845". An edit above the
  * component changes its position, so names here use its rank among its siblings instead: "Bits#0". The number of a
  * cheater's copy of a template ("Bits__3", see cheaters.ts) is removed.
- * @param paths of all components
+ * @param paths the paths of all components
  * @returns the stable path of each
  */
 function stablePaths(paths: Iterable<string>): Map<string, string> {

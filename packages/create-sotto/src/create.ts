@@ -24,7 +24,7 @@ export interface NewProject {
 /**
  * Creates a project.
  * @param folder path of the new project; it must be empty or not exist. Its last part is the package's name
- * @param registry of the packages of sotto; default: that of `npm run release`
+ * @param registry the registry of the packages of sotto; default: that of `npm run release`
  * @throws CreateError TEMPLATE_UNKNOWN, NAME_INVALID, FOLDER_NOT_EMPTY, FOLDER_NOT_WRITABLE; nothing was written then
  */
 export function createProject(templateName: string, folder: string, registry: string = REGISTRY): NewProject {

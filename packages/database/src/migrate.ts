@@ -15,7 +15,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * PostgreSQL: behind a pooler, it would be released on a different connection than the one that acquired it, and stay held. So
  * the lock belongs to the transaction.
  *
- * @param name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
+ * @param name the name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
  * @throws DatabaseError STORE_TOO_NEW if the database has a migration that is not among these
  */
 export function migrate<Schema>(connection: Connection<Schema>, name: string, migrations: Migrations): Promise<void> {

@@ -29,7 +29,7 @@ export interface Group {
   fromCoordinates(coordinates: readonly bigint[]): Point;
   /** @param coordinates affine, below q; not infinity */
   isOnCurve(coordinates: readonly bigint[]): boolean;
-  /** Whether r times the point is infinity. @param coordinates of a point on the curve */
+  /** Whether r times the point is infinity. @param coordinates the coordinates of a point on the curve */
   hasOrderR(coordinates: readonly bigint[]): boolean;
   /** Affine coordinates. */
   toCoordinates(point: Point): bigint[];

@@ -27,7 +27,7 @@ export function message(words: TemplateStringsArray, ...values: readonly Message
 
 /**
  * Splits a stored message that ends with a text of another party.
- * @param reason that text; "" if there is none
+ * @param reason the text of the other party; "" if there is none
  */
 export const endingWith = (stored: string, reason: string): readonly MessagePart[] => {
   // A store may contain values of other types.

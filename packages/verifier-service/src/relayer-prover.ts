@@ -44,7 +44,7 @@ const schedule: Schedule = (action, ms) => {
 /**
  * Starts the child for the first proof, and again for the first proof after it ended. A child that misses a deadline is
  * killed: its unfinished proofs fail with PROVER_TIMED_OUT or PROVER_ENDED.
- * @param folder of the artifacts; @param set their name; @param startTimer for tests
+ * @param folder the folder of the artifacts; @param set their name; @param startTimer for tests
  */
 export function openProverProcess(folder: string, set: string, startTimer = schedule): ProverProcess {
   const waiting = new Map<number, Waiting>();

@@ -50,7 +50,7 @@ export class Project {
   }
 
   /**
-   * @param node the Node version for the package manager and all programs @param registry of this project's packages
+   * @param node the Node version for the package manager and all programs @param registry the registry of this project's packages
    * @param settings additional pnpm settings, for its pnpm-workspace.yaml
    */
   static async install(

@@ -10,7 +10,7 @@ export class WalletPage {
   readonly said: string[] = [];
   readonly #url: string;
 
-  /** @param url of the host */
+  /** @param url the URL of the host */
   constructor(page: Page, url: string) {
     this.page = page;
     this.#url = url;

@@ -10,7 +10,7 @@ export interface RequestLimits {
 
 /**
  * Posts one JSON-RPC request or batch to a node. Only checks that the response is JSON. Redirects are refused.
- * @param method for errors
+ * @param method the called method, which errors name
  * @throws ChainError NODE_UNREACHABLE if there is no HTTP response in time, NODE_ERROR if it is too large or not JSON
  */
 export async function postJsonRpc(

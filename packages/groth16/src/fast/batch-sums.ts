@@ -43,7 +43,7 @@ export class BatchAdder {
    * Adds pairs of points.
    *
    * @param pairs start of the pairs' addresses, from `allocatePairs`
-   * @param end of the pairs' addresses
+   * @param end the end of the pairs' addresses
    * @returns the first sum's address; the others follow
    */
   add(pairs: number, end: number): number {

@@ -21,7 +21,7 @@ export type Parts = readonly Code[];
 
 /** The steps of a point addition; all arguments are addresses of pairs. */
 export interface Sums {
-  /** dy/dx. @param inverse of dx itself (G1), or of its norm (G2); @param dx address of its parts */
+  /** dy/dx. @param inverse the inverse of dx itself (G1), or of its norm (G2); @param dx address of its parts */
   slope(out: Parts, inverse: Code, dx: Code, dy: Parts): Code;
   /** slope^2 - xa - xb, canonical. */
   x(out: Parts, slope: Parts, xa: Parts, xb: Parts): Code;

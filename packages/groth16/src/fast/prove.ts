@@ -17,7 +17,7 @@ export type PartialSums = { readonly [part in Part]?: readonly Term[] };
  * key cannot interfere: the caller takes all before anything else happens.
  *
  * @param parts only these parts
- * @param share for b2, which another thread sums too
+ * @param share the part of b2 that this thread sums; another thread sums the rest
  */
 export function* sumParts(
   key: ProvingKey,

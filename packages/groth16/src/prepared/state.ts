@@ -38,7 +38,7 @@ export interface Blinding {
 export const freshBlinding = (): Blinding => ({ r: randomScalar(), s: randomScalar() });
 
 /**
- * @param witness of a true statement in which the signal is 0
+ * @param witness the witness of a true statement in which the signal is 0
  * @param pause called between the two long computations
  * @throws Groth16Error ENGINE_FAILED if a point of the state would be infinity, for which the pairings of `stateHolds` are not
  *   defined. Each contains a random blinding, so this is a fault of the engine.

@@ -62,7 +62,7 @@ function countersOf(ring: KeyRing, uses: readonly Use[], now: number): Counter[]
 
 /**
  * Counts one use in every window. If a limit is exceeded it throws, and the transaction counts nothing.
- * @param code of the error
+ * @param code the code of the error
  * @returns the used share of each scope
  * @throws RegistryError with details.scope and details.resetAt (ms)
  */

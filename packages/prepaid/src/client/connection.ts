@@ -23,9 +23,9 @@ export function separateFetch(): typeof fetch | undefined {
 const GLOBAL_DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
 /**
- * The dispatcher that a program set for fetch, which a connection of its own would bypass. Node's own is an `Agent`.
+ * The dispatcher that a program set for fetch. A separate connection would bypass it. Node's own dispatcher is an `Agent`.
  *
- * @param init of one request, which may have its own
+ * @param init the options of a request, which may have a dispatcher of its own
  * @returns the name of its class; undefined if there is none
  */
 export function dispatcherOf(init: object): string | undefined {

@@ -32,7 +32,7 @@ export interface PrepaidPack {
  *
  * @param origin where the tokens are spent, such as "https://data.example"
  * @param keyId the merchant's key, hex with 0x
- * @param number of the pack among those of this key, 0 to 2^31 - 1
+ * @param number the number of the pack among those of this key, 0 to 2^31 - 1
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_HEX
  */
 export function prepaidPackLabel(origin: string, keyId: string, number: number): string {

@@ -22,7 +22,7 @@ export class Thread<T, R> {
   #closed = false;
 
   /**
-   * @param name of the file in this folder that has the thread's code, without its extension
+   * @param name the name of the file in this folder that has the thread's code, without its extension
    * @param data the thread's `workerData`
    */
   constructor(name: string, data: unknown) {

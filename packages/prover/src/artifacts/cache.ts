@@ -7,7 +7,7 @@ export interface ArtifactCache {
   readonly location: string;
   /**
    * Reads a complete file.
-   * @param name of the file: its SHA-256 and kind, such as `9c42...652a.wasm`
+   * @param name the name of the file: its SHA-256 and kind, such as `9c42...652a.wasm`
    * @returns undefined if there is no such file or it is larger than `maxBytes`
    */
   read(name: string, maxBytes: number): Promise<Uint8Array | undefined>;
@@ -21,7 +21,7 @@ export interface ArtifactCache {
    * Stores bytes of a download that is not complete. Downloads of one file write the same bytes at the same offsets, so
    * concurrent downloads do not conflict.
    *
-   * @param offset of `bytes` in the file; everything before it was stored
+   * @param offset the offset of `bytes` in the file; everything before it was stored
    */
   writePart(name: string, offset: number, bytes: Uint8Array): Promise<void>;
 }

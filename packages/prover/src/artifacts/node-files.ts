@@ -49,7 +49,7 @@ const BUFFER_BYTES = 1 << 17;
  * Reads a file at once, in a third of the time that asynchronous calls need. The proof takes the thread much longer. It reads
  * through a small buffer: in virtual machines, a page of new memory that the system fills takes longer than one that the
  * program fills. A proving key is read into a SharedArrayBuffer, because the second thread needs it too.
- * @param size of the file, bytes; if it has become shorter since, so is the result
+ * @param size the size of the file, bytes; if it has become shorter since, so is the result
  */
 export function readWhole(fs: SyncFileSystem, path: string, size: number): Uint8Array {
   const file = fs.openSync(path, "r");

@@ -50,7 +50,7 @@ export class Permuter {
   /**
    * Permutes the states, and then wipes them from the kernel's memory.
    *
-   * @param states of `width` field elements each; that they are in [0, p) is not checked
+   * @param states `width` field elements each; they must be in [0, p), which is not checked
    * @param outputs number of lanes to return, from 1 to `width`
    */
   permute(states: readonly (readonly bigint[])[], outputs: number): bigint[][] {

@@ -56,7 +56,7 @@ function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
  * token matches it, that its signals open to this recipient and resource, and that both proofs use the ciphertext that
  * was sent. Only the token contains the sender commitment; the signals that it opens prove it.
  *
- * @param claims of a token whose signature was verified
+ * @param claims the claims of a token whose signature was verified
  * @throws CheckFailed TOKEN_CLAIMS, BUNDLE, RECIPIENT_SIGNAL, RESOURCE_SIGNAL, CIPHERTEXT
  */
 export function parseHeaderStatement(

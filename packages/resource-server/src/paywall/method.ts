@@ -130,7 +130,7 @@ export interface PaywallCore {
   paid(payment: Payment, finish: (outcome: Outcome) => Promise<void>): Decision;
   /**
    * Checks a private payment for terms of the method's own.
-   * @param values of the header X-Payment-Proof
+   * @param values the values of the header X-Payment-Proof
    * @param accept decides on a payment that passed every check
    */
   verify(values: readonly string[], terms: PaidTerms, accept: (passed: Passed) => Promise<Decision>): Promise<Decision>;

@@ -38,7 +38,7 @@ function decodeSegment(segment: string): string | undefined {
  * (dot segments, empty segments, encoded slashes and the like): it might be free under one path and paid under the
  * other.
  *
- * @param origin of the resource server; origin and target together must fit into a bundle
+ * @param origin the origin of the resource server; origin and target together must fit into a bundle
  */
 export function parseTarget(origin: string, target: string): Target | undefined {
   if (typeof target !== "string" || origin.length + target.length > MAX_URL_LENGTH) return undefined;

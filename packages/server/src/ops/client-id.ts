@@ -18,7 +18,7 @@ export function clientIds(secret: string): (address: string) => string {
 /**
  * The limits of a client's networks: a larger network has a higher one.
  * @param client an id made by `clientIds`
- * @param limit for the smallest network
+ * @param limit the limit of the smallest network
  */
 export function networkLimits(client: string, limit: number): { readonly network: string; readonly limit: number }[] {
   const growth = (index: number) => NETWORK_GROWTH[index] ?? NETWORK_GROWTH.at(-1)!;

@@ -63,7 +63,7 @@ const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 
 /**
  * Reads the artifacts and compares every file with the lock of the set, which is compiled in.
- * @param name of the set
+ * @param name the name of the set
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and other loading errors
  */
 export async function openCatalog(folder: string, name: string): Promise<Catalog> {
@@ -105,7 +105,7 @@ function setId(circuits: readonly Circuit[]): string {
   return createHash("sha256").update(lines.join("")).digest("hex");
 }
 
-/** @param buffer for reading @returns the file's size in bytes */
+/** @param buffer scratch space for reading @returns the file's size in bytes */
 async function assertFile(path: string, expected: string, buffer: Uint8Array): Promise<number> {
   const hash = createHash("sha256");
   let size = 0;

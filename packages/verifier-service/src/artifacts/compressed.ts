@@ -19,8 +19,8 @@ const CHUNK_BYTES = 1 << 20;
 /**
  * Finds PATH.br, if it decompresses to exactly the file that the lock names. If it is missing, damaged or outdated, the file is
  * sent uncompressed.
- * @param sha256 of the file, 64 hex digits
- * @param size of the file in bytes; no more is decompressed
+ * @param sha256 the SHA-256 of the file, 64 hex digits
+ * @param size the size of the file in bytes; no more is decompressed
  */
 export async function findCompressed(path: string, sha256: string, size: number): Promise<CompressedFile | undefined> {
   const compressed = `${path}.br`;

@@ -39,7 +39,7 @@ export interface PaymentsOptions {
   direction?: "out" | "in" | undefined;
 }
 
-/** A received payment as an entry of the list. @param decimals of the token, 0 to 77 */
+/** A received payment as an entry of the list. @param decimals the decimals of the token, 0 to 77 */
 export function receivedEntry(payment: Omit<Received, "origin">, decimals: number): PaymentEntry {
   const { transactionHash, leafIndex, amount, confirmed, blockNumber, timestamp } = payment;
   return {

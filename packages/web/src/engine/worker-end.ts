@@ -9,7 +9,7 @@ interface Publisher<State> {
 }
 
 /**
- * @param name of the worker, for the text of its failure
+ * @param name the name of the worker, for the text of its failure
  * @param create starts the worker: bundlers find a worker only by a literal URL in `new Worker`
  * @param initial the state before the worker publishes one
  * @param withFailure the state after an error that the worker did not catch

@@ -37,7 +37,7 @@ function withoutListing({ extensions: _, resource, ...rest }: Fields): Fields {
   return { ...rest, resource: { url: fieldsOf(resource)["url"] } };
 }
 
-/** @param header of the published server @returns undefined if it stays too long */
+/** @param header the header of the published server @returns undefined if it stays too long */
 export function shortened(header: string): string | undefined {
   if (header.length <= MAX_REQUIRED_LENGTH) return header;
   let required = decode(header);

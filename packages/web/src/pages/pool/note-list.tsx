@@ -20,7 +20,7 @@ const ORIGINS = {
 
 interface Properties {
   readonly summary: PoolSummary;
-  /** @param hash of the transaction */
+  /** @param hash the hash of the transaction */
   onOpen(hash: string): void;
 }
 
