@@ -46,7 +46,7 @@ async function load(url: string, payments: readonly Forged[]): Promise<void> {
     const { body } = await post(`${url}/verify`, verify);
     const settled = await post(`${url}/settle`, { ...settle, paymentToken: body["paymentToken"] });
     if (settled.body["status"] !== "success")
-      throw new Error(`a payment of the bench is ${JSON.stringify([body, settled.body])}`);
+      throw new Error(`a payment of the bench is ${JSON.stringify(settled.body)}`);
   };
   await Promise.all(payments.map(pay));
 }

@@ -1,4 +1,5 @@
-// Apart from the kernels, because the types of engines name them, and users' compilers may not know WebAssembly's types.
+// The types that an engine's interface names. They are not in the kernels' files, because a user's compiler may not know the
+// types of WebAssembly.
 import type { Point } from "../curve.ts";
 
 /** A witness: element i (0 is the constant one, then the public signals) in bytes 32i to 32i + 32, little-endian. */

@@ -16,7 +16,7 @@ export interface PrepaidPackInfo {
   readonly count: number;
   /** Tokens that were not shown yet. */
   readonly left: number;
-  /** How far the purchase of the pack is. */
+  /** The state of the pack's purchase. */
   readonly state: PackState;
   /** Milliseconds. */
   readonly created: number;

@@ -35,7 +35,7 @@ export class CorePaywall implements Paywall {
   readonly #payments: PrivatePayments;
   /** Vary of responses that concern a payment: the headers of the option's methods. */
   readonly #vary: string;
-  // Opened by `open`; a method gets a paywall that is not open yet, which it may use for requests only.
+  // `open` sets these two. While a method opens, it gets this paywall without them, and may use it only for later requests.
   #methods!: Methods;
   #opening!: Opening;
   #ending: Promise<void> | undefined;

@@ -40,8 +40,8 @@ export class NoteReader {
   /**
    * Decrypts delivered notes in this thread and the others.
    *
-   * @param meanwhile other work of this thread, a short part of it each call, while other threads decrypt; it returns
-   *   false when it is done
+   * @param meanwhile does a short part of other work; this thread calls it while the other threads decrypt, until it returns
+   *   false
    * @returns at index i the note of `notes[i]`, or null if that is not for this viewer
    */
   async read(
