@@ -1,7 +1,7 @@
 // Checks the documents: links lead to existing targets, and the README shows the programs that the guides' tests run.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { anchorOf } from "@sotto/command/anchor";
 import { slow } from "@sotto/test-kit/slow";
@@ -60,6 +60,25 @@ describe("documents", function () {
         path,
       ).to.deep.equal([]);
     }
+  });
+
+  it("the map of docs/architecture.md names every package, and draws only declared dependencies", () => {
+    const map = /^```mermaid\nflowchart TD\n([\s\S]*?)^```$/m.exec(read("docs/architecture.md"))?.[1] ?? "";
+    const names = new Map([...map.matchAll(/([\w-]+)\[([\w-]+)\]/g)].map(([, id, name]) => [id!, name!]));
+    const nameOf = (node: string) => names.get(node.replace(/\[.*/, "")) ?? node;
+    const arrows = map
+      .trim()
+      .split("\n")
+      .map((line) => line.trim().split(" --> ").map(nameOf) as [string, string]);
+    const undeclared = arrows.filter(([from, to]) => {
+      const { dependencies = {} } = JSON.parse(read(`packages/${from}/package.json`)) as { dependencies?: object };
+      return !Object.hasOwn(dependencies, `@sotto/${to}`);
+    });
+    expect(undeclared).to.deep.equal([]);
+    const packages = readdirSync(join(root, "packages")).filter(
+      (name) => name !== "bench" && existsSync(join(root, "packages", name, "package.json")),
+    );
+    expect([...new Set(arrows.flat())]).to.have.members(packages);
   });
 
   it("the README shows the same programs that the guides' tests run", () => {
