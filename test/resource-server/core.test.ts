@@ -47,7 +47,7 @@ describe("a paywall", function () {
         402,
         "x402-zk",
       ]);
-      expect(core.events.map(({ reason }) => reason)).to.include("CHALLENGE_HOOK");
+      expect(core.events.map(({ reason }) => reason)).to.include("OFFER_FAILED");
     }
   });
 

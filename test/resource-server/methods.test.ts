@@ -131,7 +131,7 @@ describe("other ways to pay", function () {
         ([status, names]: [number, string[]]) =>
           status === 402 && names.includes("password") && !names.includes("broken"),
       );
-      expect(reasons("trouble")).to.deep.equal(["CHALLENGE_HOOK"]);
+      expect(reasons("trouble")).to.deep.equal(["OFFER_FAILED"]);
       const shown = await fetch(`${url}/paid/a`, { headers: { "X-Broken": "1" } });
       expect([shown.status, shown.headers.get("retry-after"), sales.length]).to.deep.equal([402, "5", 0]);
       expect((await fetch(`${url}/paid/a`, { headers: { "X-Password": "sesame" } })).status).to.equal(200);

@@ -154,7 +154,7 @@ describe("the headers of a 402 in both formats", function () {
       const response = await fetch(`${server.url}/paid/a`);
       expect(response.headers.get("payment-required")).to.equal(null);
       expect(response.headers.get("www-authenticate")).to.equal("x402-zk");
-      expect(events).to.deep.equal(["CHALLENGE_HOOK"]);
+      expect(events).to.deep.equal(["OFFER_FAILED"]);
     } finally {
       await server.close();
       await own.close();

@@ -112,9 +112,13 @@ const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(val
 /**
  * Opens a paywall for the tools of an MCP server. `origin` names the server, even one that runs over stdio: payments
  * are bound to it, and clients pay only the origin they expect.
- * @throws the errors of `createPaywall`
+ * @throws AgentError MCP_OPTION_INVALID; the errors of `createPaywall`
  */
 export async function createToolPaywall(options: ToolPaywallOptions): Promise<ToolPaywall> {
+  const own = ["price", "routes", "free", "page", "cors", "methods"].find((name) =>
+    Object.hasOwn(Object(options), name),
+  );
+  if (own !== undefined) throw new AgentError("MCP_OPTION_INVALID", `a paywall for tools has no option ${own}`);
   const price = (header: (name: string) => readonly string[]): Price => {
     const [text = ""] = header(PRICE_HEADER);
     return text.endsWith("n") ? BigInt(text.slice(0, -1)) : text;

@@ -202,7 +202,7 @@ export class CorePaywall implements Paywall {
       throw error;
     }
     // Clients of the private payment can still pay.
-    const onInvalid = (error: unknown) => report({ event: "trouble", reason: "CHALLENGE_HOOK", error });
+    const onInvalid = (error: unknown) => report({ event: "trouble", reason: "OFFER_FAILED", error });
     const offers: NamedOffer[] = [];
     for (const { name, open } of this.#methods.all)
       if (methods?.includes(name) !== false)
