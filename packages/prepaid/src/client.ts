@@ -10,6 +10,7 @@ export {
   resumePrepaid,
 } from "./client/list.ts";
 export { PrepaidMethod, PrepaidSpender, prepaid } from "./client/method.ts";
+export { offeredKey } from "./client/offer.ts";
 export type { PackEvent, PrepaidOptions } from "./client/options.ts";
 export type { PackWish, RestoreOptions } from "./client/packs.ts";
 export { type PushedSchedule, pushSchedule } from "./client/push.ts";

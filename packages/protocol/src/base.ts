@@ -5,5 +5,6 @@
 export { isArrayBuffer } from "./bytes.ts";
 export { LOCAL_CHAIN_IDS } from "./local-chains.ts";
 export { createErrorClass, type ErrorDetails, type ErrorTable, SottoError } from "./sotto-error.ts";
+export { ANONYMOUS } from "./wire/anonymous.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { readBody } from "./wire/read-body.ts";

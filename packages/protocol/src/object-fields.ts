@@ -4,6 +4,9 @@ import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
 /** Maximum length of a resourceUrl on the wire, characters. */
 export const MAX_URL_LENGTH = 2048;
 
+/** Keys that have a special meaning in JavaScript objects. No JSON that is read needs them. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
 /** Reads a field of a JSON object. Ignores inherited properties, because they were not part of the JSON. */
 export type Fields = (name: string) => unknown;
 

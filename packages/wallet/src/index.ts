@@ -51,6 +51,7 @@ export {
   wordsFromSeed,
 } from "./seed.ts";
 export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
+export { type Answer, type AnswerLimits, exchange, type NoAnswer } from "./service/exchange.ts";
 export type { Json } from "./service/http.ts";
 export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/responses.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";

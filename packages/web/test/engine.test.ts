@@ -5,7 +5,9 @@ import { buildInstructions, deriveKeys } from "@sotto/protocol";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { instructions, options } from "../../protocol/test/support/instructions.ts";
+import type { Context } from "../src/engine/context.ts";
 import { assertResource, fetchForMerchant, instructionsOf, urlOf } from "../src/engine/instructions.ts";
+import { ask } from "../src/engine/requests.ts";
 import { parseSealed, seal } from "../src/engine/vault.ts";
 import { parseViewingKey } from "../src/engine/viewing-key.ts";
 import { readAmount } from "../src/lib/amount.ts";
@@ -47,6 +49,23 @@ describe("the wallet's worker", () => {
         const [found, response] = await terms(other);
         expectCode("NOT_PAYABLE", () => assertResource(found, response));
       }
+    });
+
+    it("shows no price if the offer of tokens is malformed, because paying would fail", async () => {
+      const service = "http://127.0.0.1/zk";
+      const pool = { chainId: options.binding.chainId, pool: options.binding.pool, token: options.asset };
+      const wallet = { pool, balance: () => ({ spendable: 0n }) };
+      const context = { wallet, config: { service }, limits: {} } as unknown as Context;
+      const terms = buildInstructions({ ...options, serviceUrl: service, resource: url });
+      const offered = async (prepaid: object | undefined) => {
+        body = { ...terms, payment: { ...terms.payment, prepaid } };
+        const answer = await ask(context, 0n, url);
+        return answer.kind === "quote" && answer.quote.tokens;
+      };
+      const offer = { tokenKeyId: `0x${"11".repeat(32)}`, value: String(options.price) };
+      expect(await offered(offer)).to.equal(true);
+      expect(await offered(undefined)).to.equal(false);
+      await expectRejected("CHALLENGE_INVALID", () => offered({ ...offer, value: "1" }));
     });
 
     it("refuses a 402 without terms, except as the response to a proof", async () => {

@@ -28,6 +28,10 @@ export interface Challenge {
   readonly service: string;
   /** The URL to which the request is sent again with the proof. */
   readonly url: URL;
+}
+
+/** A challenge with the times that tell whether the server's clock is right. */
+export interface ReadChallenge extends Challenge {
   readonly exchange: Exchange;
 }
 
@@ -53,7 +57,7 @@ export async function readChallenge(
   services: readonly string[],
   sent: number,
   bodyMs = BODY_MS,
-): Promise<Challenge> {
+): Promise<ReadChallenge> {
   const complete = call.method === "HEAD" ? await challengeOfGet(call) : response;
   const answered = wallet.now();
   const url = challengedUrl(call, complete);
@@ -72,12 +76,12 @@ export async function readChallenge(
   assertResource(metadata.resource, url);
   const service = serviceOf(payment.verifyEndpoint, payment.settleEndpoint, services);
   await assertDecimals(wallet, payment.decimals, call.signal);
-  const exchange = Object.freeze({ sent, answered, server: metadata.timestamp });
+  const exchange = { sent, answered, server: metadata.timestamp };
   return { instructions, offers, price: BigInt(payment.amountBaseUnits), service, url, exchange };
 }
 
 /** A copy for a method: the private payment and the other methods see no change that it makes. */
-export function copyOf(challenge: Challenge): Challenge {
+export function copyOf({ exchange: _, ...challenge }: ReadChallenge): Challenge {
   return { ...challenge, offers: new Map(challenge.offers), url: new URL(challenge.url) };
 }
 

@@ -14,7 +14,7 @@ import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle } from "../purchase/unpaid.ts";
 import { type Call, PROOF_HEADER } from "./call.ts";
-import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
+import { type Challenge, isChallenge, type ReadChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, PayingCall, PayingCore, PrivatePurchase } from "./method.ts";
 import { MethodCall } from "./method-call.ts";
@@ -65,7 +65,7 @@ export class PrivatePayment implements OpenMethod {
     return paid && this.#show(call, paid.purchase, new URL(paid.record.resourceUrl));
   }
 
-  async pay(call: PayingCall, challenge: Challenge): Promise<Response> {
+  async pay(call: PayingCall, challenge: ReadChallenge): Promise<Response> {
     const terms = termsOf(challenge);
     this.#preparer?.asked(challenge.url.host, terms);
     const paid = await this.#buy(call, this.#claims.get(call)!, challenge);
@@ -167,7 +167,7 @@ export class PrivatePayment implements OpenMethod {
     return cannotSettle(this.#wallet, record) ? undefined : record;
   }
 
-  async #buy(call: PayingCall, claim: Claim, challenge: Challenge, expected?: Expected): Promise<PaidPurchase> {
+  async #buy(call: PayingCall, claim: Claim, challenge: ReadChallenge, expected?: Expected): Promise<PaidPurchase> {
     const { book, id, release } = claim;
     const { instructions, price, service: url } = challenge;
     const resourceUrl = instructions.metadata.resource;

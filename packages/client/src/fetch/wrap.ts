@@ -1,4 +1,5 @@
-import { MAX_AMOUNT, readBody } from "@sotto/protocol";
+import { delay } from "@sotto/chain";
+import { ANONYMOUS, MAX_AMOUNT, readBody } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
@@ -161,13 +162,11 @@ class Payer {
     assertPriceOfTokens(name, expected);
     const { method = "GET", headers = {}, body, signal } = init;
     const isolated = {
+      ...ANONYMOUS,
       method,
       headers,
       body: body as BodyInit,
-      credentials: "omit",
-      cache: "no-store",
       redirect: "manual",
-      referrerPolicy: "no-referrer",
       ...(signal && { signal }),
     } as const;
     const call = await captureCall(send, url, isolated, body.length);
@@ -237,12 +236,18 @@ function assertPriceOfTokens(name: string, { price, tokens }: Pick<PrivatePurcha
   );
 }
 
-/** The outcome of the call is known: an error in a method's own records must not replace it. */
+/** Maximum milliseconds that an answer waits for the records of a method. */
+const RECORDS_MS = 2_000;
+
+/** The outcome of the call is known: an error or a delay in a method's own records must not replace it. */
 async function ignoringErrors(action: () => Promise<void> | void): Promise<void> {
+  const limit = new AbortController();
   try {
-    await action();
+    await Promise.race([action(), delay(RECORDS_MS, limit.signal)]);
   } catch {
     // The only consequence is that the method has no record of this call.
+  } finally {
+    limit.abort();
   }
 }
 

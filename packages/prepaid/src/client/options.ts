@@ -1,5 +1,5 @@
 import { assertSecure, FetchError } from "@sotto/client";
-import { assertAmount } from "@sotto/protocol";
+import { assertAmount, quoted } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import { dispatcherOf, separateFetch } from "./connection.ts";
 
@@ -78,6 +78,11 @@ export interface PrepaidSettings {
   readonly random: () => number;
 }
 
+const OPTIONS = {
+  ...{ maxPerHost: true, mirrors: true, buy: true, buyAfter: true, maxDelayMs: true },
+  ...{ fetch: true, onPack: true, random: true },
+} satisfies Record<keyof PrepaidOptions, true>;
+
 const MAX_MIRRORS = 8;
 const BUY_AFTER = 3;
 const MAX_DELAY_MS = 60_000;
@@ -101,6 +106,8 @@ function assertNoDispatcher(init: object = {}): void {
 
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
 export function parsePrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
+  const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) throw new FetchError("FETCH_OPTION_INVALID", `prepaid has no option ${quoted(unknown)}`);
   const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack } = Object(options) as PrepaidOptions;
   if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);

@@ -8,6 +8,7 @@ import {
   type SpendingLimits,
 } from "@sotto/client";
 import { message, SottoError } from "@sotto/protocol";
+import type { Answer } from "@sotto/wallet";
 import { sha256 } from "ethers";
 import {
   epochOf,
@@ -19,7 +20,7 @@ import {
   redeemsAt,
   signsAt,
 } from "../index.ts";
-import { type Answer, ask, reasonOf, saidIn } from "./ask.ts";
+import { ask, reasonOf, saidIn } from "./ask.ts";
 import { keyOfPack, type PrepaidBook, packId } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
 import type { PrepaidSettings } from "./options.ts";

@@ -140,6 +140,10 @@ describe("a connection for prepaid packs", () => {
       expectCode("FETCH_OPTION_INVALID", () => settings(), /ProxyAgent/);
     });
 
+    it("leave no option unread: one that does not exist is refused by its name", () => {
+      expectCode("FETCH_OPTION_INVALID", () => settings({ maxPerhost: 1n }), /no option maxPerhost/);
+    });
+
     it("are both possible if packs are bought with a fetch that the program chose", () => {
       shared[GLOBAL] = new ProxyAgent();
       const wrapped: typeof fetch = (input, init) => fetch(input, init);

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../object-fields.ts";
+import { FORBIDDEN_KEYS, fieldsOf } from "../object-fields.ts";
 import type { PaymentInstructions } from "./instructions.ts";
 
 /**
@@ -12,8 +12,6 @@ const MAX_OFFERS = 16;
 const MAX_OFFER_LENGTH = 4096;
 const MAX_OFFER_DEPTH = 8;
 const NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
-/** Keys that have a special meaning in JavaScript objects. No offer needs them. */
-const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 /** The fields of the private payment, which are no offers. */
 const TERMS: { readonly [name in keyof PaymentInstructions["payment"]]: true } = {
@@ -35,7 +33,7 @@ const TERMS: { readonly [name in keyof PaymentInstructions["payment"]]: true } =
 function isOffer(value: unknown, depth = MAX_OFFER_DEPTH): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0) return false;
-  return Object.entries(value).every(([key, inner]) => !FORBIDDEN.has(key) && isOffer(inner, depth - 1));
+  return Object.entries(value).every(([key, inner]) => !FORBIDDEN_KEYS.has(key) && isOffer(inner, depth - 1));
 }
 
 /**
@@ -54,7 +52,7 @@ export function parseOffers(json: unknown): Offers {
     ([name, offer]) =>
       !Object.hasOwn(TERMS, name) &&
       NAME.test(name) &&
-      !FORBIDDEN.has(name) &&
+      !FORBIDDEN_KEYS.has(name) &&
       isOffer(offer) &&
       JSON.stringify(offer).length <= MAX_OFFER_LENGTH,
   );

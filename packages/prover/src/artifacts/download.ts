@@ -1,4 +1,5 @@
 /** Downloads one file over HTTP: retries, and resumes with a range request after a broken connection. */
+import { ANONYMOUS } from "@sotto/protocol/base";
 import { ProverError, proverError, throwIfAborted } from "../errors.ts";
 
 /** Timeout of a whole download, ms; the largest file has 50 MB. */
@@ -97,10 +98,8 @@ async function attempt(received: Received, { url, fetch, redirect, size, signal,
     const response = await fetch(url, {
       headers,
       redirect,
-      credentials: "omit",
-      // The artifact cache keeps the file. A second copy is a waste, and the browser's cache cannot complete a range.
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
+      // Without the browser's cache: it would keep a second copy, and it cannot complete a range.
+      ...ANONYMOUS,
       signal: either,
     });
     const whole = begin(response, received, url);

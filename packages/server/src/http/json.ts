@@ -1,9 +1,8 @@
+import { FORBIDDEN_KEYS } from "@sotto/protocol";
 import { ServerError } from "../errors.ts";
 
 /** Extensions of x402 nest JSON schemas about a dozen levels deep; our own bodies have 2 levels. */
 const MAX_DEPTH = 24;
-/** Keys that have a special meaning in JavaScript objects. No body needs them. */
-const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 interface Level {
   /** Keys seen so far; undefined in an array. */
@@ -67,7 +66,7 @@ function addKey(keys: Set<string>, literal: string): void {
   } catch {
     throw new ServerError("INVALID_JSON", "the body is not JSON");
   }
-  if (FORBIDDEN.has(key)) throw new ServerError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
+  if (FORBIDDEN_KEYS.has(key)) throw new ServerError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
   if (keys.has(key)) throw new ServerError("DUPLICATE_KEY", "an object contains the same key twice");
   keys.add(key);
 }

@@ -1,6 +1,7 @@
 import { delay } from "@sotto/chain";
-import { message as compose, foreign, quoted, readBody, SottoError } from "@sotto/protocol";
+import { message as compose, foreign, quoted } from "@sotto/protocol";
 import { ServiceClientError } from "./errors.ts";
+import { exchange } from "./exchange.ts";
 
 /** A JSON object of the service, of which nothing is checked. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -67,43 +68,22 @@ function refusal(name: string, status: number, headers: Headers, body: Json): Se
 }
 
 async function askOnce(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
-  const { name, signal, timeoutMs } = options;
-  signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-  try {
-    const response = await send(url, {
-      ...init,
-      redirect: "manual",
-      credentials: "omit",
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
-      signal: either,
+  const { name } = options;
+  const limits = { ...options, maxBytes: MAX_RESPONSE_BYTES };
+  const answer = await exchange(send, url, init, limits, (why, text, cause) =>
+    why === "too large"
+      ? new ServiceClientError("SERVICE_ANSWER_INVALID", text)
+      : new ServiceClientError(why === "timed out" ? "SERVICE_TIMEOUT" : "SERVICE_UNREACHABLE", text, {}, { cause }),
+  );
+  const { status, headers } = answer;
+  if (status >= 300 && status < 400)
+    throw new ServiceClientError("SERVICE_REDIRECTED", `${name} answers with a redirect; redirects are not followed`, {
+      status,
     });
-    const { status, headers } = response;
-    if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-      await response.body?.cancel();
-      throw new ServiceClientError(
-        "SERVICE_REDIRECTED",
-        `${name} answers with a redirect; redirects are not followed`,
-        {
-          status,
-        },
-      );
-    }
-    const text = new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, either));
-    const body = parseObject(name, response.ok, text);
-    if (response.ok) return body;
-    throw refusal(name, status, headers, body);
-  } catch (cause) {
-    if (cause instanceof ServiceClientError) throw cause;
-    if (cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE")
-      throw new ServiceClientError("SERVICE_ANSWER_INVALID", `${name}: ${cause.message}`);
-    signal?.throwIfAborted();
-    if (timeout.aborted)
-      throw new ServiceClientError("SERVICE_TIMEOUT", `${name} did not answer in ${timeoutMs} ms`, {}, { cause });
-    throw new ServiceClientError("SERVICE_UNREACHABLE", `nothing answers at ${name}`, {}, { cause });
-  }
+  const ok = status >= 200 && status < 300;
+  const body = parseObject(name, ok, new TextDecoder().decode(answer.body));
+  if (ok) return body;
+  throw refusal(name, status, headers, body);
 }
 
 /** Parses a JSON object. The body of an error may be anything, because the status suffices. */

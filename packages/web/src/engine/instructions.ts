@@ -1,5 +1,6 @@
 // Reads a resource's 402 response, as clients do.
 import {
+  ANONYMOUS,
   invisibleCharacter,
   type Offers,
   type PaymentInstructions,
@@ -10,7 +11,7 @@ import {
   trimPasted,
 } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
-import { ANONYMOUS, unreadable } from "../lib/unreadable.ts";
+import { unreadable } from "../lib/unreadable.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 const CHALLENGE_MS = 30_000;

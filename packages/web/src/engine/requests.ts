@@ -1,9 +1,8 @@
 // Requests a resource, and pays for it.
 import { type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
-import { buyPrepaid, prepaid } from "@sotto/prepaid/client";
-import type { PaymentInstructions } from "@sotto/protocol";
+import { buyPrepaid, offeredKey, prepaid } from "@sotto/prepaid/client";
+import { ANONYMOUS, type PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
-import { ANONYMOUS } from "../lib/unreadable.ts";
 import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
 import { type Context, isCode } from "./context.ts";
 import { assertResource, fetchForMerchant, instructionsOf, request, urlOf } from "./instructions.ts";
@@ -11,7 +10,10 @@ import { stageText } from "./stages.ts";
 
 const MAX_TEXT_BYTES = 1 << 20;
 
-/** Requests a resource without paying. @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, NOT_PAYABLE */
+/**
+ * Requests a resource without paying.
+ * @throws WebError PAGE_UNREACHABLE, PAGE_BLOCKED, NOT_PAYABLE; FetchError CHALLENGE_INVALID
+ */
 export async function ask(context: Context, spentToday: bigint, typed: string): Promise<Answer> {
   const url = urlOf(typed);
   const response = await request(url);
@@ -20,14 +22,15 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   assertResource({ metadata }, response);
   assertTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
+  const price = BigInt(payment.amountBaseUnits);
   const quote: Quote = {
     // The server's URL after redirects: the request with the proof goes to exactly this URL.
     url: metadata.resource,
     host: new URL(metadata.resource).host,
-    price: BigInt(payment.amountBaseUnits),
+    price,
     merchant,
     phone,
-    tokens: offers.has("prepaid"),
+    tokens: offeredKey(offers, price) !== undefined,
     service: context.config.service,
     limits: context.limits,
     spentToday,

@@ -1,8 +1,8 @@
 // Reads a service's readiness, and its metrics if the operator publishes them.
-import { readBody } from "@sotto/protocol";
+import { ANONYMOUS, readBody } from "@sotto/protocol/base";
 import { WebError } from "../errors.ts";
 import { parseMetrics, type Sample } from "./metrics.ts";
-import { ANONYMOUS, unreadable } from "./unreadable.ts";
+import { unreadable } from "./unreadable.ts";
 
 export interface ServiceCheck {
   readonly name: string;

@@ -1,8 +1,6 @@
 // Browsers report the same error if a server is down and if it does not allow this page to read its response.
+import { ANONYMOUS } from "@sotto/protocol/base";
 import { WebError } from "../errors.ts";
-
-/** No cookies, because they would identify the user. */
-export const ANONYMOUS: RequestInit = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
 
 const PROBE_MS = 5_000;
 
