@@ -15,6 +15,7 @@ const allowed = {
     "verifier-service",
     "resource-server",
   ],
+  mpp: ["protocol", "wallet", "client", "resource-server"],
   wallet: ["protocol", "chain", "groth16", "prover"],
   client: ["protocol", "chain", "groth16", "prover", "wallet"],
   "resource-server": ["protocol", "chain", "prover", "database"],
@@ -161,6 +162,13 @@ module.exports = {
         pathNot:
           "^packages/prepaid/src/(index\\.ts|core/|client/)|^packages/(protocol|chain|wallet|client)/|node_modules/ethers/",
       },
+    },
+    {
+      name: "mpp-formats-are-pure",
+      severity: "error",
+      comment: "clients in browsers read and write MPP's formats: the core of mpp has no module of Node's and knows no entry",
+      from: { path: "^packages/mpp/src/(index\\.ts|core/)" },
+      to: { path: ".", pathNot: "^packages/mpp/src/core/|^packages/protocol/|node_modules/@noble/hashes/" },
     },
     {
       name: "sources-import-no-tests",

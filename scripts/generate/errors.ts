@@ -10,6 +10,7 @@ import { GROTH16_ERRORS } from "@sotto/groth16";
 import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
+import { MPP_ERRORS } from "@sotto/mpp";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { PREPAID_SERVER_ERRORS } from "@sotto/prepaid/server";
@@ -47,6 +48,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "CreateError", folder: "create-sotto", errors: CREATE_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
   { name: "PrepaidServerError", folder: "prepaid", errors: PREPAID_SERVER_ERRORS },
+  { name: "MppError", folder: "mpp", errors: MPP_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
   { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },
   { name: "ServerError", folder: "server", errors: SERVER_ERRORS },

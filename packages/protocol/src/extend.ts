@@ -12,5 +12,7 @@ export {
 } from "./binding/eip712.ts";
 export { describe, fail, type ProtocolErrorCode, recode } from "./errors.ts";
 export { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
-export { assertInteger, assertObject, assertText } from "./validate.ts";
+export { parseHttpUrl } from "./object-fields.ts";
+export { assertInteger, assertObject, assertText, parseAmount } from "./validate.ts";
 export { urlOf } from "./wire/base-url.ts";
+export { type JsonProblem, readStrictJson } from "./wire/strict-json.ts";
