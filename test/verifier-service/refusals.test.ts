@@ -85,8 +85,8 @@ describe("a service", function () {
         await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    // The service measures its event-loop delay every second: at least twice before the requests. It stays late until
-    // it answers.
+    // The service measures its event-loop delay every second, so at least twice before the requests. The event loop
+    // stays busy until the first answer.
     await busyFor(2_500);
     await Promise.all([ask(), busyFor(Number.POSITIVE_INFINITY, () => answers.length > 0)]);
     const [busy, alive] = answers as [Answer, Answer];

@@ -63,7 +63,7 @@ export const newestBlock = (source: ChainSource): Promise<Block> => source.newes
  * node is behind. It counts only if a node has the newest block of all nodes and gives the same answer about that block.
  * @param read asks about the state of a block; by default, the node's newest
  * @param isConclusive whether an answer counts even if the node is behind
- * @param reached number of a block that the node must have, too: up to it, the caller knows the chain
+ * @param reached number of a block that the caller has seen: the node must have this block too
  * @throws ChainError the fault of a node, if the answer is not conclusive and no node has that block
  */
 export async function readNewest<T>(

@@ -1,4 +1,4 @@
-/** Sizes in a kernel's memory, bytes. Apart from the kernels' code, which a built package does not need to load. */
+/** Sizes in a kernel's memory, bytes. They are not in the kernels' files, which a built package does not load. */
 import { PAIR_BYTES } from "./constants.ts";
 import { LIMBS } from "./limbs.ts";
 

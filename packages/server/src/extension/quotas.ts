@@ -13,7 +13,7 @@ export interface Quota {
 
 /** A use would exceed the quota. */
 export interface Exceeded {
-  /** Tells it from other results. */
+  /** Distinguishes it from other results. */
   readonly kind: "exceeded";
   readonly quota: Quota;
   /** When the next window begins, ms. */
