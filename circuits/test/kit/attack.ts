@@ -15,7 +15,7 @@ export interface Attack {
   shrink?: Edit;
   /**
    * Edits of the cheater's generator, made after the group is removed (so its `<==` are `<--`, and its anonymous
-   * components are cut0, cut1, ...). The default file is the tag's.
+   * components are cut0, cut1, ...). By default they are made in the file that has the tag.
    */
   edits?: readonly (Omit<Edit, "file"> & { file?: string })[];
   /** Inputs of the cheater's generator; computed late, so that listing the attacks is cheap. */

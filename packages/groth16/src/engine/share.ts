@@ -1,7 +1,7 @@
 /** Shares a multi-scalar multiplication between two threads, so that neither waits long for the other. */
 import type { Share } from "../fast/msm.ts";
 
-/** Few, so that the thread that ends first does not wait long, and enough that a batch of additions is large. */
+/** Windows of a group. With few, the thread that ends first does not wait long; with more, a batch of additions is larger. */
 const WINDOWS = 2;
 
 /** The number of groups claimed so far, in memory of both threads. */
