@@ -82,7 +82,7 @@ describe("extensions of the service", () => {
       [/other has the table visits/, visits, other({ tables: { names: ["visits"], migrations: {} } })],
       [/other has the migration visits-0001/, visits, other({ tables: { names: ["others"], migrations } })],
       [
-        /third defines the error UNIQUE in another way/,
+        /third defines the error UNIQUE differently/,
         other({ errors: { UNIQUE } }),
         other({ name: "third", errors: { UNIQUE: { ...UNIQUE, http: 400 } } }),
       ],
