@@ -191,7 +191,7 @@ describe("the observer page", function () {
       await wallet.go("/wallet");
       await wallet.unlock();
       await wallet.go("/observer");
-      await party("service").getByText("This browser no longer has what it sent").waitFor();
+      await party("service").getByText("This browser forgot what it sent").waitFor();
       await context.route("**/zk/**", (route) => route.abort());
       await wallet.button("Ask Daily for its price").click();
       await page.getByTestId("pay").click();
