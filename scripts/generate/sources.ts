@@ -1,10 +1,11 @@
-// node scripts/generate/sources.ts [--check]: writes every generated source file. With --check it compares them instead, and
+// node scripts/generate/sources.ts [--check]: writes every generated source file and the inputs in turbo.json files. With --check it compares them instead, and
 // compares keys, verifiers and artifacts with the lock.
 
 import { type Generator, runGenerators } from "@sotto/keys/generate/generated-file";
 import { assertLocked } from "@sotto/keys/setup/lock";
 import { generateRecording } from "../fuzz/recording.ts";
 import { generators } from "./generators.ts";
+import { generateInputs } from "./inputs.ts";
 
 const check = process.argv.includes("--check");
 
@@ -14,4 +15,5 @@ const recording: Generator = async () => {
   return generateRecording(check);
 };
 
-await runGenerators(...generators, recording);
+const inputs: Generator[] = (await generateInputs()).map((file) => async () => file);
+await runGenerators(...generators, recording, ...inputs);

@@ -12,7 +12,8 @@ import { openPaywall } from "./support/options.ts";
 import { type MerchantWorld, openMerchantWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const read = (page: string) => readFileSync(join(root, "docs", page), "utf8");
+const guide = readFileSync(join(root, "docs", "paywall.md"), "utf8");
+const reference = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
 
 interface Body {
   readonly payment: { readonly recipient: { readonly phone: string; readonly service: string } };
@@ -37,8 +38,7 @@ describe("docs/paywall.md and docs/resource-server.md", function () {
   });
 
   it("shows the instructions of a server with a phone number, field by field", async () => {
-    const text = read("paywall.md");
-    const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(text)![1]!) as Body;
+    const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(guide)![1]!) as Body;
     const { phone, service } = example.payment.recipient;
     const { wallet, shieldedAddress, signature, issuedAt } = await createMerchant(world, { phone, service });
     const recipient = { wallet, shieldedAddress, signature, issuedAt, phone, service };
@@ -58,11 +58,11 @@ describe("docs/paywall.md and docs/resource-server.md", function () {
       );
     expect(shape(body)).to.equal(shape(example));
     for (const name of fieldsOf(example).filter((field) => !OBVIOUS.includes(field)))
-      expect(text, name).to.match(new RegExp(`^\\| .*\`${name}\``, "m"));
+      expect(guide, name).to.match(new RegExp(`^\\| .*\`${name}\``, "m"));
   });
 
   it("documents every option and every code", () => {
-    const pages = read("paywall.md") + read("resource-server.md");
+    const pages = guide + reference;
     const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
     const fields = (path: string, type: string): string[] => {
       const body = new RegExp(`export interface ${type}\\b[^{]*\\{([\\s\\S]*?)^\\}`, "m").exec(source(path))![1]!;

@@ -18,12 +18,12 @@ import { pay, requirements } from "../world/x402.ts";
 import { depositBody } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
 
-const docs = join(import.meta.dirname, "..", "..", "docs");
-const read = (name: string) => readFileSync(join(docs, name), "utf8");
+const root = join(import.meta.dirname, "..", "..");
+const openApi = readFileSync(join(root, "docs", "openapi.json"), "utf8");
 
 describe("docs/api.md", function () {
   slow(this, "a chain, a service and proofs");
-  const text = read("api.md");
+  const text = readFileSync(join(root, "docs", "api.md"), "utf8");
   let service: TestService;
   let values: Map<string, unknown>;
   const folder = mkdtempSync(join(tmpdir(), "sotto-docs-"));
@@ -96,7 +96,7 @@ describe("docs/api.md", function () {
       run(example));
 
   it("has an example of every endpoint of the OpenAPI document, or names it", () => {
-    const { paths } = JSON.parse(read("openapi.json")) as { paths: Record<string, unknown> };
+    const { paths } = JSON.parse(openApi) as { paths: Record<string, unknown> };
     for (const path of Object.keys(paths)) expect(text, path).to.include(path.replace(/\{(\w+)\}/g, ":$1"));
   });
 
@@ -108,7 +108,7 @@ describe("docs/api.md", function () {
       for (const name of Object.keys(properties ?? {})) fields.add(name);
       for (const value of Object.values(schema)) collect(value);
     };
-    collect(JSON.parse(read("openapi.json")));
+    collect(JSON.parse(openApi));
     expect([...fields].filter((name) => !new RegExp(`[\`".]${name}[\`"]`).test(text))).to.deep.equal([]);
   });
 

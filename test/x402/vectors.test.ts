@@ -11,8 +11,8 @@ import { decode } from "./support/resource-server.ts";
 
 type Json = Record<string, unknown>;
 
-const docs = join(import.meta.dirname, "..", "..", "docs");
-const read = (name: string) => readFileSync(join(docs, name), "utf8");
+const root = join(import.meta.dirname, "..", "..");
+const text = readFileSync(join(root, "docs", "x402-vectors.json"), "utf8");
 
 interface Vectors {
   readonly requirements: Json;
@@ -21,7 +21,7 @@ interface Vectors {
   readonly derived: Record<"bindingDigest" | "lowerBound" | "upperBound" | "nullifier" | "digest", string>;
   readonly refused: readonly { where: "requirements" | "payload"; path: string; value: unknown; reason: string }[];
 }
-const vectors = JSON.parse(read("x402-vectors.json")) as Vectors;
+const vectors = JSON.parse(text) as Vectors;
 
 /** The reason with which a payment is refused. */
 function reasonOf(requirements: unknown, payload: unknown): string {
@@ -51,7 +51,7 @@ describe("the vectors of docs/x402.md", function () {
   const { timestamp } = payment.bundle;
 
   it("match their generator", async () => {
-    expect(read("x402-vectors.json")).to.equal((await generateX402Vectors()).content);
+    expect(text).to.equal((await generateX402Vectors()).content);
   });
 
   it("have a payment that satisfies the requirements", async () => {
@@ -91,12 +91,12 @@ describe("the vectors of docs/x402.md", function () {
     });
 
   it("are documented with every field and reason", () => {
-    const text = read("x402.md");
+    const page = readFileSync(join(root, "docs", "x402.md"), "utf8");
     const names = (value: unknown): string[] =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.entries(value).flatMap(([key, inner]) => [key, ...names(inner)])
         : [];
     const fields = [...names(requirements), ...names(payload), ...vectors.refused.map(({ reason }) => reason)];
-    expect(fields.filter((name) => !text.includes(`\`${name}\``) && !text.includes(`"${name}"`))).to.deep.equal([]);
+    expect(fields.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`"${name}"`))).to.deep.equal([]);
   });
 });
