@@ -23,6 +23,19 @@ export const FETCH_ERRORS = {
     cause: "The method has a mistake, or was made for another version.",
     exit: "usage",
   },
+  HEADER_TAKEN: {
+    means: "The request has its own header in which the payment would have to travel. Details: `header`.",
+    cause: "The program sends Authorization, and the server takes payments in Authorization only.",
+    exit: "refused",
+    remedy: "ask the server's operator to take payments in another header",
+  },
+  METHOD_MISSING: {
+    means:
+      "The proof of an interrupted purchase can only be presented by a method of paying that is missing. Details: `method`.",
+    cause: "The purchase was begun by a program with another list of methods.",
+    exit: "usage",
+    remedy: "add the method to the option methods, and repeat the same request",
+  },
   TERMS_NOT_OFFERED: {
     means: "A server does not ask for the payment that a method of paying expects. Nothing was paid.",
     cause: "The server no longer sells it, or changed its price or wallet.",

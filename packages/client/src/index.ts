@@ -8,6 +8,7 @@ export type { CallPayment } from "./fetch/call.ts";
 export type { Challenge } from "./fetch/challenge.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type {
+  AnsweredHead,
   CheckedInit,
   OpenMethod,
   OtherChallenge,
@@ -15,11 +16,14 @@ export type {
   PayingCore,
   PayingMethod,
   PayingWallet,
+  PaymentProof,
   PrivatePurchase,
+  PrivateTerms,
   Tokens,
 } from "./fetch/method.ts";
 export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
-export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
+export { type PayingFetch, type PayingInit, privatePayment, type WrapOptions } from "./fetch/options.ts";
+export type { PaymentHeader, SchemeHeader } from "./fetch/payment-header.ts";
 export type { Presented, PresentOptions } from "./fetch/present.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { createCheckedRequest } from "./fetch/request.ts";

@@ -3,7 +3,7 @@ import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import { World } from "../../wallet/test/support/world.ts";
 import { captureCall } from "../src/fetch/call.ts";
-import { readChallenge } from "../src/fetch/challenge.ts";
+import { receiveChallenge } from "../src/fetch/challenge.ts";
 
 describe("an endless 402 body", () => {
   let given: unknown;
@@ -16,9 +16,7 @@ describe("an endless 402 body", () => {
     };
     const response = new Response(new ReadableStream({ pull, cancel }), { status: 402 });
     const call = await captureCall(fetch, "https://data.example/report", {}, 0);
-    const error = await rejection(
-      readChallenge(call, response, wallet, ["https://pay.example/zk"], Date.now(), bodyMs),
-    );
+    const error = await rejection(receiveChallenge(call, response, wallet, bodyMs));
     expect(error.code).to.equal("CHALLENGE_INVALID");
     expect(given).to.not.equal(undefined);
     return error.message;

@@ -1,6 +1,7 @@
 import { readBody, SottoError } from "@sotto/protocol";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
+import { carries, type PaymentHeader } from "./payment-header.ts";
 import { assertNotObjectText, createRequest, isRequest } from "./request.ts";
 
 /** A request that can be sent more than once. */
@@ -13,6 +14,10 @@ export interface Call {
   readonly fingerprint: string;
   /** Whether the request already has a payment. */
   readonly carriesPayment: boolean;
+  /** The body as it is sent; undefined if there is none. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+  /** @throws FetchError HEADER_TAKEN if the caller's request has this header, which a payment would replace */
+  assertFree(header: string): void;
   /** Sends the request. With `payment`, the request carries that header and follows no redirects. */
   send(payment?: CallPayment): Promise<Response>;
   /** Sends a request without a body as a GET, without a payment. */
@@ -29,12 +34,19 @@ export interface CallPayment {
   readonly url: URL;
 }
 
+/** What is particular to calls of one paying fetch. */
+export interface CaptureOptions {
+  /** Payments of requests; a request that has one of them is paid for already. Default: the private payment's header. */
+  readonly headers?: readonly PaymentHeader[];
+  /** Headers that each request gets unless it has them. Default: none. */
+  readonly asks?: Readonly<Record<string, string>>;
+}
+
 /** The header of the private payment. */
 export const PROOF_HEADER = "x-payment-proof";
 
 /**
  * Captures a request and reads its body into memory, because the request is sent again after a 402.
- * @param headers request headers; a request that has one of them is paid for already
  * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE, REQUEST_NOT_SUPPORTED; TypeError, like fetch, for other
  *   invalid arguments
  */
@@ -43,7 +55,7 @@ export async function captureCall(
   input: string | URL | Request,
   init: RequestInit,
   bodyLimit: number,
-  headers: readonly string[] = [PROOF_HEADER],
+  { headers = [PROOF_HEADER], asks = {} }: CaptureOptions = {},
 ): Promise<Call> {
   const signal = init.signal ?? (isRequest(input) ? input.signal : undefined);
   signal?.throwIfAborted();
@@ -58,9 +70,22 @@ export async function captureCall(
   const { duplex: _, body: __, ...given } = init as RequestInit & { duplex?: string };
   const common = { ...given, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
   const text = `${method} ${url.href} ${body === undefined ? "" : await bodyHash(body, request.headers)}`;
+  const assertFree = (header: string) => {
+    if (!request.headers.has(header)) return;
+    throw new FetchError(
+      "HEADER_TAKEN",
+      `the request has its own header ${header}, which the payment would replace; nothing was sent with a payment; ` +
+        "ask the server's operator for a payment in another header",
+      { header },
+    );
+  };
   const sendAs = (method: string, payment?: CallPayment) => {
     const headers = new Headers(request.headers);
-    if (payment !== undefined) headers.set(payment.name, payment.value);
+    for (const [name, value] of Object.entries(asks)) if (!headers.has(name)) headers.set(name, value);
+    if (payment !== undefined) {
+      assertFree(payment.name);
+      headers.set(payment.name, payment.value);
+    }
     return send(payment?.url.href ?? url.href, {
       ...common,
       method,
@@ -76,8 +101,10 @@ export async function captureCall(
     url,
     signal: signal ?? undefined,
     fingerprint: hashText(text),
-    carriesPayment: headers.some((name) => request.headers.has(name)),
-    send: (payment) => sendAs(method, payment),
+    carriesPayment: headers.some((header) => carries(request.headers, header)),
+    body,
+    assertFree,
+    send: async (payment) => sendAs(method, payment),
     sendAsGet: () => sendAs("GET"),
   };
 }

@@ -46,23 +46,73 @@ export function isChallenge(response: Response): boolean {
   return response.status === 402 && SCHEME.test(response.headers.get("www-authenticate") ?? "");
 }
 
+/** A challenge that was read from the network. */
+export interface Received {
+  /** The response, whose body is read; for HEAD, that to a GET. */
+  readonly response: Response;
+  readonly body: Uint8Array;
+  /** ms */
+  readonly answered: number;
+}
+
+/**
+ * Reads an x402-zk challenge.
+ * @throws FetchError CHALLENGE_INVALID
+ */
+export async function receiveChallenge(
+  call: Call,
+  response: Response,
+  wallet: Wallet,
+  bodyMs = BODY_MS,
+): Promise<Received> {
+  const complete = call.method === "HEAD" ? await challengeOfGet(call) : response;
+  const answered = wallet.now();
+  return { response: complete, body: await readWhole(complete, bodyMs), answered };
+}
+
 /**
  * @param sent when the request was sent, ms
  * @throws FetchError CHALLENGE_*, RESOURCE_MISMATCH, ENDPOINT_NOT_ALLOWED
  */
-export async function readChallenge(
+export async function parseChallenge(
   call: Call,
-  response: Response,
+  { response, body, answered }: Received,
   wallet: Wallet,
   services: readonly string[],
   sent: number,
-  bodyMs = BODY_MS,
 ): Promise<ReadChallenge> {
-  const complete = call.method === "HEAD" ? await challengeOfGet(call) : response;
-  const answered = wallet.now();
-  const url = challengedUrl(call, complete);
+  const url = challengedUrl(call, response);
   assertSecure(url, wallet.pool.chainId);
-  const { instructions, offers } = await readInstructions(complete, bodyMs);
+  return challengeOf(call, { ...parseBody(body), url, sent, answered }, wallet, services);
+}
+
+/**
+ * Checks the terms that a method read from a 402 of another format, as strictly as those of an x402-zk challenge.
+ * @param exchange when the request was sent and answered, ms
+ * @throws FetchError, as `parseChallenge`
+ */
+export async function parseForeignTerms(
+  call: Call,
+  response: Response,
+  given: PaymentInstructions,
+  wallet: Wallet,
+  services: readonly string[],
+  exchange: Pick<Exchange, "sent" | "answered">,
+): Promise<ReadChallenge> {
+  const url = challengedUrl(call, response);
+  assertSecure(url, wallet.pool.chainId);
+  const instructions = frozen(parsePayable(given, parseInstructions));
+  return challengeOf(call, { instructions, offers: new Map(), url, ...exchange }, wallet, services);
+}
+
+/** @throws FetchError CHALLENGE_MISMATCH, RESOURCE_MISMATCH, ENDPOINT_NOT_ALLOWED */
+async function challengeOf(
+  call: Call,
+  terms: Pick<Challenge, "instructions" | "offers" | "url"> & Pick<Exchange, "sent" | "answered">,
+  wallet: Wallet,
+  services: readonly string[],
+): Promise<ReadChallenge> {
+  const { instructions, offers, url, sent, answered } = terms;
   const { payment, metadata } = instructions;
   const { pool } = wallet;
   const expected = { chainId: String(pool.chainId), pool: pool.pool, asset: pool.token };
@@ -127,21 +177,29 @@ function challengedUrl(call: Call, response: Response): URL {
   );
 }
 
-async function readInstructions(
-  response: Response,
-  bodyMs: number,
-): Promise<Pick<Challenge, "instructions" | "offers">> {
+/** @throws FetchError CHALLENGE_INVALID */
+async function readWhole(response: Response, bodyMs: number): Promise<Uint8Array> {
   const timeout = AbortSignal.timeout(bodyMs);
-  const bytes = await readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
+  return readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
     if (!timeout.aborted && !(cause instanceof SottoError)) throw cause;
     const what = timeout.aborted ? `took more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
     throw new FetchError("CHALLENGE_INVALID", `the 402's body ${what}`, {}, { cause });
   });
-  try {
+}
+
+/** @throws FetchError CHALLENGE_INVALID */
+const parseBody = (bytes: Uint8Array): Pick<Challenge, "instructions" | "offers"> =>
+  parsePayable(bytes, () => {
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const offers = parseOffers(body);
     for (const offer of offers.values()) frozen(offer);
     return { instructions: frozen(parseInstructions(body)), offers };
+  });
+
+/** @throws FetchError CHALLENGE_INVALID */
+function parsePayable<A, B>(given: A, parse: (given: A) => B): B {
+  try {
+    return parse(given);
   } catch (cause) {
     const reason = cause instanceof SottoError ? cause : "its body is not JSON";
     throw new FetchError("CHALLENGE_INVALID", message`the 402 cannot be paid: ${reason}`, {}, { cause });

@@ -1,7 +1,9 @@
+import { getBytes, sha256 } from "ethers";
 import type { OnProgress, PurchaseProgress } from "../purchase/progress.ts";
 import type { Call, CallPayment } from "./call.ts";
 import { FetchError } from "./errors.ts";
-import type { PayingCall, PayingMethod } from "./method.ts";
+import type { OpenMethod, PayingCall, PayingMethod } from "./method.ts";
+import { hasHeader, isPaymentOf } from "./payment-header.ts";
 import { type Presented, type PresentOptions, present } from "./present.ts";
 
 /** What a call is, apart from its request. */
@@ -12,6 +14,13 @@ export interface CallOptions {
   readonly onProgress: OnProgress | undefined;
   /** Milliseconds before the first retry, doubled for each further one. */
   readonly retryDelayMs: number | undefined;
+}
+
+/** A method with its view of one call. */
+export interface Paying {
+  readonly name: string;
+  readonly method: OpenMethod;
+  readonly call: MethodCall;
 }
 
 /** A call for one method, which can send nothing but its own headers to the call's origin. */
@@ -42,6 +51,11 @@ export class MethodCall implements PayingCall {
     return this.#options.request;
   }
 
+  get bodyHash(): Uint8Array | undefined {
+    const { body } = this.#call;
+    return body === undefined ? undefined : getBytes(sha256(body));
+  }
+
   get key(): string | undefined {
     return this.#options.key;
   }
@@ -59,7 +73,7 @@ export class MethodCall implements PayingCall {
   #checked({ name, value, url }: CallPayment): CallPayment {
     const by = this.#by;
     const copy = { name: String(name), value: String(value), url: new URL(url.href) };
-    if (!by.headers.some((header) => header.toLowerCase() === copy.name.toLowerCase()))
+    if (!isPaymentOf(by.headers, copy.name, copy.value))
       throw new FetchError("METHOD_INVALID", `the method ${by.name} pays with a header that it does not declare`);
     if (copy.url.origin !== this.#call.url.origin)
       throw new FetchError(
@@ -67,6 +81,14 @@ export class MethodCall implements PayingCall {
         `the method ${by.name} pays at an origin other than ${this.#call.url.origin}`,
       );
     return copy;
+  }
+
+  /** @throws FetchError HEADER_TAKEN, METHOD_INVALID before a payment that could not be presented */
+  assertPresentable(header: string): void {
+    const by = this.#by;
+    if (!hasHeader(by.headers, header))
+      throw new FetchError("METHOD_INVALID", `the method ${by.name} pays with a header that it does not declare`);
+    this.#call.assertFree(header);
   }
 
   tell(progress: PurchaseProgress): void {

@@ -1,19 +1,28 @@
 // The seam of the ways to pay: what a method does, and what it may use.
 
+import type { PaymentInstructions } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseProgress } from "../purchase/progress.ts";
 import type { CallPayment } from "./call.ts";
 import type { Challenge } from "./challenge.ts";
+import type { PaymentHeader } from "./payment-header.ts";
 import type { Presented, PresentOptions } from "./present.ts";
 
 /** A way to pay for requests, for the option `methods` of `wrapFetch`. */
 export interface PayingMethod<M extends OpenMethod = OpenMethod> {
   /** 1 to 32 lower-case letters, digits and hyphens. Its secrets and purchases are kept under this name. */
   readonly name: string;
-  /** Request headers with which it pays. A request that has one of them already is sent as it is. */
-  readonly headers: readonly string[];
+  /**
+   * Request headers with which it pays, or schemes in a header that applications use too, such as Authorization. A request
+   * that has one of them already is sent as it is.
+   */
+  readonly headers: readonly PaymentHeader[];
+  /**
+   * Headers that each request gets, paid or not, unless it has them. Every server sees them. Default: none.
+   */
+  readonly asks?: Readonly<Record<string, string>> | undefined;
   /**
    * Whether it pays for purchases with a key, which are paid at most once. Default: false; a purchase with a key is paid
    * privately, and recorded.
@@ -24,8 +33,8 @@ export interface PayingMethod<M extends OpenMethod = OpenMethod> {
 }
 
 /**
- * A method that is open for one paying fetch. An error of `assertInit`, `resume`, `pay` or `payOther` ends the call, and
- * nothing else is paid for it. Errors of the others are ignored.
+ * A method that is open for one paying fetch. An error of `assertInit`, `resume`, `terms`, `pay`, `payOther` or `wrap` ends
+ * the call, and nothing else is paid for it. Errors of the others are ignored.
  */
 export interface OpenMethod {
   /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */
@@ -43,6 +52,21 @@ export interface OpenMethod {
   pay?(call: PayingCall, challenge: Challenge): Promise<Response | undefined>;
   /** Pays for a 402 that does not ask for private payments. @returns undefined if it cannot: the caller gets the 402 */
   payOther?(call: PayingCall, challenge: OtherChallenge): Promise<Response | undefined>;
+  /**
+   * Reads what a 402 of another format asks for, if it is a private payment. The client checks these terms as it checks
+   * those of an x402-zk challenge, pays them, and lets `wrap` present the proof. Called again if the server refuses a proof:
+   * if it asks for the same payment in new words, the same proof is presented in them, once.
+   * @returns undefined if the 402 is not of this method's format
+   */
+  terms?(call: PayingCall, challenge: OtherChallenge): Promise<PrivateTerms | undefined>;
+  /**
+   * Puts the proof of a settled payment into the header of its terms.
+   * @param kept that of the terms, from the journal: this process may not have read them
+   * @returns the header's value
+   */
+  wrap?(kept: string, proof: PaymentProof): string;
+  /** The server answered a proof of this method. */
+  answered?(kept: string, proof: PaymentProof, response: AnsweredHead): void;
   /** Another method paid for this challenge, and the server answered. */
   paidOtherwise?(challenge: Challenge): Promise<void> | void;
   /** The call ended, with or without an error. */
@@ -65,6 +89,8 @@ export interface PayingCall {
   readonly signal: AbortSignal | undefined;
   /** The same for equal requests. */
   readonly request: string;
+  /** SHA-256 of the body as it is sent, 32 bytes; undefined if there is no body. */
+  readonly bodyHash: Uint8Array | undefined;
   /** Names the purchase, which is paid at most once; undefined if it has no key. */
   readonly key: string | undefined;
   /**
@@ -82,7 +108,33 @@ export interface PayingCall {
   tell(progress: PurchaseProgress): void;
 }
 
-/** A 402 that does not ask for private payments. Nobody has checked it. */
+/** The terms of a private payment in a 402 of another format. Nobody has checked them. */
+export interface PrivateTerms {
+  /** What is to be paid, to whom, for which resource and through which service. */
+  readonly instructions: PaymentInstructions;
+  /** Name of the request header that takes the proof, one of the method's. */
+  readonly header: string;
+  /** What `wrap` needs, at most 16,384 characters. It is journaled with the purchase. */
+  readonly kept: string;
+  /** What the server says about the payment, for the program that confirms it: shown, trusted for nothing. */
+  readonly stated?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The proof of a settled payment, with what identifies the payment on chain. */
+export type PaymentProof = Pick<
+  PaidPurchase,
+  "header" | "txSignature" | "digest" | "nullifier" | "price" | "resourceUrl" | "timestamp"
+>;
+
+/** Status and headers of the response to a proof. */
+export interface AnsweredHead {
+  /** The HTTP status. */
+  readonly status: number;
+  /** A copy. */
+  readonly headers: Headers;
+}
+
+/** A 402 in any format. Nobody has checked it. */
 export interface OtherChallenge {
   /** The URL that answered. */
   readonly url: URL;

@@ -31,6 +31,11 @@ export interface Offer {
    * tokens: their price counted against the limits when they were bought. Otherwise undefined.
    */
   readonly tokens?: Tokens | undefined;
+  /**
+   * What the server says about the payment in a 402 of another format than x402-zk, by name, such as `realm`. Nobody has
+   * checked these texts: quote them. Otherwise undefined.
+   */
+  readonly stated?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Decides whether to pay. */

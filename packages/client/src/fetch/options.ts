@@ -10,6 +10,7 @@ import { PROOF_HEADER } from "./call.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, PayingMethod } from "./method.ts";
 import type { ConfirmPayment } from "./offer.ts";
+import { nameOf, type PaymentHeader, type SchemeHeader } from "./payment-header.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
 import { assertSecure } from "./secure.ts";
 
@@ -45,8 +46,9 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    */
   phone?: Omit<RecipientOptions, "signal"> | undefined;
   /**
-   * Further ways to pay, asked in this order before a request is paid privately. A request that carries one of their
-   * headers is sent as it is. Default: each request is paid by a private payment of its own.
+   * Further ways to pay, asked in this order before a request is paid privately; after `privatePayment`, if it is in the
+   * list, are those for which x402-zk has precedence. A request that carries one of their headers is sent as it is. Default:
+   * each request is paid by a private payment of its own.
    */
   methods?: readonly PayingMethod[] | undefined;
   /**
@@ -165,10 +167,27 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
 
 /** Name of the private payment. */
 export const PRIVATE_NAME = "private";
+
+/**
+ * Stands for the private payment of an x402-zk challenge in the list of methods, where its place matters: a server may offer
+ * it beside other formats. Default: it is last.
+ */
+export const privatePayment: PayingMethod = Object.freeze({
+  name: PRIVATE_NAME,
+  headers: [PROOF_HEADER],
+  open: (): OpenMethod => {
+    throw new FetchError("METHOD_INVALID", "the private payment is not opened alone");
+  },
+});
+
 const METHOD_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
+const SCHEME_NAME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
+const ASKED_VALUE = /^[\x20-\x7e]{1,256}$/;
 /** Headers of the private payment, and those that the platform sets or that hold secrets of the caller. */
 const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
+/** Headers with the caller's secrets of which a method may use a scheme of its own. */
+const SHARED_HEADERS = ["authorization", "proxy-authorization"];
 
 /**
  * Copies methods, so that what was checked is what is used.
@@ -177,19 +196,45 @@ const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-lengt
 export function parseMethods<M extends OpenMethod>(methods: readonly PayingMethod<M>[]): readonly PayingMethod<M>[] {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
   if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");
-  const [names, used] = [new Set([PRIVATE_NAME]), new Set(OTHERS_HEADERS)];
+  const names = new Set<string>();
+  const used = new Set([...OTHERS_HEADERS, ...SHARED_HEADERS]);
   return (methods as readonly PayingMethod<M>[]).map((method): PayingMethod<M> => {
-    const { name, headers: given, paysKeyed, open } = Object(method) as PayingMethod<M>;
+    if (method === privatePayment) {
+      if (names.has(PRIVATE_NAME)) throw invalid("name the private payment twice");
+      names.add(PRIVATE_NAME);
+      return method;
+    }
+    const { name, headers: given, asks: asked = {}, paysKeyed, open } = Object(method) as PayingMethod<M>;
     if (typeof name !== "string" || !METHOD_NAME.test(name) || typeof open !== "function" || !Array.isArray(given))
       throw invalid("must be objects with a name of lower-case letters, digits and hyphens, headers, and open()");
-    const headers: readonly string[] = [...given];
-    if (headers.some((header) => typeof header !== "string" || !HEADER_NAME.test(header)))
+    const headers = (given as readonly PaymentHeader[]).map(copyOf);
+    const asks = { ...asked };
+    const named = [...headers.map(nameOf), ...Object.keys(asks)];
+    const values = Object.values(asks);
+    if (named.some((header) => typeof header !== "string" || !HEADER_NAME.test(header)))
       throw invalid(`: ${name} names a header that no request can have`);
-    const lower = headers.map((header) => header.toLowerCase());
-    const taken = names.has(name) ? name : lower.find((header) => used.has(header));
+    if (headers.some((header) => typeof header !== "string" && !isShared(header)))
+      throw invalid(`: ${name} names a scheme, which only ${SHARED_HEADERS.join(" and ")} can have`);
+    if (values.some((value) => typeof value !== "string" || !ASKED_VALUE.test(value)))
+      throw invalid(`: ${name} asks with a value that no header can have`);
+    const keys = [...headers.map(keyOf), ...Object.keys(asks).map(keyOf)];
+    const reserved = name === PRIVATE_NAME || names.has(name);
+    const taken = reserved ? name : keys.find((key) => used.has(key));
     if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another method's`);
     names.add(name);
-    for (const header of lower) used.add(header);
-    return { name, headers, paysKeyed, open: (core) => open.call(method, core) };
+    for (const key of keys) used.add(key);
+    return { name, headers, asks, paysKeyed, open: (core) => open.call(method, core) };
   });
 }
+
+const isShared = ({ name, scheme }: SchemeHeader): boolean =>
+  SHARED_HEADERS.includes(name.toLowerCase()) && SCHEME_NAME.test(scheme);
+
+const copyOf = (header: PaymentHeader): PaymentHeader => {
+  const { name, scheme } = Object(header) as { name?: unknown; scheme?: unknown };
+  return typeof header === "string" ? header : { name: String(name), scheme: String(scheme) };
+};
+
+/** Equal for headers that would replace each other. */
+const keyOf = (header: PaymentHeader): string =>
+  (typeof header === "string" ? header : `${header.name} ${header.scheme}`).toLowerCase();

@@ -24,6 +24,8 @@ export interface Presented {
   readonly outcome: "answered" | "unseen" | "pending" | "refused";
   /** The server's reason if it is refused or pending; "" otherwise, or if it gives none. */
   readonly reason: string;
+  /** The body if it is refused or pending; empty otherwise, and if it is longer than 16 KiB or does not end in 10 s. */
+  readonly body: Uint8Array;
 }
 
 const FIRST_PAUSE_MS = 500;
@@ -54,9 +56,11 @@ export async function present(
     if (response === undefined) throw error;
     if (response.status === 402) {
       const outcome = isPassing(response) ? "pending" : "refused";
-      return { response, retries, outcome, reason: await reasonOf(response) };
+      const body = await refusalOf(response);
+      return { response, retries, outcome, reason: reasonIn(body), body };
     }
-    return { response, retries, outcome: mayNotHaveSeen(response) ? "unseen" : "answered", reason: "" };
+    const outcome = mayNotHaveSeen(response) ? "unseen" : "answered";
+    return { response, retries, outcome, reason: "", body: new Uint8Array(0) };
   }
 }
 
@@ -91,12 +95,16 @@ function pauseBefore(retry: number, response: Response | undefined, first = FIRS
 }
 
 /** The reason that the server gives, as JSON or text; empty if the body does not end in time. */
-export async function reasonOf(response: Response): Promise<string> {
-  const bytes = await readBody(response, REFUSAL_LIMIT, AbortSignal.timeout(REFUSAL_MS)).catch(() => new Uint8Array(0));
-  const text = new TextDecoder().decode(bytes);
+export const reasonOf = async (response: Response): Promise<string> => reasonIn(await refusalOf(response));
+
+const refusalOf = (response: Response): Promise<Uint8Array> =>
+  readBody(response, REFUSAL_LIMIT, AbortSignal.timeout(REFUSAL_MS)).catch(() => new Uint8Array(0));
+
+function reasonIn(body: Uint8Array): string {
+  const text = new TextDecoder().decode(body);
   try {
-    const { error, message, code, reason } = Object(JSON.parse(text)) as Record<string, unknown>;
-    const said = [code, reason, error, message].filter((part) => typeof part === "string" && part !== "");
+    const { error, message, code, reason, detail } = Object(JSON.parse(text)) as Record<string, unknown>;
+    const said = [code, reason, error, message, detail].filter((part) => typeof part === "string" && part !== "");
     return said.join(": ");
   } catch {
     return text;

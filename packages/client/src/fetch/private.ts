@@ -2,28 +2,38 @@ import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
-import type { Context, ContextOptions } from "../purchase/context.ts";
+import { type Context, type ContextOptions, store } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
+import { assertHeaderLimit } from "../purchase/header.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseStage } from "../purchase/progress.ts";
 import { assertOpen, begin, type PurchaseRequest, parseRequest, resume, sameTerms } from "../purchase/purchase.ts";
-import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
+import type { Envelope, PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle } from "../purchase/unpaid.ts";
 import { type Call, PROOF_HEADER } from "./call.ts";
-import { type Challenge, isChallenge, type ReadChallenge, readChallenge } from "./challenge.ts";
+import { type Challenge, isChallenge, parseChallenge, type ReadChallenge, receiveChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
-import type { OpenMethod, PayingCall, PayingCore, PrivatePurchase } from "./method.ts";
-import { MethodCall } from "./method-call.ts";
+import type {
+  OpenMethod,
+  OtherChallenge,
+  PayingCall,
+  PayingCore,
+  PaymentProof,
+  PrivatePurchase,
+  PrivateTerms,
+} from "./method.ts";
+import { MethodCall, type Paying } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import { type CheckedOptions, PRIVATE_NAME, type WrapOptions } from "./options.ts";
 import { Preparer } from "./preparer.ts";
+import type { Presented } from "./present.ts";
 import { pinHost } from "./recipient.ts";
 import { assertServerClock } from "./server-clock.ts";
-import { showProof } from "./show.ts";
+import { type Presenter, showProof } from "./show.ts";
 
 /** What the 402 of a purchase must ask for, and what the program sees of it. */
 type Expected = Pick<PrivatePurchase, "wallet" | "price" | "tokens">;
@@ -34,6 +44,21 @@ interface Claim {
   readonly id: string;
   readonly release: () => void;
 }
+
+/** Terms that a method read from a 402 of its own format, and the method. */
+export interface Foreign {
+  readonly by: Paying;
+  readonly terms: PrivateTerms;
+}
+
+/** A purchase that is paid, with what presents its proof. */
+interface Paid {
+  readonly context: Context;
+  readonly purchase: PaidPurchase;
+}
+
+/** Maximum characters of what a method keeps in the journal. */
+const MAX_KEPT = 16_384;
 
 /** Name and header of the private payment. */
 export const PRIVATE = { name: PRIVATE_NAME, headers: [PROOF_HEADER], paysKeyed: true } as const;
@@ -57,19 +82,21 @@ export class PrivatePayment implements OpenMethod {
     this.#preparer = options.prepare === true ? new Preparer(wallet) : undefined;
   }
 
-  async resume(call: PayingCall): Promise<Response | undefined> {
+  /** @param paying the methods of this call, one of which may have to present the proof */
+  async resume(call: PayingCall, paying: readonly Paying[] = []): Promise<Response | undefined> {
     const claim = await this.#claim(call);
     this.#claims.set(call, claim);
-    const paid = await this.#resume(call, claim);
+    const paid = await this.#resume(call, claim, undefined, paying);
     // The proof is only for the URL that sent the 402, which may be the target of a redirect.
-    return paid && this.#show(call, paid.purchase, new URL(paid.record.resourceUrl));
+    return paid && this.#show(call, paid, new URL(paid.context.record.resourceUrl), paying);
   }
 
-  async pay(call: PayingCall, challenge: ReadChallenge): Promise<Response> {
+  /** @param foreign the terms of the challenge, if they are not those of x402-zk */
+  async pay(call: PayingCall, challenge: ReadChallenge, foreign?: Foreign): Promise<Response> {
     const terms = termsOf(challenge);
     this.#preparer?.asked(challenge.url.host, terms);
-    const paid = await this.#buy(call, this.#claims.get(call)!, challenge);
-    const answer = await this.#show(call, paid, challenge.url);
+    const paid = await this.#buy(call, this.#claims.get(call)!, challenge, undefined, foreign);
+    const answer = await this.#show(call, paid, challenge.url, foreign === undefined ? [] : [foreign.by]);
     this.#preparer?.paid(challenge.url.host, terms);
     return answer;
   }
@@ -113,8 +140,9 @@ export class PrivatePayment implements OpenMethod {
         const text = `${origin} does not ask for a private payment, but answers ${response.status}; nothing was paid`;
         throw new FetchError("TERMS_NOT_OFFERED", text, { origin });
       }
-      const challenge = await readChallenge(request, response, this.#wallet, this.#checked.services, sent);
-      return await this.#buy(call, claim, challenge, expected);
+      const received = await receiveChallenge(request, response, this.#wallet);
+      const challenge = await parseChallenge(request, received, this.#wallet, this.#checked.services, sent);
+      return (await this.#buy(call, claim, challenge, expected)).purchase;
     } catch (error) {
       claim.release();
       call.signal?.throwIfAborted();
@@ -138,15 +166,22 @@ export class PrivatePayment implements OpenMethod {
   }
 
   /** Finishes the purchase that this call resumes, if it may already be paid. */
-  async #resume(call: PayingCall, claim: Claim, expected?: Expected) {
+  async #resume(
+    call: PayingCall,
+    claim: Claim,
+    expected?: Expected,
+    paying: readonly Paying[] = [],
+  ): Promise<Paid | undefined> {
     await assertOpen(claim.book, claim.id);
     const record = await this.#mayBePaid(call, claim);
     if (record === undefined) return undefined;
+    if (record.envelope !== undefined && record.problem === null)
+      presenterOf(record.envelope, paying).call.assertPresentable(record.envelope.header);
     if (record.settled === null) await this.#confirm({ ...offerOf(record), tokens: expected?.tokens });
     // A service that is no longer allowed gets no new payment, but the proof of a settled payment is still presented.
     const service = this.#service(record.service, record.settled !== null);
     const context = this.#context(call, claim, service, record, expected !== undefined);
-    return { record, purchase: await resume(context, claim.release) };
+    return { context, purchase: await resume(context, claim.release) };
   }
 
   /**
@@ -167,8 +202,15 @@ export class PrivatePayment implements OpenMethod {
     return cannotSettle(this.#wallet, record) ? undefined : record;
   }
 
-  async #buy(call: PayingCall, claim: Claim, challenge: ReadChallenge, expected?: Expected): Promise<PaidPurchase> {
+  async #buy(
+    call: PayingCall,
+    claim: Claim,
+    challenge: ReadChallenge,
+    expected?: Expected,
+    foreign?: Foreign,
+  ): Promise<Paid> {
     const { book, id, release } = claim;
+    const envelope = foreign && envelopeOf(foreign);
     const { instructions, price, service: url } = challenge;
     const resourceUrl = instructions.metadata.resource;
     await assertServerClock(this.#wallet, challenge, call.signal);
@@ -181,7 +223,11 @@ export class PrivatePayment implements OpenMethod {
       assertWithinLimit(this.#checked.limits, expected.tokens.value);
     }
     const limits = expected === undefined ? this.#checked.limits : { ...this.#checked.limits, perRequest: undefined };
-    const offer = { ...(await payableOffer(challenge, this.#wallet, limits, call.signal)), tokens: expected?.tokens };
+    const offer = {
+      ...(await payableOffer(challenge, this.#wallet, limits, call.signal)),
+      tokens: expected?.tokens,
+      stated: foreign?.terms.stated,
+    };
     const { host } = offer;
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
@@ -195,15 +241,16 @@ export class PrivatePayment implements OpenMethod {
       maxHeaderLength: zkProof.maxHeaderLength,
     };
     const terms = parseRequest(service, request);
-    const begun = await this.#begun(book, id, terms);
+    const begun = await this.#begun(book, id, terms, zkProof.maxHeaderLength, envelope);
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
     await this.#assertPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
       await pinHost(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
     tell("recipient");
-    const record = begun ?? (await begin(this.#wallet, book, id, request, terms));
+    const record = begun ?? (await begin(this.#wallet, book, id, request, terms, envelope));
     const context = this.#context(call, claim, service, record, expected !== undefined);
-    return resume(context, release, () => this.#split(service, call.signal, () => tell("split")));
+    const split = () => this.#split(service, call.signal, () => tell("split"));
+    return { context, purchase: await resume(context, release, split) };
   }
 
   /** @throws FetchError PAYMENT_DECLINED */
@@ -232,10 +279,23 @@ export class PrivatePayment implements OpenMethod {
    * The recorded purchase, if the server still asks for the same terms. Purchases that can never be paid are closed
    * before the payment is confirmed, because their prices still count against the limits.
    */
-  async #begun(book: PurchaseBook, id: string, terms: PurchaseTerms): Promise<PurchaseRecord | undefined> {
+  async #begun(
+    book: PurchaseBook,
+    id: string,
+    terms: PurchaseTerms,
+    maxHeaderLength: number | undefined,
+    envelope: Envelope | undefined,
+  ): Promise<PurchaseRecord | undefined> {
     await sweepPurchases(this.#wallet, book);
     const known = book.get(id);
-    if (known === undefined || sameTerms(known, terms)) return known;
+    if (known !== undefined && sameTerms(known, terms)) {
+      if (JSON.stringify(known.envelope) === JSON.stringify(envelope)) return known;
+      // The server asks for the same payment in new words, in which it takes the proof.
+      const { envelope: _, ...rest } = known;
+      const headerLimit = assertHeaderLimit(maxHeaderLength);
+      return book.update({ ...rest, headerLimit, ...(envelope && { envelope }) });
+    }
+    if (known === undefined) return undefined;
     await abandon(this.#wallet, book, known);
     return undefined;
   }
@@ -265,9 +325,103 @@ export class PrivatePayment implements OpenMethod {
     return { wallet: this.#wallet, service, book, options, record };
   }
 
-  #show(call: PayingCall, paid: PaidPurchase, url: URL): Promise<Response> {
-    return showProof(call, paid, url, () => this.#wallet.now());
+  #show(call: PayingCall, { context, purchase }: Paid, url: URL, paying: readonly Paying[]): Promise<Response> {
+    const { envelope } = context.record;
+    const presenter: Presenter =
+      envelope === undefined
+        ? {
+            call,
+            payment: () => ({ name: PROOF_HEADER, value: purchase.header }),
+            renew: async () => false,
+            answered: () => undefined,
+          }
+        : new Wrapped(presenterOf(envelope, paying), context, purchase);
+    return showProof(presenter, purchase, url, () => this.#wallet.now());
   }
+}
+
+/** Presents a proof in the header of another method. */
+class Wrapped implements Presenter {
+  readonly #by: Paying;
+  readonly #context: Context;
+  readonly #proof: PaymentProof;
+
+  constructor(by: Paying, context: Context, purchase: PaidPurchase) {
+    const { header, txSignature, digest, nullifier, price, resourceUrl, timestamp } = purchase;
+    this.#by = by;
+    this.#context = context;
+    this.#proof = { header, txSignature, digest, nullifier, price, resourceUrl, timestamp };
+  }
+
+  get call(): PayingCall {
+    return this.#by.call;
+  }
+
+  get #envelope(): Envelope {
+    return this.#context.record.envelope!;
+  }
+
+  payment() {
+    const { header, kept } = this.#envelope;
+    return { name: header, value: this.#by.method.wrap!(kept, this.#proof) };
+  }
+
+  /** A method that cannot read a refusal, or reads other terms in it, leaves it final. */
+  async renew({ response, body }: Presented): Promise<boolean> {
+    const { call, method } = this.#by;
+    const { url, headers } = response;
+    const challenge: OtherChallenge = {
+      url: new URL(URL.canParse(url) ? url : call.url),
+      headers: new Headers(headers),
+      body: async () => body.slice(),
+    };
+    const terms = await method.terms?.(call, challenge).catch(() => undefined);
+    if (terms === undefined || !isSamePayment(terms, this.#context.record)) return false;
+    if (this.#proof.header.length > assertHeaderLimit(terms.instructions.payment.zkProof.maxHeaderLength)) return false;
+    const envelope = envelopeOf({ by: this.#by, terms });
+    if (JSON.stringify(envelope) === JSON.stringify(this.#envelope)) return false;
+    await store(this.#context, { envelope });
+    return true;
+  }
+
+  answered({ status, headers }: Response): void {
+    try {
+      this.#by.method.answered?.(this.#envelope.kept, this.#proof, { status, headers: new Headers(headers) });
+    } catch {
+      // The outcome of the call is known: an error in a method's own records must not replace it.
+    }
+  }
+}
+
+/** @throws FetchError METHOD_MISSING */
+function presenterOf({ method: name }: Envelope, paying: readonly Paying[]): Paying {
+  const found = paying.find((each) => each.name === name && each.method.wrap !== undefined);
+  if (found !== undefined) return found;
+  throw new FetchError(
+    "METHOD_MISSING",
+    `an interrupted purchase of this request can only be presented by the method ${name}; add it to the option methods`,
+    { method: name },
+  );
+}
+
+/** @throws FetchError METHOD_INVALID, HEADER_TAKEN before a payment that could not be presented */
+function envelopeOf({ by, terms: { header, kept } }: Foreign): Envelope {
+  if (typeof header !== "string" || typeof kept !== "string" || kept.length > MAX_KEPT || by.method.wrap === undefined)
+    throw new FetchError("METHOD_INVALID", `the method ${by.name} reads terms that it cannot present a proof for`);
+  by.call.assertPresentable(header);
+  return { method: by.name, header, kept };
+}
+
+/** Whether terms, which nobody has checked, ask for exactly the payment of a record. */
+function isSamePayment({ instructions: { payment, metadata } }: PrivateTerms, record: PurchaseRecord): boolean {
+  const { wallet, shieldedAddress } = payment.recipient;
+  const service = payment.verifyEndpoint.replace(/\/verify$/, "");
+  return sameTerms(record, {
+    recipient: { wallet, shieldedAddress },
+    price: payment.amountBaseUnits,
+    resourceUrl: metadata.resource,
+    service,
+  });
 }
 
 /** What a payment for a challenge can be prepared with. */

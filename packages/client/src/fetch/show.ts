@@ -2,9 +2,19 @@ import { foreign, message, quoted } from "@sotto/protocol";
 import { PurchaseError } from "../purchase/errors.ts";
 import { HEADER_FRESH_MS, type PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseStage } from "../purchase/progress.ts";
-import { PROOF_HEADER } from "./call.ts";
+import type { CallPayment } from "./call.ts";
 import type { PayingCall } from "./method.ts";
-import { reasonOf } from "./present.ts";
+import { type Presented, reasonOf } from "./present.ts";
+
+/** How one proof is presented: in the header of x402-zk, or in another method's. */
+export interface Presenter {
+  /** The call that may send this header. */
+  readonly call: PayingCall;
+  payment(): Omit<CallPayment, "url">;
+  /** Whether a refusal asks for the same payment in new words. If so, `payment` uses these from now on. */
+  renew(refused: Presented): Promise<boolean>;
+  answered(response: Response): void;
+}
 
 /**
  * Maximum retries with the same proof if the server fails or does not answer. A resource server runs the handler of a
@@ -15,25 +25,34 @@ const MAX_RETRIES = 2;
 /**
  * Sends the request with its proof. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the
  * client presents the same proof again, at most three times in total. A refusal is final, and the client does not pay
- * again.
+ * again; if the refusal asks for the same payment in new words, the proof is presented in them first, once.
  * @param now milliseconds since the Unix epoch
  * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; the errors of fetch; the signal's reason
  */
-export async function showProof(call: PayingCall, paid: PaidPurchase, url: URL, now: () => number): Promise<Response> {
-  const { resourceUrl, price, txSignature, header } = paid;
+export async function showProof(
+  presenter: Presenter,
+  paid: PaidPurchase,
+  url: URL,
+  now: () => number,
+): Promise<Response> {
+  const { call } = presenter;
+  const { resourceUrl, price, txSignature } = paid;
   const tell = (stage: PurchaseStage) => call.tell({ stage, resourceUrl, price, txSignature });
   try {
-    const shown = await call.present(
-      { name: PROOF_HEADER, value: header, url },
-      {
-        retries: MAX_RETRIES,
-        before: (retry) => {
-          tell(retry === 0 ? "presenting" : "retrying");
-          return paid.showing();
+    const present = () =>
+      call.present(
+        { ...presenter.payment(), url },
+        {
+          retries: MAX_RETRIES,
+          before: (retry) => {
+            tell(retry === 0 ? "presenting" : "retrying");
+            return paid.showing();
+          },
+          mayRetry: () => now() - paid.timestamp < HEADER_FRESH_MS,
         },
-        mayRetry: () => now() - paid.timestamp < HEADER_FRESH_MS,
-      },
-    );
+      );
+    let shown = await present();
+    if (shown.outcome === "refused" && (await presenter.renew(shown))) shown = await present();
     const { response, outcome } = shown;
     const { status } = response;
     if (outcome === "pending") {
@@ -45,7 +64,10 @@ export async function showProof(call: PayingCall, paid: PaidPurchase, url: URL, 
     if (status === 400) throw await paid.refused({ status, reason: await reasonOf(response) });
     // The next equal request sends the proof again; a server that has already accepted it says so.
     if (outcome === "unseen") paid.release();
-    else await paid.delivered();
+    else {
+      presenter.answered(response);
+      await paid.delivered();
+    }
     return response;
   } catch (error) {
     paid.release();

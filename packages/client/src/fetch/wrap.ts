@@ -9,11 +9,14 @@ import {
   BODY_MS as CHALLENGE_MS,
   copyOf,
   isChallenge,
-  readChallenge,
+  parseChallenge,
+  parseForeignTerms,
+  type ReadChallenge,
+  receiveChallenge,
 } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, OtherChallenge, PayingCore, PayingMethod, PrivatePurchase } from "./method.ts";
-import { MethodCall } from "./method-call.ts";
+import { type CallOptions, MethodCall, type Paying } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
 import {
   type CheckedOptions,
@@ -21,11 +24,13 @@ import {
   type PayingInit,
   parseMethods,
   parseOptions,
+  privatePayment,
   type WrapOptions,
 } from "./options.ts";
-import { PRIVATE, PrivatePayment } from "./private.ts";
+import type { PaymentHeader } from "./payment-header.ts";
+import { type Foreign, PRIVATE, PrivatePayment } from "./private.ts";
 import { assertInit } from "./request.ts";
-import { assertServerClock } from "./server-clock.ts";
+import { assertServerClock, type Exchange } from "./server-clock.ts";
 
 const BODY_LIMIT = 4 << 20;
 
@@ -63,17 +68,10 @@ export function openMethod<M extends OpenMethod>(
 export async function quotePayment(
   send: typeof fetch,
   wallet: Wallet,
-  options: Pick<WrapOptions, "services" | "bodyLimit">,
+  options: Pick<WrapOptions, "services" | "bodyLimit" | "methods">,
   ...[input, init = {}]: Parameters<typeof fetch>
 ): Promise<Quote> {
-  const { services } = parseOptions({ ...options, maxPerRequest: MAX_AMOUNT }, wallet.pool.chainId);
-  const call = await captureCall(send, input, init, options.bodyLimit ?? BODY_LIMIT);
-  const sent = wallet.now();
-  const response = await call.send();
-  if (!isChallenge(response)) return { response, offer: undefined };
-  const challenge = await readChallenge(call, response, wallet, services, sent);
-  await assertServerClock(wallet, challenge, call.signal);
-  return { response: undefined, offer: await payableOffer(challenge, wallet, {}, call.signal) };
+  return new Payer(send, wallet, { ...options, maxPerRequest: MAX_AMOUNT }).quote(input, init);
 }
 
 /** The offer of a 402, or the response to a request that costs nothing. */
@@ -96,12 +94,6 @@ interface Opened extends Pick<PayingMethod, "name" | "headers" | "paysKeyed"> {
   readonly open: OpenMethod;
 }
 
-/** A method with its view of one call. */
-interface Paying {
-  readonly method: OpenMethod;
-  readonly call: MethodCall;
-}
-
 class Payer {
   readonly #fetch: typeof fetch;
   readonly #send: typeof fetch;
@@ -109,10 +101,11 @@ class Payer {
   readonly #options: WrapOptions;
   readonly #checked: CheckedOptions;
   readonly #private: PrivatePayment;
-  /** The private payment first, then the others in their order. */
+  /** In the order in which they pay. */
   readonly #methods: readonly Opened[];
   /** Headers of a request that is paid for already. */
-  readonly #headers: readonly string[];
+  readonly #headers: readonly PaymentHeader[];
+  readonly #asks: Readonly<Record<string, string>>;
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
@@ -123,9 +116,13 @@ class Payer {
     this.#options = options;
     this.#checked = parseOptions(options, wallet.pool.chainId);
     this.#private = new PrivatePayment(this.#send, wallet, options, this.#checked);
-    const others = this.#checked.methods.map((method): Opened => ({ ...method, open: this.open(method) }));
-    this.#methods = [{ ...PRIVATE, open: this.#private }, ...others];
+    const { methods } = this.#checked;
+    const listed = methods.includes(privatePayment) ? methods : [...methods, privatePayment];
+    this.#methods = listed.map((method) =>
+      method === privatePayment ? { ...PRIVATE, open: this.#private } : { ...method, open: this.open(method) },
+    );
     this.#headers = this.#methods.flatMap(({ headers }) => headers);
+    this.#asks = Object.assign({}, ...methods.map(({ asks }) => asks ?? {}));
   }
 
   /** @param method checked */
@@ -179,16 +176,13 @@ class Payer {
     // Methods do not see the caller's headers, body and signal.
     const { dispatcher } = init as { readonly dispatcher?: unknown };
     for (const { open } of this.#methods) open.assertInit?.({ dispatcher });
-    const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT, this.#headers);
+    const call = await this.#capture(input, init);
     // A request with its own payment is already paid for.
     if (call.carriesPayment) return call.send();
     const { key } = sotto;
     const request = sotto.request === undefined ? call.fingerprint : hashText(`${call.url.origin} ${sotto.request}`);
     const { retryDelayMs, onProgress } = this.#options;
-    const options = { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs };
-    const paying = this.#methods
-      .filter(({ paysKeyed }) => key === undefined || paysKeyed === true)
-      .map((method) => ({ method: method.open, call: new MethodCall(call, method, options) }));
+    const paying = this.#paying(call, { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs });
     try {
       return await this.#pay(call, paying);
     } catch (error) {
@@ -199,27 +193,101 @@ class Payer {
     }
   }
 
-  /** Resumes with the private payment first, because it may have cost something, and pays with it last. */
+  #capture(input: string | URL | Request, init: RequestInit): Promise<Call> {
+    const limit = this.#options.bodyLimit ?? BODY_LIMIT;
+    return captureCall(this.#send, input, init, limit, { headers: this.#headers, asks: this.#asks });
+  }
+
+  #paying(call: Call, options: CallOptions): readonly Paying[] {
+    return this.#methods
+      .filter(({ paysKeyed }) => options.key === undefined || paysKeyed === true)
+      .map((method) => ({ name: method.name, method: method.open, call: new MethodCall(call, method, options) }));
+  }
+
+  /** Resumes with the private payment first, because it may have cost something. */
   async #pay(call: Call, paying: readonly Paying[]): Promise<Response> {
+    const privately = paying.find(({ method }) => method === this.#private)!;
+    const resumed = await this.#private.resume(privately.call, paying);
+    if (resumed !== undefined) return resumed;
     for (const each of paying) {
-      const begun = await each.method.resume?.(each.call);
+      const begun = each === privately ? undefined : await each.method.resume?.(each.call);
       if (begun !== undefined) return begun;
     }
-    const sent = this.#wallet.now();
-    const response = await call.send();
-    if (!isChallenge(response)) return (await payOther(call, response, paying)) ?? response;
-    const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services, sent);
-    const [privately, ...others] = paying as [Paying, ...Paying[]];
-    if (others.length > 0) assertWithinLimit(this.#checked.limits, challenge.price);
-    for (const each of [...others, privately]) {
-      const answer = await each.method.pay?.(each.call, each === privately ? challenge : copyOf(challenge));
+    const asked = await this.#ask(call);
+    const { response, challenge } = asked;
+    if (response.status !== 402) return response;
+    if (challenge !== undefined && paying.length > 1) assertWithinLimit(this.#checked.limits, challenge.price);
+    for (const each of paying) {
+      const answer = await this.#payWith(each, privately, call, asked);
       if (answer === undefined) continue;
-      for (const { method } of paying)
-        if (method !== each.method) await ignoringErrors(() => method.paidOtherwise?.(copyOf(challenge)));
+      await response.body?.cancel().catch(() => undefined);
+      for (const { method } of challenge === undefined ? [] : paying)
+        if (method !== each.method) await ignoringErrors(() => method.paidOtherwise?.(copyOf(challenge!)));
       return answer;
     }
     return response;
   }
+
+  /** Sends the request, and reads the challenge if the response is one of x402-zk. */
+  async #ask(call: Call): Promise<Asked> {
+    const [wallet, { services }] = [this.#wallet, this.#checked];
+    const sent = wallet.now();
+    const response = await call.send();
+    const exchange = { sent, answered: wallet.now() };
+    if (!isChallenge(response)) {
+      const body = () => readBody(response.clone(), CHALLENGE_LIMIT, AbortSignal.timeout(CHALLENGE_MS));
+      return { response, challenge: undefined, exchange, body };
+    }
+    const received = await receiveChallenge(call, response, wallet);
+    const challenge = await parseChallenge(call, received, wallet, services, sent);
+    return { response: received.response, challenge, exchange, body: async () => received.body.slice() };
+  }
+
+  async #payWith(each: Paying, privately: Paying, call: Call, asked: Asked): Promise<Response | undefined> {
+    const { challenge } = asked;
+    const foreign = await this.#foreign(each, call, asked);
+    if (foreign !== undefined) return this.#private.pay(privately.call, foreign.challenge, foreign);
+    if (challenge === undefined) return each.method.payOther?.(each.call, otherChallenge(call, asked));
+    return each.method.pay?.(each.call, each === privately ? challenge : copyOf(challenge));
+  }
+
+  /** The terms that this method reads from the 402, checked. */
+  async #foreign(by: Paying, call: Call, asked: Asked) {
+    const { response, exchange } = asked;
+    const terms = await by.method.terms?.(by.call, otherChallenge(call, asked));
+    if (terms === undefined) return undefined;
+    const [wallet, { services }] = [this.#wallet, this.#checked];
+    const challenge = await parseForeignTerms(call, response, terms.instructions, wallet, services, exchange);
+    return { by, terms, challenge } satisfies Foreign & { readonly challenge: ReadChallenge };
+  }
+
+  /** See {@link quotePayment}. */
+  async quote(input: string | URL | Request, init: RequestInit): Promise<Quote> {
+    const call = await this.#capture(input, init);
+    const asked = await this.#ask(call);
+    if (asked.response.status !== 402) return { response: asked.response, offer: undefined };
+    const options = { request: call.fingerprint, key: undefined, onProgress: undefined, retryDelayMs: undefined };
+    for (const each of this.#paying(call, options)) {
+      const foreign = await this.#foreign(each, call, asked);
+      const challenge = foreign?.challenge ?? (each.method === this.#private ? asked.challenge : undefined);
+      if (challenge === undefined) continue;
+      await asked.response.body?.cancel().catch(() => undefined);
+      await assertServerClock(this.#wallet, challenge, call.signal);
+      const offer = await payableOffer(challenge, this.#wallet, {}, call.signal);
+      return { response: undefined, offer: { ...offer, stated: foreign?.terms.stated } };
+    }
+    return { response: asked.response, offer: undefined };
+  }
+}
+
+/** The response to an unpaid request. */
+interface Asked {
+  readonly response: Response;
+  /** Its checked challenge, if it is one of x402-zk. */
+  readonly challenge: ReadChallenge | undefined;
+  readonly exchange: Pick<Exchange, "sent" | "answered">;
+  /** See `OtherChallenge`. */
+  readonly body: () => Promise<Uint8Array>;
 }
 
 /**
@@ -251,18 +319,9 @@ async function ignoringErrors(action: () => Promise<void> | void): Promise<void>
   }
 }
 
-/** Lets the methods pay for a 402 that does not ask for private payments. */
-async function payOther(call: Call, response: Response, paying: readonly Paying[]): Promise<Response | undefined> {
-  if (response.status !== 402 || !paying.some(({ method }) => method.payOther !== undefined)) return undefined;
-  const url = new URL(URL.canParse(response.url) ? response.url : call.url);
-  // The caller gets the response itself if no method pays.
-  const body = () => readBody(response.clone(), CHALLENGE_LIMIT, AbortSignal.timeout(CHALLENGE_MS));
-  const challenge: OtherChallenge = { url, headers: new Headers(response.headers), body };
-  for (const each of paying) {
-    const answer = await each.method.payOther?.(each.call, challenge);
-    if (answer === undefined) continue;
-    await response.body?.cancel().catch(() => undefined);
-    return answer;
-  }
-  return undefined;
-}
+/** A 402 as a method reads it. The caller gets the response itself if no method pays. */
+const otherChallenge = (call: Call, { response, body }: Asked): OtherChallenge => ({
+  url: new URL(URL.canParse(response.url) ? response.url : call.url),
+  headers: new Headers(response.headers),
+  body,
+});

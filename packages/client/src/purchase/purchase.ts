@@ -8,7 +8,7 @@ import { hashText } from "./hash.ts";
 import { assertHeaderLimit } from "./header.ts";
 import { assertLimits, dayOf, type SpendingLimits } from "./limits.ts";
 import { type PaidPurchase, present } from "./paid.ts";
-import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
+import type { Envelope, PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { runPurchase } from "./run.ts";
 
 /** The resource to pay for, its recipient and its price. */
@@ -120,6 +120,7 @@ export async function begin(
   id: string,
   { limits, host = "", request = id, maxHeaderLength }: PurchaseRequest,
   terms: PurchaseTerms,
+  envelope?: Envelope,
 ): Promise<PurchaseRecord> {
   const now = wallet.now();
   const record: PurchaseRecord = {
@@ -134,6 +135,7 @@ export async function begin(
     sent: [],
     settled: null,
     headerLimit: assertHeaderLimit(maxHeaderLength),
+    ...(envelope && { envelope }),
     shown: 0,
     problem: null,
   };

@@ -30,6 +30,16 @@ export interface Problem {
   status: number;
 }
 
+/** How the proof of a purchase is presented, if not as x402-zk does. */
+export interface Envelope {
+  /** Name of the method that wraps the proof. */
+  method: string;
+  /** Name of the request header that takes it. */
+  header: string;
+  /** What the method needs for that, as it wrote it. */
+  kept: string;
+}
+
 /** A purchase in the wallet's store, written before each step is taken. */
 export interface PurchaseRecord extends PurchaseTerms {
   /** Hash of its key, 32 hex digits. Also the id of its first payment in the wallet. */
@@ -47,6 +57,8 @@ export interface PurchaseRecord extends PurchaseTerms {
   settled: { digest: string; txSignature: string } | null;
   /** Maximum characters of the proof header for this server. Default: the interface's limit. */
   headerLimit?: number | undefined;
+  /** Absent if the proof is presented as x402-zk does. */
+  envelope?: Envelope | undefined;
   /** How many times its proof was sent to the server. */
   shown: number;
   problem: Problem | null;
