@@ -5,6 +5,9 @@ import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SharedWallet } from "../src/agent/wallet-access.ts";
 
+/** Time until an idle wallet is closed: longer than these tests take. */
+const IDLE_MS = 60_000;
+
 describe("a shared wallet", () => {
   it("is reported if it cannot be closed, and opened again for the next call", async () => {
     const failure = new Error("the disk is full");
@@ -15,7 +18,7 @@ describe("a shared wallet", () => {
       opened += 1;
       return wallet;
     };
-    const shared = new SharedWallet(open, 60_000, (error) => errors.push(error));
+    const shared = new SharedWallet(open, IDLE_MS, (error) => errors.push(error));
     const { signal } = new AbortController();
     for (let uses = 1; uses <= 2; uses += 1) {
       expect(await shared.use(async (used) => used, signal)).to.equal(wallet);
@@ -26,9 +29,9 @@ describe("a shared wallet", () => {
   });
 
   it("that takes long to open delays no call beyond its signal, and is open for the others", async () => {
-    const wallet = {} as Wallet;
+    const wallet = { close: async () => undefined } as Wallet;
     let opened = (_: Wallet) => {};
-    const shared = new SharedWallet(() => new Promise((resolve) => (opened = resolve)), 60_000);
+    const shared = new SharedWallet(() => new Promise((resolve) => (opened = resolve)), IDLE_MS);
     const stop = new AbortController();
     const reason = new Error("enough");
     const late = shared.use(async () => "used", stop.signal);
@@ -38,17 +41,18 @@ describe("a shared wallet", () => {
     await Promise.resolve();
     opened(wallet);
     expect(await patient).to.equal(wallet);
+    await shared.close();
   });
 
   it("is not opened any further once no call waits for it, and the next call opens it again", async () => {
-    const wallet = {} as Wallet;
+    const wallet = { close: async () => undefined } as Wallet;
     const signals: AbortSignal[] = [];
     const open = (signal: AbortSignal): Promise<Wallet> => {
       signals.push(signal);
       if (signals.length > 1) return Promise.resolve(wallet);
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const shared = new SharedWallet(open, 60_000);
+    const shared = new SharedWallet(open, IDLE_MS);
     const stop = new AbortController();
     const late = shared.use(async () => "used", stop.signal);
     await Promise.resolve();
@@ -56,5 +60,6 @@ describe("a shared wallet", () => {
     await anyRejection(late);
     expect(await shared.use(async (used) => used, new AbortController().signal)).to.equal(wallet);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, false]);
+    await shared.close();
   });
 });
