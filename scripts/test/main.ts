@@ -1,5 +1,5 @@
 // `npm test [-- NAME...] [--affected]`: builds, has turbo run every check and then every suite whose inputs changed, up
-// to three at a time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only
+// to four at a time, and ends with one line `N passed, N failed`. Names select suites and checks. `--affected` runs only
 // the suites and types of packages that differ from the branch main (uncommitted changes included) or that depend on one
 // that does. For everything that has not changed since it passed, turbo restores the results from its cache.
 import { type ChildProcess, spawn } from "node:child_process";
@@ -97,15 +97,15 @@ async function test(tasks: readonly Task[]): Promise<Outcome[]> {
     if (kind === "suite" && existsSync(file) && parseReport(readFileSync(file, "utf8")).exit === undefined)
       rmSync(file);
   }
-  // One more than the cores, because suites often wait for blocks or for a browser.
-  const count = Math.min(3, availableParallelism() + 1);
-  const lanes = await openLanes(count, LONGEST);
+  const cores = availableParallelism();
+  // Suites often wait for blocks, for timers or for a browser: three of them leave a seventh of two cores idle.
+  const lanes = await openLanes(Math.min(4, cores + 2), LONGEST);
   const heartbeat = setInterval(() => {
     const took = seconds((performance.now() - started) / 1000);
     console.log(`... ${took}: ${progress(tasks)}; ${lanes.waiting()} suites wait`);
   }, HEARTBEAT_MS);
   const of = (kind: Task["kind"]) => tasks.filter((task) => task.kind === kind);
-  const checks = await runTasks(of("check"), count);
+  const checks = await runTasks(of("check"), Math.min(3, cores + 1));
   // turbo starts every suite at once, and each waits for a lane.
   const suites = await runTasks(of("suite"), tasks.length, { SOTTO_TEST_LANES: String(lanes.port) });
   lanes.close();

@@ -26,22 +26,29 @@ export interface TurboTask {
 }
 
 const SUITES = ["test", "test:2", "test:3"];
-/** The suites that take minutes, the longest first. */
+/** The suites that take about a minute or more, the longest first. */
 export const LONGEST = [
-  "test/templates",
   "test/web",
+  "test/templates",
   "test/client",
   "test/relayer",
-  "test/addons",
-  "test/release",
-  "test/install",
   "test/resource-server",
-  "packages/wallet",
-  "packages/client",
+  "test/verifier-service",
   "circuits",
-  "test/e2e",
-  "packages/keys",
   "scripts 3",
+  "test/addons",
+  "test/phone-registry",
+  "test/client 2",
+  "test/fuzz",
+  "packages/prepaid",
+  "test/mcp",
+  "test/e2e",
+  "test/x402",
+  "test/dev",
+  "test/e2e 2",
+  "test/networks",
+  "test/networks 2",
+  "packages/phone-registry 2",
 ];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
