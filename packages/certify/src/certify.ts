@@ -1,6 +1,4 @@
-/**
- * Certifies a circuit from its files. Both checkers must agree before anything is said about it.
- */
+/** Certifies a circuit from its files. Both checkers must agree before anything is said about it. */
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import type { Place, Places } from "./locate.ts";
 import { parseR1cs } from "./replay/r1cs.ts";

@@ -51,10 +51,7 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/**
- * Reads the options of `npm run COMMAND`, flags among them.
- * @throws CommandError UNKNOWN_OPTION
- */
+/** Reads the options of `npm run COMMAND`, flags among them. @throws CommandError UNKNOWN_OPTION */
 export function parseFlags<const Options extends NonNullable<ParseArgsConfig["options"]>>(
   command: string,
   args: string[],

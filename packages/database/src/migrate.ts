@@ -14,7 +14,6 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * Applies the missing migrations. Replicas that start together wait for each other. Kysely's own lock belongs to a session on
  * PostgreSQL: behind a pooler, it would be released on a different connection than the one that acquired it, and stay held. So
  * the lock belongs to the transaction.
- *
  * @param name the name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
  * @throws DatabaseError STORE_TOO_NEW if the database has a migration that is not among these
  */

@@ -40,8 +40,7 @@ export interface DeployOptions {
 
 /**
  * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, CHAIN_UNSUITABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST,
- *   DEPLOYMENT_FAILED;
- *   SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS
+ * DEPLOYMENT_FAILED; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS
  */
 export async function deployPool(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
   try {

@@ -154,10 +154,7 @@ const packageLine =
     steps.begin("packages");
   };
 
-/**
- * Runs turbo.
- * @param onLine receives each line of a task, with the package's name
- */
+/** Runs turbo. @param onLine receives each line of a task, with the package's name */
 async function turbo(
   args: readonly string[],
   onLine: (task: string, text: string) => void,

@@ -22,7 +22,6 @@ export interface AppendStatement extends Deployment {
 
 /**
  * Checks that there are 1 to 64 leaves and that none of them is 0.
- *
  * @throws SottoError INVALID_LEAF, INVALID_FIELD_ELEMENT
  */
 export function assertAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
@@ -53,7 +52,6 @@ export function appendChallenge(statement: AppendStatement): bigint {
 /**
  * y = oldRoot + startIndex z + sum of leaf_i z^(2 + i) mod p, with i from 0. The circuit evaluates the same polynomial
  * over its own old root, index and leaves.
- *
  * @throws SottoError INVALID_LEAF, INVALID_FIELD_ELEMENT, INVALID_INTEGER, INVALID_ARGUMENT
  */
 export function evaluateAppend(

@@ -48,7 +48,6 @@ function assertList(list: unknown, name: string): void {
 /**
  * Computes the pending checkpoints exactly as the contract does. The first checkpoint starts at the end of the last
  * append; a new one starts when the block changes or the current one has 32 leaves.
- *
  * @throws SottoError INVALID_ARGUMENT, INVALID_INTEGER, INVALID_FIELD_ELEMENT
  */
 export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf[]): Checkpoint[] {

@@ -16,11 +16,7 @@ const SETTLE_WINDOW_SECONDS = 180;
 /** The latest time that a Date can represent, ms. */
 const MAX_TIMESTAMP_MS = 8_640_000_000_000_000;
 
-/**
- * Checks a time in milliseconds since the Unix epoch, as in a bundle.
- *
- * @throws SottoError INVALID_INTEGER
- */
+/** Checks a time in milliseconds since the Unix epoch, as in a bundle. @throws SottoError INVALID_INTEGER */
 export function assertTimestamp(timestamp: unknown, name = "timestamp"): number {
   return assertInteger(timestamp, 0, MAX_TIMESTAMP_MS, name);
 }
@@ -51,11 +47,7 @@ function bytes32(value: bigint): Bytes32 {
   return bytesToHex(bigIntToBytes(value, 32));
 }
 
-/**
- * The resource's hash in a payment token: keccak256 of the URL's UTF-8 bytes.
- *
- * @throws SottoError INVALID_STRING
- */
+/** The resource's hash in a payment token: keccak256 of the URL's UTF-8 bytes. @throws SottoError INVALID_STRING */
 export function resourceHash(resourceUrl: string): Bytes32 {
   return bytes32(keccakText(resourceUrl, "resourceUrl"));
 }
@@ -111,7 +103,6 @@ export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint
  * The value that makes the pad of a withdrawal's output unique: keccak256(context, amount, all eight nullifiers) mod p.
  * These inputs determine the output's amount, so two withdrawals with the same pad have the same output, even if two
  * devices with the same seed prepared them.
- *
  * @param context signal 0 of the withdrawal
  * @param amount base units that leave the pool
  * @param nullifiers as in the public signals, 0 for an unused input
@@ -143,7 +134,6 @@ export interface DepositNotes {
 /**
  * The nonce of a deposit's EIP-3009 authorization: keccak256(abi.encode(uint256[] tags, uint64[] amounts, bytes32 salt)).
  * EIP-3009 does not cover the notes' owners, so the nonce commits to them.
- *
  * @param salt 32 random bytes as hex
  */
 export function depositAuthorizationNonce(notes: DepositNotes, salt: Bytes32): Bytes32 {

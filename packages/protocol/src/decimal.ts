@@ -3,7 +3,6 @@ import { assertAmount, assertInteger } from "./validate.ts";
 
 /**
  * Parses a decimal amount into exact base units, e.g. ("1.25", 6) into 1250000n. Never uses floating point.
- *
  * @param text digits, with at most one point between digits; no sign, exponent or grouping
  * @param decimals the token's decimals, 0 to 77
  * @throws SottoError INVALID_AMOUNT if the text is malformed, has a fraction of a base unit, or exceeds 2^64 - 1 base units

@@ -8,11 +8,7 @@ export interface Deployment {
   readonly pool: string;
 }
 
-/**
- * The first two words of every context.
- *
- * @throws SottoError INVALID_INTEGER, INVALID_ADDRESS
- */
+/** The first two words of every context. @throws SottoError INVALID_INTEGER, INVALID_ADDRESS */
 export function deploymentWords(deployment: Deployment): [chainId: bigint, pool: bigint] {
   assertObject(deployment, "the deployment");
   const { chainId, pool } = deployment;

@@ -48,7 +48,6 @@ export function exponentOf(scalar: bigint): bigint {
 
 /**
  * Encrypts `amount` (base units, below 2^64) to a public key with the random scalar b.
- *
  * @throws SottoError INVALID_POINT, INVALID_AMOUNT, INVALID_SCALAR
  */
 export function encryptAmount(publicKey: Point, amount: bigint, scalar: bigint): Encryption {
@@ -65,11 +64,7 @@ export function packCiphertext(ciphertext: Ciphertext): string {
   return packPoint(R) + packPoint(C).slice(2);
 }
 
-/**
- * Strict inverse of `packCiphertext`.
- *
- * @throws SottoError INVALID_HEX, INVALID_POINT
- */
+/** Strict inverse of `packCiphertext`. @throws SottoError INVALID_HEX, INVALID_POINT */
 export function unpackCiphertext(hex: string): Ciphertext {
   hexToBytes(hex, 64, "encryptedAmount");
   return { R: unpackPoint(hex.slice(0, 66), "R"), C: unpackPoint(`0x${hex.slice(66)}`, "C") };

@@ -14,7 +14,6 @@ function checksum(digits: string): string {
 
 /**
  * Parses an Ethereum address into lower case. Accepts lower case, upper case, and mixed case with a correct EIP-55 checksum.
- *
  * @throws SottoError INVALID_ADDRESS
  */
 export function parseAddress(value: unknown, name = "address"): Address {

@@ -37,7 +37,6 @@ export function powField(base: bigint, exponent: bigint): bigint {
 
 /**
  * Inverse by the extended Euclidean algorithm. Not constant-time.
- *
  * @throws SottoError INVALID_FIELD_ELEMENT if `value` is 0 mod p
  */
 export function invertField(value: bigint): bigint {

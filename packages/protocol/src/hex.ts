@@ -26,7 +26,6 @@ export function bytesToHex(bytes: Uint8Array): string {
 
 /**
  * Strict inverse of `bytesToHex`: exactly `size` bytes, lower-case digits, with 0x.
- *
  * @throws SottoError INVALID_HEX
  */
 export function hexToBytes(hex: unknown, size: number, name = "value"): Uint8Array {
@@ -44,11 +43,7 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-/**
- * Encodes a value in `size` bytes, big-endian.
- *
- * @throws SottoError INVALID_INTEGER if the value does not fit
- */
+/** Encodes a value in `size` bytes, big-endian. @throws SottoError INVALID_INTEGER if the value does not fit */
 export function bigIntToBytes(value: bigint, size: number): Uint8Array {
   const hex = value.toString(16).padStart(2 * size, "0");
   if (value < 0n || hex.length > 2 * size) fail("INVALID_INTEGER", `a value does not fit into ${size} bytes`, { size });

@@ -19,7 +19,6 @@ export function keccakToField(words: readonly bigint[]): bigint {
 
 /**
  * keccak256 of a text's UTF-8 bytes, which represents the text in other hashes.
- *
  * @throws SottoError INVALID_STRING
  */
 export function keccakText(text: string, name = "text"): bigint {

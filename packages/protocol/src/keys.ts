@@ -129,7 +129,6 @@ export class WalletKeys {
   /**
    * A secret of an extension, such as a way to pay: the same for the same label after the wallet was restored, and
    * useless for finding any other. It belongs to this pool, as the wallet's keys do.
-   *
    * @param label the extension's name (1 to 32 lower-case letters, digits and hyphens, not ending in "-key"), alone or
    *   followed by "/" and any text; at most 1024 characters
    * @param bytes length of the secret, 16 to 64; a shorter secret of the same label begins with the same bytes
@@ -164,7 +163,6 @@ export class WalletKeys {
 
 /**
  * Derives the keys of a wallet in one pool.
- *
  * @param seed 32 to 64 bytes
  * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
  */

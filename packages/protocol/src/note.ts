@@ -12,11 +12,7 @@ export interface Note {
   readonly blinding: bigint;
 }
 
-/**
- * cm = Poseidon3(amount, tag, blinding).
- *
- * @throws SottoError INVALID_AMOUNT, INVALID_FIELD_ELEMENT
- */
+/** cm = Poseidon3(amount, tag, blinding). @throws SottoError INVALID_AMOUNT, INVALID_FIELD_ELEMENT */
 export function noteCommitment(note: Note): bigint {
   assertObject(note, "a note");
   const amount = assertAmount(note.amount, "note.amount");
@@ -37,7 +33,6 @@ export function assertLeafIndex(leafIndex: unknown, name = "leafIndex"): number 
 /**
  * nf = Poseidon3(sk, cm, leafIndex). The leaf index gives two notes with the same commitment different nullifiers, so
  * both can be spent.
- *
  * @param leafIndex 0 to 2^30 - 1
  */
 export function nullifier(spendingKey: bigint, commitment: bigint, leafIndex: number): bigint {

@@ -10,11 +10,7 @@ export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constr
 /** Reads a field of a JSON object. Ignores inherited properties, because they were not part of the JSON. */
 export type Fields = (name: string) => unknown;
 
-/**
- * The fields of a JSON object.
- *
- * @throws SottoError `code` if `value` is not a JSON object
- */
+/** The fields of a JSON object. @throws SottoError `code` if `value` is not a JSON object */
 export function fieldsOf(value: unknown, name: string, code: ProtocolErrorCode): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     fail(code, `${name} must be an object, got ${describe(value)}`);
@@ -23,7 +19,6 @@ export function fieldsOf(value: unknown, name: string, code: ProtocolErrorCode):
 
 /**
  * Checks an absolute http(s) URL. It stays an opaque string: compared byte for byte, never normalised.
- *
  * @throws SottoError INVALID_STRING
  */
 export function parseHttpUrl(value: unknown, name: string): string {
@@ -39,11 +34,7 @@ export function parseBoolean(value: unknown, name: string): boolean {
   return value;
 }
 
-/**
- * Checks a field whose value is a constant of the protocol.
- *
- * @throws SottoError INVALID_STRING
- */
+/** Checks a field whose value is a constant of the protocol. @throws SottoError INVALID_STRING */
 export function parseConstant<T extends string | number>(value: unknown, expected: T, name: string): T {
   if (value !== expected)
     fail("INVALID_STRING", `${name} must be ${JSON.stringify(expected)}, got ${describe(value)}`, { name });
@@ -52,7 +43,6 @@ export function parseConstant<T extends string | number>(value: unknown, expecte
 
 /**
  * Checks a string against the pattern `form`; `expected` describes the pattern in the message.
- *
  * @throws SottoError INVALID_STRING
  */
 export function parseText(value: unknown, form: RegExp, name: string, expected: string): string {

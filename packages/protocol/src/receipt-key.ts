@@ -24,7 +24,6 @@ const DOMAIN = utf8ToBytes("sotto/v1/receipt-key");
  * The private receipt key of one attempt at a payment, an Ed25519 seed: HMAC-SHA512 of nf and R.x under a wallet secret.
  * r is fresh for each attempt, so the key is too, and reveals nothing about the keys of other payments. The wallet
  * derives the key again to make a receipt.
- *
  * @param nonceKey 32 bytes
  */
 export function receiptSecret(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): Uint8Array {
@@ -45,7 +44,6 @@ export function receiptKeyOf(secret: Uint8Array): Uint8Array {
  * The nonce of a sender commitment: the hash of a public key. To prove later that it paid, the payer opens the
  * commitment and signs the verifier's challenge. A copy of the opening alone is not enough to sign. The 64 bytes of
  * SHA-512 are reduced mod p, so the nonce is uniform up to 2^-256.
- *
  * @param receiptKey 32 bytes
  */
 export function nonceOfReceiptKey(receiptKey: Uint8Array): bigint {

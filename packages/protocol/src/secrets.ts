@@ -33,7 +33,6 @@ export function noteSecretsMany(
 
 /**
  * (blinding, pad) = PoseidonEx(3->2)(ck, nf, unique) of a note that a wallet creates for itself.
- *
  * @param nf nullifier of the (first) spent note, from which a restored wallet finds its change
  * @param unique differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
  *   `withdrawalPadContext` of a withdrawal
@@ -67,7 +66,6 @@ export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint
 /**
  * The nonce of a sender commitment: the hash of this attempt's public receipt key (see receipt-key.ts). The wallet can
  * derive both again to prove later who paid.
- *
  * @param nonceKey 32 bytes
  */
 export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {

@@ -30,7 +30,6 @@ export const SEED_TYPED_DATA = {
  *
  * Only r and s are used, because wallets disagree on v (0 or 27). A high s is refused, because (r, s) and (r, n - s)
  * would give different seeds.
- *
  * @param signature 65 bytes as hex with 0x
  * @throws SottoError INVALID_SIGNATURE
  */

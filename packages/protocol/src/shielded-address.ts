@@ -21,11 +21,7 @@ export function encodeShieldedAddress(address: ShieldedAddress): string {
   return packPoint(encryptionKey) + bytesToHex(tag).slice(2);
 }
 
-/**
- * Strict inverse of `encodeShieldedAddress`.
- *
- * @throws SottoError INVALID_SHIELDED_ADDRESS
- */
+/** Strict inverse of `encodeShieldedAddress`. @throws SottoError INVALID_SHIELDED_ADDRESS */
 export function decodeShieldedAddress(hex: unknown): ShieldedAddress {
   try {
     hexToBytes(hex, 64, "a shielded address");

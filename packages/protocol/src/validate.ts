@@ -15,7 +15,6 @@ function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
 
 /**
  * Checks that a value is an object. This mainly catches forgotten arguments.
- *
  * @throws SottoError INVALID_ARGUMENT
  */
 export function assertObject(value: unknown, name: string): void {
@@ -24,38 +23,22 @@ export function assertObject(value: unknown, name: string): void {
   }
 }
 
-/**
- * Checks `value` as a canonical field element: a bigint in [0, p).
- *
- * @throws SottoError INVALID_FIELD_ELEMENT
- */
+/** Checks `value` as a canonical field element: a bigint in [0, p). @throws SottoError INVALID_FIELD_ELEMENT */
 export function assertField(value: unknown, name = "value"): bigint {
   return assertBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");
 }
 
-/**
- * Checks `value` as a token amount: a bigint in [0, 2^64).
- *
- * @throws SottoError INVALID_AMOUNT
- */
+/** Checks `value` as a token amount: a bigint in [0, 2^64). @throws SottoError INVALID_AMOUNT */
 export function assertAmount(value: unknown, name = "amount"): bigint {
   return assertBigInt(value, MAX_AMOUNT + 1n, "INVALID_AMOUNT", name, "a bigint from 0 to 2^64 - 1 base units");
 }
 
-/**
- * Checks `value` as an unsigned integer of `bits` bits.
- *
- * @throws SottoError INVALID_INTEGER
- */
+/** Checks `value` as an unsigned integer of `bits` bits. @throws SottoError INVALID_INTEGER */
 export function assertUint(value: unknown, bits: number, name = "value"): bigint {
   return assertBigInt(value, 1n << BigInt(bits), "INVALID_INTEGER", name, `a bigint from 0 to 2^${bits} - 1`);
 }
 
-/**
- * Checks a safe integer in [min, max], given as a number.
- *
- * @throws SottoError INVALID_INTEGER
- */
+/** Checks a safe integer in [min, max], given as a number. @throws SottoError INVALID_INTEGER */
 export function assertInteger(value: unknown, min: number, max: number, name = "value"): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
     const got = typeof value === "number" ? String(value) : describe(value);
@@ -103,7 +86,6 @@ function parseDecimalBelow(value: unknown, modulus: bigint, symbol: string, name
 
 /**
  * Parses a field element from the wire: a canonical decimal string below p.
- *
  * @throws SottoError INVALID_FIELD_ELEMENT
  */
 export function parseField(value: unknown, name = "value"): bigint {
@@ -112,7 +94,6 @@ export function parseField(value: unknown, name = "value"): bigint {
 
 /**
  * Parses a coordinate of a proof point from the wire: below BN254's base field order q.
- *
  * @throws SottoError INVALID_FIELD_ELEMENT
  */
 export function parseBaseField(value: unknown, name = "value"): bigint {
@@ -121,7 +102,6 @@ export function parseBaseField(value: unknown, name = "value"): bigint {
 
 /**
  * Parses an amount in base units from the wire: a canonical decimal string below 2^64.
- *
  * @throws SottoError INVALID_AMOUNT
  */
 export function parseAmount(value: unknown, name = "amount"): bigint {

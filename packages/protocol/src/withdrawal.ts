@@ -15,7 +15,6 @@ export interface WithdrawalArgument extends WithdrawalCall {
 
 /**
  * The signals that the withdrawal circuit computes with: amount, root, eight nullifiers, commitment.
- *
  * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT
  */
 function statementOf(signals: readonly bigint[]): bigint[] {
@@ -27,7 +26,6 @@ function statementOf(signals: readonly bigint[]): bigint[] {
 
 /**
  * h = Poseidon11(amount, root, nullifiers, commitment): commits a prover to them before it knows the challenge.
- *
  * @param signals the thirteen signals of a withdrawal
  * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT
  */
@@ -38,7 +36,6 @@ export function withdrawalStatementHash(signals: readonly bigint[]): bigint {
 /**
  * The public signals of a withdrawal's proof, in wire order: h, z = keccak256(h, keccak256 of the signals) mod p, and
  * y = amount + root z + sum of nullifier_i z^(2 + i) + commitment z^10 mod p.
- *
  * @param signals the thirteen signals of a withdrawal
  * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT
  */
@@ -52,7 +49,6 @@ export function withdrawalPublicSignals(
 
 /**
  * The argument of the contract's `withdraw`.
- *
  * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT if the signals do not decode
  */
 export function withdrawalArgument(call: WithdrawalCall): WithdrawalArgument {

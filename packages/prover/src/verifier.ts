@@ -31,7 +31,6 @@ export interface Verifier {
 
 /**
  * Checks `vkeys`; keys from artifacts are checked when they are read.
- *
  * @throws SottoError VERIFICATION_KEY_INVALID
  */
 export function createVerifier(from: VerifierOptions): Verifier {

@@ -50,10 +50,7 @@ export class SottoScheme {
     this.#signers = signers;
   }
 
-  /**
-   * Reads the chain and pool from the service.
-   * @throws X402SchemeError X402_FACILITATOR_FAILED
-   */
+  /** Reads the chain and pool from the service. @throws X402SchemeError X402_FACILITATOR_FAILED */
   static async open({
     service,
     fetch: send = fetch,

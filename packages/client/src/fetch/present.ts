@@ -35,7 +35,6 @@ const REFUSAL_MS = 10_000;
 
 /**
  * Sends a request with its payment, again if the server fails, is unreachable or answers 402 with Retry-After.
- *
  * @param firstPauseMs milliseconds before the first retry, doubled for each further one. Default: 500
  * @throws the errors of `send`; the signal's reason
  */

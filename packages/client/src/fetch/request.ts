@@ -5,7 +5,6 @@ import { FetchError } from "./errors.ts";
 
 /**
  * Makes a Request of the arguments of fetch. Refuses objects that the platform would turn into text.
- *
  * @throws FetchError REQUEST_NOT_SUPPORTED; TypeError, like fetch, for other invalid arguments
  */
 export async function createCheckedRequest(input: string | URL | Request, init: RequestInit = {}): Promise<Request> {
@@ -26,7 +25,6 @@ export function createRequest(input: string | URL | Request, init: RequestInit):
 
 /**
  * Refuses a body that the platform turned into text before it was checked, as in the Request that a caller made.
- *
  * @param given the body that the caller passed; a text or bytes are never refused
  * @throws FetchError REQUEST_NOT_SUPPORTED
  */

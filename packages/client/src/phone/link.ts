@@ -52,7 +52,6 @@ export interface BoundWallet extends Pick<Wallet, "shieldedAddress" | "now"> {
 
 /**
  * Binds the account `signer` to this wallet's shielded address.
- *
  * @throws PhonePaymentError PHONE_NUMBER_INVALID; ServiceClientError SERVICE_NOT_ALLOWED; SottoError BINDING_INVALID;
  *   the signer's own errors
  */

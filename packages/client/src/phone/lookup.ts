@@ -26,7 +26,6 @@ export async function addressOf(signer: LookupSigner): Promise<Address> {
 
 /**
  * The headers of one lookup: a signature over the number, a fresh nonce and a deadline, valid only for this registry.
- *
  * @param service the registry's base URL
  */
 export async function signLookup(

@@ -86,7 +86,6 @@ function assertInTime(binding: ShieldedAddressBinding, now: number): void {
 
 /**
  * Checks a registry's response. Only values that the wallet signed are trusted.
- *
  * @throws PhonePaymentError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
  *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer
  */

@@ -10,7 +10,6 @@ const MAX_WRITTEN_LENGTH = 64;
  * Only the form is checked. The registry has the numbering plans of all countries and knows which numbers exist. A
  * number without `+` is refused, because a client that guesses the country may pay the wrong person. If the registry
  * parses the number differently, its response is refused.
- *
  * @throws PhonePaymentError PHONE_NUMBER_INVALID; the message never contains the number
  */
 export function phoneNumberOf(written: unknown): string {

@@ -63,7 +63,6 @@ export const PHONE_HOST = "phone";
  * the wallet, and pays through `service`. After a crash, an abort or an error, the same call resumes the payment to the
  * wallet that it was started for, even if the number belongs to another wallet by then. After success, the same call
  * returns the same payment.
- *
  * @throws PhonePaymentError, PurchaseError, ServiceClientError, WalletError, SottoError; the signal's reason
  */
 export async function payPhone(

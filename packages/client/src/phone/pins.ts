@@ -59,7 +59,6 @@ export async function phonePin(store: Store, phone: string): Promise<PhonePin | 
 /**
  * Compares a response with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or
  * key.
- *
  * @throws PhonePaymentError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back
  *   signs a new link, so only a registry that lies or lost data shows an older one. Another registry may have an older
  *   link with the same key.
@@ -101,7 +100,6 @@ async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange
 /**
  * Pins a number to its wallet and key. The first response is trusted; a later one is written only if it is unchanged or
  * confirmed. If two payments pin at the same time, the first writes the pin and the second compares with it.
- *
  * @throws PhonePaymentError PHONE_CHANGED, PHONE_ROLLBACK
  */
 export async function pinPhone(store: Store, recipient: PhoneRecipient, options: ChangeOptions): Promise<void> {

@@ -8,7 +8,6 @@ import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
 
 /**
  * Requires that a 402 with a phone number names exactly the wallet and key that the registry has for that number.
- *
  * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
 export function assertPhoneMatches(
@@ -50,7 +49,6 @@ export interface RecipientOptions extends ResolveOptions {
 /**
  * Checks the phone number of a 402 against a registry, and pins it. A 402 without a number is not checked. The registry
  * is asked if no verified mapping is cached, or if the 402 names a different recipient than the cached one.
- *
  * @throws PhonePaymentError; ServiceClientError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
  */
 export async function assertRecipientPhone(

@@ -26,7 +26,6 @@ export interface FoundPhone extends PhoneRecipient {
 
 /**
  * Resolves a number at a registry and checks the response. Writes nothing.
- *
  * @param written the number in international form
  * @throws PhonePaymentError; ServiceClientError; SottoError BINDING_UNCHECKED
  */
@@ -63,7 +62,6 @@ const isRefused = (error: unknown, status: number, reason: string): boolean =>
 
 /**
  * Resolves the wallet to pay for a number, compares it with the pinned one, and pins it.
- *
  * @throws PhonePaymentError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and the errors
  *   of `lookUpPhone`
  */

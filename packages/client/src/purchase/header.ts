@@ -4,7 +4,6 @@ import { PurchaseError } from "./errors.ts";
 
 /**
  * Returns the maximum length of X-Payment-Proof for this server, in characters.
- *
  * @param stated the server's own limit. Default: the limit of the interface
  * @throws PurchaseError PURCHASE_INVALID, PROOF_HEADER_TOO_LONG
  */

@@ -86,10 +86,7 @@ export async function assertOpen(book: PurchaseBook, id: string): Promise<void> 
   );
 }
 
-/**
- * Resumes a purchase from its recorded state. The caller has claimed it.
- * @param before as for `runPurchase`
- */
+/** Resumes a purchase from its recorded state. The caller has claimed it. @param before as for `runPurchase` */
 export async function resume(
   context: Context,
   release: () => void,

@@ -14,10 +14,7 @@ export function assembleKernel(modulus: bigint, write: Write): KernelCode {
   return { modulus, bytes: builder.build(), constants: pool.bytes() };
 }
 
-/**
- * Compiles a kernel.
- * @param modulus one of the two orders of BN254: the bounds of the arithmetic hold for them
- */
+/** Compiles a kernel. @param modulus one of the two orders of BN254: the bounds of the arithmetic hold for them */
 export function compileKernel(modulus: bigint, write: Write): Program {
   return compileCode(assembleKernel(modulus, write));
 }

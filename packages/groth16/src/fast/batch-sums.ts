@@ -15,7 +15,6 @@ const PAIR_ADDRESS_BYTES = 2 * ENTRY_BYTES;
 export interface Lists {
   readonly start: number;
   readonly end: number;
-  /** Number of entries of all lists. */
   readonly entries: number;
 }
 
@@ -41,7 +40,6 @@ export class BatchAdder {
 
   /**
    * Adds pairs of points.
-   *
    * @param pairs start of the pairs' addresses, from `allocatePairs`
    * @param end the end of the pairs' addresses
    * @returns the first sum's address; the others follow

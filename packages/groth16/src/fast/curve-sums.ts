@@ -94,9 +94,7 @@ export function defineNorm(module: ModuleBuilder, field: FieldEmitter): (out: Co
   });
 }
 
-/**
- * name(out, a, b, [c, d,] [u, [v]]) = (a·b + c·d)/R - u - v.
- */
+/** name(out, a, b, [c, d,] [u, [v]]) = (a·b + c·d)/R - u - v. */
 function defineSum(
   module: ModuleBuilder,
   field: FieldEmitter,

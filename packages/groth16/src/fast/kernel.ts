@@ -76,7 +76,6 @@ export class Kernel {
 
   /**
    * Returns an address that is a multiple of 16. Views of the memory created before the call may be stale afterwards.
-   *
    * @throws RangeError above 2 GiB
    */
   allocate(bytes: number): number {
@@ -153,10 +152,7 @@ export class Kernel {
     return address;
   }
 
-  /**
-   * Writes a number in Montgomery form.
-   * @param value from 0 to the modulus - 1
-   */
+  /** Writes a number in Montgomery form. @param value from 0 to the modulus - 1 */
   write(address: number, value: bigint): void {
     this.doubles(address, LIMBS).set(toLimbs((value << MONTGOMERY_BITS) % this.modulus));
   }

@@ -18,7 +18,6 @@ const CHUNK = 2048;
 
 /**
  * A step has one coefficient of A's row and one of B's; the shorter row is padded with zeros.
- *
  * @throws Groth16Error PROVING_KEY_INVALID
  */
 export function loadMatrices(kernel: Kernel, { coefficients, domainSize: rows, variables }: Zkey): Matrices {

@@ -15,7 +15,6 @@ export type PartialSums = { readonly [part in Part]?: readonly Term[] };
 /**
  * The sums of the parts for which the key was prepared: first those in G1, then b2. Synchronous, so that two proofs with one
  * key cannot interfere: the caller takes all before anything else happens.
- *
  * @param parts only these parts
  * @param share the part of b2 that this thread sums; another thread sums the rest
  */

@@ -29,7 +29,6 @@ export interface Zkey {
 /**
  * Parses a proving key. It checks that delta, which blinds the proofs, is not infinity: with such a key, each proof would
  * reveal sums over its witness. It does not check the points otherwise, because the caller has checked the file's hash.
- *
  * @throws Groth16Error PROVING_KEY_INVALID
  */
 export function parseZkey(file: Uint8Array): Zkey {

@@ -56,7 +56,6 @@ function differingWires(left: Witness, right: Witness): number[] {
   return wires;
 }
 
-/** An element of a witness. */
 export function elementAt(witness: Witness, index: number): bigint {
   const view = new DataView(witness.buffer, witness.byteOffset + ELEMENT_BYTES * index, ELEMENT_BYTES);
   let value = 0n;

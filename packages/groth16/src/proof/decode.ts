@@ -8,8 +8,7 @@ import { groth16Error } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "./orders.ts";
 
 /**
- * Points in the order of the eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's
- * order).
+ * Points in the order of the eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's order).
  */
 export interface ProofPoints {
   /** A in G1: [x, y]. */
@@ -27,7 +26,6 @@ const CANONICAL_DECIMAL = /^(?:0|[1-9][0-9]{0,76})$/;
 
 /**
  * Decodes the eight words of a proof.
- *
  * @throws Groth16Error PROOF_MALFORMED, PROOF_COORDINATE_RANGE, PROOF_AT_INFINITY, PROOF_NOT_ON_CURVE, PROOF_NOT_IN_SUBGROUP;
  *   the message names the word or the point
  */

@@ -42,7 +42,6 @@ export interface WitnessCalculator {
 /**
  * Compiles the generator once. Each calculation has its own instance, so that no error or secret is carried over to the
  * next.
- *
  * @throws Groth16Error WITNESS_GENERATOR_INVALID
  */
 export async function createWitnessCalculator(circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> {

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import type { Progress } from "./snarkjs-logger.ts";
 
-/** A circuit of the ceremony. */
 export interface CeremonyCircuit {
   readonly name: string;
   /** Path of the compiled circuit. */

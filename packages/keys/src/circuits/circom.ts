@@ -10,7 +10,6 @@ export const MAX_COMPILERS = Math.min(2, availableParallelism());
 /** Bytes that a run may leave behind in an idle thread, which frees them late. A withdrawal needs several hundred MB. */
 const MAX_IDLE_MEMORY = 256 * 2 ** 20;
 
-/** One run of circom. */
 export interface CircomRun {
   /** The command line. */
   readonly options: readonly string[];

@@ -22,7 +22,6 @@ export interface Compilation extends R1csHeader {
 interface CompileOptions {
   /** Called before a compilation, which can take a minute; not called if the result is cached. */
   onStart?: () => void;
-  /** Stops the compiler. */
   stop?: AbortSignal;
 }
 

@@ -68,10 +68,7 @@ export class ChainHistory {
   /** The last pending write: writes run one after another, so that the file has the order of the chain. */
   #writing: Promise<void> = Promise.resolve();
 
-  /**
-   * Reads the file, or begins one.
-   * @throws CommandError CHAIN_HISTORY_DAMAGED
-   */
+  /** Reads the file, or begins one. @throws CommandError CHAIN_HISTORY_DAMAGED */
   constructor(path: string) {
     this.#path = path;
     const isNew = !existsSync(path);

@@ -26,7 +26,6 @@ export const isCountry = (text: string): text is CountryCode => (getCountries() 
  * Parses a number as people write it: with `+` (or a space, if a URL was decoded as a form), as bare international digits, or, if
  * there is a default country, in its local form. Numbers that cannot exist are refused, and so are letters, extensions and
  * digits of other scripts. Invisible characters that contacts and chats put around a number are ignored.
- *
  * @throws PhoneError INVALID_PHONE_NUMBER, AMBIGUOUS_PHONE_NUMBER; the message never contains the number
  */
 export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNumber {

@@ -77,9 +77,7 @@ export interface LinkResult {
 export interface VerifyRequest {
   /** The number that received the code. */
   readonly phone: E164;
-  /**
-   * The wallet of the link. Without it, the code that the number's owner enters could verify another wallet's link.
-   */
+  /** The wallet of the link. Without it, the code that the number's owner enters could verify another wallet's link. */
   readonly wallet: Address;
   /** Six digits. */
   readonly code: string;

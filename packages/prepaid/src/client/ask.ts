@@ -4,7 +4,6 @@ import { PrepaidError } from "./errors.ts";
 
 /**
  * Sends a request without cookies or referrer and reads its whole answer. Follows no redirect.
- *
  * @throws PrepaidError PREPAID_UNREACHABLE; the signal's reason
  */
 export const ask = (send: typeof fetch, url: string, init: RequestInit, limits: AnswerLimits): Promise<Answer> =>

@@ -44,7 +44,6 @@ const put = (key: string, record: object): StoreChange => ({ put: key, value: to
 /** How many tokens a server may fail to take after ambiguous failures before prepaid tokens stop at its origin. */
 const MAX_LOST = 3;
 
-/** The key of a pack. */
 export const keyOfPack = ({ modulus }: PackRecord): PrepaidKey => prepaidKey(BigInt(modulus));
 
 /** The id of a pack: the same numbers have the same tokens, so they have the same record. */
@@ -134,7 +133,6 @@ export class PrepaidBook {
   /**
    * Compares schedules with the pinned ones and pins them. A key that was seen once stays the key of its value and
    * epoch forever.
-   *
    * @throws PrepaidError PREPAID_KEY_CONFLICT, after prepaid tokens were stopped at the origin
    */
   async pin(origin: string, schedules: readonly SignedSchedule[], now: number): Promise<void> {
@@ -271,7 +269,6 @@ export class PrepaidBook {
 
   /**
    * Takes a fresh token for a request and durably marks it as shown. The caller releases it when its call ends.
-   *
    * @returns undefined if there is none
    */
   async take(
@@ -303,7 +300,6 @@ export class PrepaidBook {
 
   /**
    * Records that the server refused a token for good.
-   *
    * @param fresh whether the token had never been sent before
    * @returns the error to throw
    */
@@ -337,7 +333,6 @@ export class PrepaidBook {
 
   /**
    * Compares the key that a 402 names with the pinned keys, and stops at the origin if it is a second one.
-   *
    * @returns whether tokens may be shown
    */
   async acceptsOffer(

@@ -7,7 +7,6 @@ import type { PackWish, RestoreOptions } from "./packs.ts";
 /**
  * Buys a pack of prepaid tokens, or finishes one that was begun: 100 tokens for the first pack at a host, later 1000 if
  * that is within the limits. The same call resumes after a crash and never pays twice for a pack.
- *
  * @param options those of `wrapFetch`, with `prepaid` among the methods
  * @throws PrepaidError; FetchError; PurchaseError; ServiceClientError; WalletError; the signal's reason
  */
@@ -24,7 +23,6 @@ export async function buyPrepaid(
 /**
  * Finds the packs that this wallet bought at an origin before it was restored from its words, and asks for their
  * signatures again. Pays nothing. After every ten packs, `confirmMore` decides whether to look for more.
- *
  * @throws PrepaidError; FetchError FETCH_OPTION_INVALID
  */
 export async function restorePrepaid(

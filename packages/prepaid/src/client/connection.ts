@@ -24,7 +24,6 @@ const GLOBAL_DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
 /**
  * The dispatcher that a program set for fetch. A separate connection would bypass it. Node's own dispatcher is an `Agent`.
- *
  * @param init the options of a request, which may have a dispatcher of its own
  * @returns the name of its class; undefined if there is none
  */

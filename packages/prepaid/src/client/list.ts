@@ -58,11 +58,7 @@ export async function resumePrepaid(wallet: PayingWallet, origin: string): Promi
   await book.exclusively(origin, () => book.resume(origin));
 }
 
-/**
- * Gives up all tokens at an origin. A stop there remains.
- *
- * @returns their unspent value, base units
- */
+/** Gives up all tokens at an origin. A stop there remains. @returns their unspent value, base units */
 export async function dropPrepaid(wallet: PayingWallet, origin: string): Promise<bigint> {
   const book = await prepaidBookOf(wallet.store);
   return book.exclusively(origin, () => book.drop(origin, wallet.now()));

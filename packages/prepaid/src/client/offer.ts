@@ -3,7 +3,6 @@ import { hexToBytes, type Offers, SottoError } from "@sotto/protocol";
 
 /**
  * The id of the key whose tokens pay for a request, hex with 0x; undefined if the 402 offers none.
- *
  * @param price a token pays for exactly one request, whose price is its value
  * @throws FetchError CHALLENGE_INVALID
  */

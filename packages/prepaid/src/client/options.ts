@@ -70,7 +70,6 @@ export interface PrepaidSettings {
   /**
    * Refuses the dispatcher of a request or of the process, such as a proxy, if `send` would bypass it: the merchant would
    * see the address that it hides.
-   *
    * @throws FetchError FETCH_OPTION_INVALID
    */
   readonly assertNoDispatcher: (init?: object) => void;

@@ -81,7 +81,6 @@ export class Packs {
 
   /**
    * Buys a pack, or finishes one that was begun. One purchase at a time runs for an origin, so that its cap counts all.
-   *
    * @throws PrepaidError; FetchError FETCH_OPTION_INVALID for a dispatcher; the errors of a payment
    */
   buy(wish: PackWish): Promise<PackRecord> {

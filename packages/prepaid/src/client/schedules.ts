@@ -72,7 +72,6 @@ function differingField({ schedule }: SignedSchedule, wallet: PayingWallet, merc
 
 /**
  * Fetches the merchant's schedules and checks chain, pool, origin, wallet and signature of each.
- *
  * @param send a fetch with a connection of its own
  * @throws PrepaidError PREPAID_NOT_OFFERED, PREPAID_SCHEDULE_REFUSED, PREPAID_UNREACHABLE; SottoError BINDING_UNCHECKED
  */
@@ -106,7 +105,6 @@ export interface MerchantKey {
   readonly key: PrepaidKey;
 }
 
-/** All keys of signed schedules. */
 export const keysOf = (schedules: readonly SignedSchedule[]): MerchantKey[] =>
   schedules.flatMap(({ schedule }) =>
     scheduledKeys(schedule).map((each) => ({ ...each, origin: schedule.origin, wallet: schedule.wallet })),
@@ -165,7 +163,6 @@ const mirrorFailed = (mirror: string, why: readonly MessagePart[], cause?: unkno
 /**
  * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks the
  * wanted key gets the merchant's schedule, so that the next payer's comparison covers it.
- *
  * @param send a fetch for the mirrors, with a connection of its own
  * @returns a contradiction, if there is one
  * @throws PrepaidError PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE: without the comparison nothing is bought

@@ -25,7 +25,6 @@ const MAX_RETRIES = 2;
  * Sends the request with its token. If the server fails (5xx), is unreachable or answers 402 with Retry-After, the
  * client shows the same token again, at most three times in total. Any other 402 is a refusal: nothing more is paid. A
  * redirect is returned as it is.
- *
  * @throws PrepaidError PREPAID_TOKEN_REFUSED, PREPAID_TOKEN_PENDING; the errors of fetch; the signal's reason
  */
 export async function showToken(call: PayingCall, token: TokenToShow): Promise<Response> {

@@ -24,7 +24,6 @@ export interface UnsignedPack {
   readonly request: Uint8Array;
   /**
    * Checks the server's signatures and removes the blinds.
-   *
    * @param response 256 bytes for each token
    * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then do not use any token of the pack
    */

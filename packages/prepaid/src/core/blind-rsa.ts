@@ -28,7 +28,6 @@ function mgf1(seed: Uint8Array, size: number): Uint8Array {
 
 /**
  * EMSA-PSS-ENCODE of RFC 8017, section 9.1.1, with SHA-384 and MGF1 with SHA-384, for one bit less than the modulus.
- *
  * @param salt 48 bytes
  * @param modulus n of a checked prepaid key
  * @returns the encoded message as an integer below n
@@ -87,7 +86,6 @@ export interface BlindInput {
 
 /**
  * Blind of RFC 9474, section 4.2: encoded · r^e mod n, for each message.
- *
  * @param modulus n of a checked prepaid key
  * @returns the blinded messages, concatenated: 256 bytes each, the size of the modulus
  * @throws SottoError INVALID_KEY if a message or a blind is not invertible mod n
@@ -108,7 +106,6 @@ export function blindMessages(inputs: readonly BlindInput[], modulus: bigint): U
 /**
  * Finalize of RFC 9474, section 4.4: unblinds and verifies each signature. One wrong signature invalidates the whole
  * batch, because the signer could use it to mark tokens.
- *
  * @param signatures the signer's response, 256 bytes for each input
  * @returns the signatures, 256 bytes each
  * @throws SottoError INVALID_SIGNATURE if the response has another length or a signature is wrong

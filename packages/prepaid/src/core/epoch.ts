@@ -12,7 +12,6 @@ function monthsOf(epoch: unknown): number {
 /**
  * The epoch that is `months` later: `laterEpoch("2026-11", 2)` is "2027-01". An epoch is the UTC month in which a
  * prepaid key signs.
- *
  * @param months 0 to 1200, or negative for an earlier epoch
  * @throws SottoError INVALID_STRING, INVALID_INTEGER
  */
@@ -25,7 +24,6 @@ export function laterEpoch(epoch: string, months: number): string {
 
 /**
  * The epoch of a time.
- *
  * @param time milliseconds since the Unix epoch, in the years 2000 to 2999
  * @throws SottoError INVALID_INTEGER, INVALID_STRING
  */
@@ -50,7 +48,6 @@ function isWithin(time: number, [from, until]: readonly [from: number, until: nu
 
 /**
  * Whether a key of `epoch` signs at `time` (milliseconds, also one that is in no epoch): only during its epoch.
- *
  * @throws SottoError INVALID_INTEGER, INVALID_STRING
  */
 export const signsAt = (epoch: string, time: number): boolean => isWithin(time, periodOf(epoch, 1));
@@ -58,7 +55,6 @@ export const signsAt = (epoch: string, time: number): boolean => isWithin(time, 
 /**
  * When tokens of a key of `epoch` are accepted: from its epoch's start until right before the end of the next one,
  * milliseconds.
- *
  * @throws SottoError INVALID_STRING
  */
 export const redemptionOf = (epoch: string): readonly [from: number, until: number] => periodOf(epoch, 2);
@@ -66,7 +62,6 @@ export const redemptionOf = (epoch: string): readonly [from: number, until: numb
 /**
  * Whether tokens of a key of `epoch` are accepted at `time` (milliseconds, also one that is in no epoch): during its
  * epoch and the next one.
- *
  * @throws SottoError INVALID_INTEGER, INVALID_STRING
  */
 export const redeemsAt = (epoch: string, time: number): boolean => isWithin(time, redemptionOf(epoch));

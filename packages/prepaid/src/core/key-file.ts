@@ -57,7 +57,6 @@ function parseKey(entry: unknown, name: string): PrepaidPrivateKey {
 /**
  * Parses the JSON value of keys.json. Does not check that the PEM texts are RSA keys, or that a schedule has these
  * keys: see `@sotto/resource-server`.
- *
  * @throws SottoError INVALID_ARGUMENT; the message never contains a key
  */
 export function decodePrepaidKeyFile(json: unknown): PrepaidKeyFile {

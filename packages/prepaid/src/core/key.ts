@@ -32,7 +32,6 @@ export interface PrepaidKey {
 
 /**
  * Makes the prepaid key with this modulus.
- *
  * @throws SottoError INVALID_KEY if the modulus is even or does not have exactly 2,048 bits
  */
 export function prepaidKey(modulus: bigint): PrepaidKey {
@@ -56,7 +55,6 @@ export const modulusOfRsaKey = (spki: Uint8Array): bigint =>
 
 /**
  * Parses the canonical SubjectPublicKeyInfo of RFC 9578. A key has only this one encoding, so it has only one id.
- *
  * @param spki 342 bytes, DER
  * @throws SottoError INVALID_KEY if the encoding, size, algorithm or exponent differs
  */

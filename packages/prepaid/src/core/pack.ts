@@ -20,7 +20,6 @@ export interface PrepaidPack {
   readonly request: Uint8Array;
   /**
    * Checks the server's signatures and removes the blinds.
-   *
    * @param response 256 bytes for each token
    * @throws SottoError INVALID_SIGNATURE if any signature is wrong: then do not use any token of the pack
    */
@@ -29,7 +28,6 @@ export interface PrepaidPack {
 
 /**
  * The label from which a wallet derives the secret of a pack.
- *
  * @param origin where the tokens are spent, such as "https://data.example"
  * @param keyId the merchant's key, hex with 0x
  * @param number the number of the pack among those of this key, 0 to 2^31 - 1
@@ -44,7 +42,6 @@ export function prepaidPackLabel(origin: string, keyId: string, number: number):
 /**
  * The tokens of a pack. Nonces, salts and blinds are derived from the pack's secret, so that a wallet restored from its
  * words can repeat the same request and get the same tokens.
- *
  * @param secret 32 bytes, derived with {@link prepaidPackLabel}
  * @param key the merchant's key for the value and the epoch
  * @param origin at which the tokens are spent, such as "https://data.example"

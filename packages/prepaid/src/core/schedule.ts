@@ -108,7 +108,6 @@ export const scheduleTypedData = (schedule: PrepaidSchedule): TypedData =>
 
 /**
  * The second parameter of `eth_signTypedData_v4`: JSON with the domain's type.
- *
  * @throws SottoError INVALID_ARGUMENT
  */
 export const scheduleRequest = (schedule: PrepaidSchedule): string => typedDataRequest(scheduleTypedData(schedule));
@@ -161,7 +160,6 @@ function parseKeys(keys: unknown): PrepaidSchedule["keys"] {
 
 /**
  * Inverse of `encodeSchedule`, for a schedule from another party. Does not check the wallet's signature.
- *
  * @throws SottoError INVALID_ARGUMENT
  */
 export function decodeSchedule(wire: unknown): PrepaidSchedule {

@@ -30,7 +30,6 @@ export const encodeSignedSchedule = ({ schedule, signature }: SignedSchedule): W
 /**
  * Inverse of `encodeSignedSchedule`, for a schedule from another party. Does not check the signature: see
  * `verifyScheduleSignature`.
- *
  * @throws SottoError INVALID_ARGUMENT
  */
 export function decodeSignedSchedule(wire: unknown): SignedSchedule {
@@ -43,7 +42,6 @@ export function decodeSignedSchedule(wire: unknown): SignedSchedule {
 
 /**
  * Whether the schedule's wallet signed it. The caller must make sure that `call` asks a node of the schedule's chain.
- *
  * @throws SottoError INVALID_ARGUMENT, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
 export const verifyScheduleSignature = async (

@@ -43,7 +43,6 @@ const withLength = (bytes: Uint8Array): Uint8Array =>
  * The digest of the TokenChallenge (RFC 9577, section 2.1) for an origin: the type is 2, issuer name and origin info
  * are the origin's host and port, and the redemption context is empty. Client and server each compute it, so the server
  * cannot use it to mark a payer.
- *
  * @param origin an http(s) origin such as "https://data.example"
  * @returns 32 bytes, hex with 0x
  * @throws SottoError INVALID_STRING

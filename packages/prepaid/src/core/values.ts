@@ -12,7 +12,6 @@ export function isPrepaidValue(amount: bigint): boolean {
 
 /**
  * Checks the value of a prepaid token. Few values are allowed, so that a price reveals little about its payer.
- *
  * @returns the value, in base units
  * @throws SottoError INVALID_AMOUNT
  */

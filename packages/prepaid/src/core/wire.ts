@@ -25,16 +25,11 @@ export interface PrepaidPurchase {
 
 /**
  * The request target of a purchase. Equal purchases have equal targets.
- *
  * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
  */
 export const prepaidPurchaseTarget = (purchase: PrepaidPurchase): string => `${PREPAID_PATH}?${queryOf(purchase)}`;
 
-/**
- * The request target that recovers the pack of a purchase.
- *
- * @throws SottoError INVALID_HEX, INVALID_ARGUMENT
- */
+/** The request target that recovers the pack of a purchase. @throws SottoError INVALID_HEX, INVALID_ARGUMENT */
 export const prepaidRecoverTarget = (purchase: PrepaidPurchase): string =>
   `${PREPAID_RECOVER_PATH}?${queryOf(purchase)}`;
 
@@ -50,7 +45,6 @@ const PURCHASE = /^key=(0x[0-9a-f]{64})&n=([0-9]{1,4})&batch=(0x[0-9a-f]{64})$/;
 
 /**
  * Inverse of `prepaidPurchaseTarget` and `prepaidRecoverTarget`, for the part after the question mark.
- *
  * @throws SottoError INVALID_ARGUMENT if a parameter is missing, wrong, repeated, or in another order
  */
 export function parsePrepaidPurchase(query: unknown): PrepaidPurchase {
@@ -73,7 +67,6 @@ const HEADER = new RegExp(`^[A-Za-z0-9_-]{${HEADER_LENGTH}}$`);
 
 /**
  * The value of the request header for a token: base64url, 472 characters.
- *
  * @throws SottoError INVALID_ARGUMENT, INVALID_HEX
  */
 export function encodePrepaidHeader(token: PrepaidToken): string {

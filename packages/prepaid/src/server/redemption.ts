@@ -13,7 +13,6 @@ export interface TokenUse {
   readonly price: bigint;
 }
 
-/** A spent token. */
 export interface SpentToken {
   readonly id: string;
   readonly key: Key;
@@ -48,7 +47,6 @@ export class Redemption {
 
   /**
    * Checks and spends a token.
-   *
    * @throws CheckFailed PREPAID_KEY, PREPAID_VALUE, PREPAID_CHALLENGE, PREPAID_SIGNATURE, PREPAID_SPENT, PREPAID_BUSY;
    *   CheckUnavailable
    */

@@ -63,7 +63,6 @@ export class Signer {
 
   /**
    * Raw RSA over blinded messages; every signature is checked.
-   *
    * @param messages 256 bytes each, each below the key's modulus
    * @throws CheckUnavailable OVERLOADED, SIGNER_FAILED
    */

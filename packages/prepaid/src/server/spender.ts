@@ -65,7 +65,6 @@ export class Spender {
 
   /**
    * Spends a token durably if it is signed.
-   *
    * @param header the header of the token, well-formed and of one of the keys
    * @returns the holder, or undefined if the token was spent before or its key is closed
    * @throws CheckFailed PREPAID_SIGNATURE; CheckUnavailable OVERLOADED, VERIFIER_FAILED, STORE_UNAVAILABLE: then the token

@@ -99,7 +99,6 @@ export class PrepaidStore {
   /**
    * Spends all tokens that were not spent before and whose key is not closed, in one durable statement. Only for
    * PostgreSQL: in SQLite, spender-worker.ts spends tokens, because a commit would block this thread.
-   *
    * @param spends without duplicates
    * @returns the ids (`spendId`) of the tokens that this call spent
    */
@@ -116,7 +115,6 @@ export class PrepaidStore {
   /**
    * Spends tokens again that were returned for the same method and target. Tokens that were not returned cost one read
    * together.
-   *
    * @returns the ids of the tokens that this call spent
    */
   async spendReturned(spends: readonly Spend[], holder: string): Promise<Set<string>> {

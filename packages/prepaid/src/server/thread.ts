@@ -75,7 +75,6 @@ export class Thread<T, R> {
 
 /**
  * Called by the thread's own code.
- *
  * @param handle carries out all orders that wait, and returns one result for each; its error fails all of them
  */
 export function carryOut<T, R>(handle: (orders: readonly T[]) => readonly R[]): void {

@@ -25,7 +25,6 @@ const ERRORS = {
   INVALID_STRING: PROTOCOL_ERRORS.INVALID_STRING,
 } satisfies ErrorTable;
 
-/** The errors of the routes. */
 export const PREPAID_ROUTE_ERRORS: ErrorTable = ERRORS;
 
 export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): void {

@@ -4,7 +4,6 @@ import type { Kysely } from "kysely";
 
 /** A signed schedule that had a new key. */
 export interface PrepaidScheduleTable {
-  /** Of the schedule. */
   digest: string;
   /** The chain and the pool. */
   deployment: string;

@@ -99,7 +99,6 @@ const checked = new WeakSet<object>();
 /**
  * Checks that every field of a binding is well-formed and that its key is a valid shielded address. Returns the binding
  * with addresses in lower case, frozen; checking that object again costs nothing. Does not check its signature or its age.
- *
  * @throws SottoError BINDING_INVALID; the message names the field and never contains the number
  */
 export function assertBinding(value: unknown): ShieldedAddressBinding {
@@ -118,7 +117,6 @@ export type BindingTypedData = TypedData<typeof NAME>;
 /**
  * The typed data that the wallet signs. To call `eth_signTypedData_v4` directly, pass `bindingRequest` instead: if the
  * types lack EIP712Domain, some wallets sign a different digest.
- *
  * @throws SottoError BINDING_INVALID
  */
 export function bindingTypedData(binding: ShieldedAddressBinding): BindingTypedData {
@@ -127,7 +125,6 @@ export function bindingTypedData(binding: ShieldedAddressBinding): BindingTypedD
 
 /**
  * The second parameter of `eth_signTypedData_v4`: JSON with the domain's type.
- *
  * @throws SottoError BINDING_INVALID
  */
 export function bindingRequest(binding: ShieldedAddressBinding): string {
@@ -137,7 +134,6 @@ export function bindingRequest(binding: ShieldedAddressBinding): string {
 /**
  * The EIP-712 digest that the wallet signs. It identifies the binding. Detect replays by this digest, never by the
  * signature's bytes: one digest can have many valid signatures.
- *
  * @throws SottoError BINDING_INVALID
  */
 export function bindingDigest(binding: ShieldedAddressBinding): Bytes32 {

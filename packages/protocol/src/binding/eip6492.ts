@@ -33,7 +33,6 @@ function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
 /**
  * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word. Returns any other signature
  * unchanged.
- *
  * @returns undefined if the signature ends in the magic word but the rest does not decode
  */
 export function unwrapSignature(signature: Uint8Array): WalletSignature | undefined {

@@ -18,7 +18,6 @@ export const MAX_SIGNATURE_BYTES = 8192;
 
 /**
  * Checks a signature's form and returns it as lower-case hex with 0x.
- *
  * @throws SottoError BINDING_SIGNATURE_INVALID
  */
 export function normalizeSignature(value: unknown): string {
@@ -69,7 +68,6 @@ async function ask(call: EthCall, data: string): Promise<string> {
  * without calling the chain.
  *
  * The caller must make sure that `call` asks a node of the right chain and that the digest includes the chain id.
- *
  * @throws SottoError BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
 export async function verifyWalletSignature(
@@ -95,7 +93,6 @@ export async function verifyWalletSignature(
 /**
  * Whether the binding's wallet signed it. The caller must check the binding's age and that its fields have the expected
  * values.
- *
  * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
 export async function verifyBindingSignature(

@@ -13,7 +13,6 @@ export const BINDING_LEAD_SECONDS = BINDING_SLOT_SECONDS + 30;
 
 /**
  * The values of issuedAt to try if a request to link omits it: the current slot, the previous one, the next one.
- *
  * @param now ms
  */
 export function bindingSlots(now: number): number[] {
@@ -31,7 +30,6 @@ function assertNotAhead(issuedAt: number, now: number): void {
 
 /**
  * Checks that a binding is not expired and not dated in the future.
- *
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_EXPIRED, BINDING_INVALID
  */
@@ -44,7 +42,6 @@ export function assertBindingTime(binding: { readonly issuedAt: number }, now: n
 
 /**
  * Checks that a binding is recent enough to be linked: at most 24 hours old.
- *
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_STALE, BINDING_INVALID
  */

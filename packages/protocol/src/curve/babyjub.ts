@@ -49,11 +49,7 @@ function toCurve(point: Point, name: string): CurvePoint {
   return Curve.fromAffine({ x, y });
 }
 
-/**
- * P + Q by the complete addition law.
- *
- * @throws SottoError INVALID_POINT if a point is not on the curve
- */
+/** P + Q by the complete addition law. @throws SottoError INVALID_POINT if a point is not on the curve */
 export function addPoints(p: Point, q: Point): Point {
   return toCurve(p, "the first point").add(toCurve(q, "the second point")).toAffine();
 }
@@ -68,7 +64,6 @@ export function negatePoint(point: Point): Point {
  *
  * Uses noble's constant-time algorithm, but bigint arithmetic is not constant-time in JavaScript engines, so precise timing
  * may reveal the scalar. Multiply by a secret only on its owner's machine.
- *
  * @throws SottoError INVALID_SCALAR, INVALID_POINT
  */
 export function multiplyPoint(point: Point, scalar: bigint): Point {
@@ -97,7 +92,6 @@ export function isInSubgroup(point: Point): boolean {
 
 /**
  * Checks that the point is on the curve, in the prime-order subgroup, and not the identity.
- *
  * @throws SottoError INVALID_POINT
  */
 export function assertSubgroupPoint(point: Point, name = "point"): Point {
@@ -111,7 +105,6 @@ export function assertSubgroupPoint(point: Point, name = "point"): Point {
 /**
  * The point of the prime-order subgroup with this x. There is at most one: the other point on the curve with the same x
  * is outside, because it differs from -P by (0, -1), which has order 2.
- *
  * @throws SottoError INVALID_POINT if no point of the subgroup has this x, or only the identity has it
  */
 export function pointFromX(x: bigint, name = "x"): Point {

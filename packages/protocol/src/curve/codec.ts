@@ -17,7 +17,6 @@ export function packPoint(point: Point): string {
 /**
  * Strict inverse of `packPoint`: y must be canonical, and the point on the curve, in the prime-order subgroup and not
  * the identity. Without these checks, a sender could pay to a key whose owner cannot read the payment.
- *
  * @throws SottoError INVALID_HEX, INVALID_POINT
  */
 export function unpackPoint(hex: string, name = "point"): Point {

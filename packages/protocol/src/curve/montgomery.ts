@@ -15,7 +15,6 @@ export function toMontgomery(point: Point): [u: bigint, v: bigint] {
 /**
  * The point Q with 8 Q = P, in Montgomery form: the circuits' witness that the key P is in the prime-order subgroup and
  * not the identity.
- *
  * @throws SottoError INVALID_POINT
  */
 export function montgomeryEighth(point: Point): [u: bigint, v: bigint] {

@@ -12,7 +12,6 @@ export interface AmountBounds {
 
 /**
  * The bounds of a price: the price itself, and the price plus a tenth, rounded down and at most MAX_AMOUNT.
- *
  * @throws SottoError INVALID_AMOUNT
  */
 export function amountBounds(price: bigint): AmountBounds {

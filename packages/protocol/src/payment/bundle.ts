@@ -122,7 +122,6 @@ export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> |
 
 /**
  * Asserts that both proofs are for the bundle's ciphertext.
- *
  * @throws SottoError CIPHERTEXT_MISMATCH if they are not
  */
 export function assertSameCiphertext(bundle: PaymentBundle): void {
@@ -134,7 +133,6 @@ export function assertSameCiphertext(bundle: PaymentBundle): void {
  * Parses a bundle strictly: decimals must be canonical and below their modulus, arrays of the right size, points in the
  * prime-order subgroup. Ignores unknown fields, because the proof header has more. The caller verifies the proofs, and
  * checks the recipient, the resource and the ciphertext (`checkPayment`).
- *
  * @param value the parsed JSON
  * @throws SottoError INVALID_BUNDLE; the message names the field
  */
@@ -155,11 +153,7 @@ function decimalsOf(words: readonly bigint[]): readonly string[] {
   return Array.isArray(words) ? words.map(String) : (words as never);
 }
 
-/**
- * The wire form of a bundle.
- *
- * @throws SottoError INVALID_BUNDLE, CIPHERTEXT_MISMATCH
- */
+/** The wire form of a bundle. @throws SottoError INVALID_BUNDLE, CIPHERTEXT_MISMATCH */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
   if (typeof bundle !== "object" || bundle === null) {
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);

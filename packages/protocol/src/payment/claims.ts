@@ -46,7 +46,6 @@ export interface PaymentTokenClaims {
 
 /**
  * Parses an EIP-155 chain id of the wire: a canonical decimal string below 2^256.
- *
  * @throws SottoError INVALID_INTEGER
  */
 export function parseChainId(value: unknown): bigint {
@@ -61,7 +60,6 @@ const decimalField = (value: unknown, name: string): string => String(parseField
 
 /**
  * Parses a token's claims strictly. Ignores unknown claims. The caller must have verified the token's signature.
- *
  * @param value the payload's parsed JSON
  * @throws SottoError TOKEN_CLAIMS_INVALID
  */

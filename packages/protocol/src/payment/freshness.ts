@@ -17,7 +17,6 @@ export interface StaleTimestamp extends Mismatch<"TOO_OLD" | "FROM_THE_FUTURE"> 
 
 /**
  * Checks that a payment is neither too old nor too far in the future.
- *
  * @param timestamp the timestamp of the payment, ms
  * @param now ms
  * @param maxAgeMs maximum age, ms; a value above MAX_PAYMENT_AGE_MS has no effect

@@ -33,23 +33,14 @@ function byName<Name extends CircuitName, Word>(circuit: Name, words: readonly W
 
 /**
  * A payment's public signals by name, read from wire order. Does not parse the words: decimal strings stay strings.
- *
  * @throws SottoError INVALID_ARGUMENT if there are more or fewer
  */
 export const paymentSignals = <Word>(words: readonly Word[]): PaymentSignals<Word> => byName("payment", words);
 
-/**
- * An amount proof's public signals by name.
- *
- * @throws SottoError INVALID_ARGUMENT if there are more or fewer
- */
+/** An amount proof's public signals by name. @throws SottoError INVALID_ARGUMENT if there are more or fewer */
 export const rangeSignals = <Word>(words: readonly Word[]): RangeSignals<Word> => byName("elgamal_range", words);
 
-/**
- * A withdrawal's signals by name.
- *
- * @throws SottoError INVALID_ARGUMENT if there are more or fewer
- */
+/** A withdrawal's signals by name. @throws SottoError INVALID_ARGUMENT if there are more or fewer */
 export const withdrawalSignals = <Word>(words: readonly Word[]): WithdrawalSignals<Word> => byName("withdrawal", words);
 
 /** Public signals in wire order, from an object of signals by name. */

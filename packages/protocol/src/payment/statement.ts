@@ -67,7 +67,6 @@ export interface ReceivedPayment extends PaymentStatement {
 
 /**
  * Parses a payment.
- *
  * @param value the parsed JSON of a bundle
  * @throws SottoError INVALID_BUNDLE
  */

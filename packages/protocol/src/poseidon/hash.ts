@@ -21,7 +21,6 @@ export const DOMAIN = {
 
 /**
  * circomlib's PoseidonEx: several outputs of one permutation.
- *
  * @param inputs 1 to 16 field elements
  * @param outputs 1 to inputs.length; never the whole state, which could be inverted
  * @param domain initial value of the capacity lane (circomlib's initialState), see DOMAIN

@@ -50,7 +50,6 @@ const sum = (terms: readonly bigint[]): bigint => terms.reduce((total, term) => 
  *
  * Exit. The last n of the u determine v z, v H z, ..., v H^(n-1) z for the z of n rounds before the end, except for parts
  * that come from the y. So they determine that z, and with the last n of the y also the last z.
- *
  * @param width 2 to 17 lanes
  * @throws SottoError INVALID_INTEGER
  */

@@ -25,7 +25,6 @@ export interface AppendInputs extends Statement<"note_append"> {
 
 /**
  * The note_append circuit's input and public signals.
- *
  * @throws SottoError INVALID_LEAF, TREE_FULL and the codes of malformed arguments
  */
 export function prepareAppend(args: AppendArguments): AppendInputs {

@@ -71,7 +71,6 @@ export interface PaymentInputs extends Statement<"payment"> {
 
 /**
  * The payment circuit's input and public signals.
- *
  * @throws SottoError INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE, LEAF_NOT_FOUND and the codes
  *   of malformed arguments
  */
@@ -155,7 +154,6 @@ export function preparePayment(args: PaymentArguments): PaymentInputs {
 /**
  * The same payment for another resource and time. Only the signal resourceUrl changes, which the circuit does not
  * compute with.
- *
  * @throws SottoError the codes of malformed arguments
  */
 export function withResource(

@@ -21,7 +21,6 @@ export interface RangeArguments {
 
 /**
  * The elgamal_range circuit's input and public signals: lowerBound <= amount <= upperBound.
- *
  * @throws SottoError AMOUNT_OUT_OF_BOUNDS and the codes of malformed arguments
  */
 export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {

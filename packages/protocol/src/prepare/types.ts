@@ -46,11 +46,7 @@ export function assertTree(tree: unknown): void {
   if (!(tree instanceof NoteTree)) fail("INVALID_ARGUMENT", `tree must be a NoteTree, got ${describe(tree)}`);
 }
 
-/**
- * Finds the note in the tree.
- *
- * @throws SottoError NOTE_NOT_IN_TREE if another commitment is at its index
- */
+/** Finds the note in the tree. @throws SottoError NOTE_NOT_IN_TREE if another commitment is at its index */
 export function locate(tree: NoteTree, note: SpendableNote): LocatedNote {
   assertTree(tree);
   assertObject(note, "a note");

@@ -93,7 +93,6 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
 
 /**
  * The withdrawal circuit's input and public signals.
- *
  * @throws SottoError INVALID_WITHDRAWAL_INPUTS, INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE,
  *   LEAF_NOT_FOUND and the codes of malformed arguments
  */

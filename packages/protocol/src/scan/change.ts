@@ -24,7 +24,6 @@ export interface DeliveredChange {
 
 /**
  * Decrypts the change of the wallet's own payment, or the output of its own withdrawal; null if the commitment differs.
- *
  * @throws SottoError INVALID_FIELD_ELEMENT
  */
 export function decryptChange(reader: ChangeReader, event: DeliveredChange): Note | null {

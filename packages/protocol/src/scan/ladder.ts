@@ -29,7 +29,6 @@ export const LADDER_CURVE = { a: CURVE_A, d: CURVE_D, rootA: ROOT_A, a24: A24 } 
  * is the same for both points that share an x, which is why k must be odd.
  *
  * Every bit takes the same operations, but neither bigints nor WebAssembly guarantee constant time.
- *
  * @param xs the x-coordinates of points of order l
  * @param k odd, in [1, l)
  * @returns x(k R) for each, or null if there is no such point and a denominator vanishes

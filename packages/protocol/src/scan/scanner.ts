@@ -56,7 +56,6 @@ const PLAIN: ScanKernel = { multiplyXs, permuteMany };
  * Someone else's note costs one x-only multiplication and one permutation: the amount decrypted with a wrong key is a
  * random field element, which fits into 64 bits with probability 2^-190. If the amount fits, it is checked against the
  * commitment, which commits to amount, owner and blinding. Notes of one call share inversions: pass dozens at a time.
- *
  * @param kernel a faster kernel with the same results; by default, functions of this package
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */

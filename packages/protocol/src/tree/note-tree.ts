@@ -27,11 +27,7 @@ export class NoteTree {
     this.append(leaves);
   }
 
-  /**
-   * Restores a tree from the bytes of `serialize`, without hashing.
-   *
-   * @throws SottoError INVALID_TREE_STATE
-   */
+  /** Restores a tree from the bytes of `serialize`, without hashing. @throws SottoError INVALID_TREE_STATE */
   static deserialize(bytes: Uint8Array): NoteTree {
     const tree = new NoteTree();
     tree.#levels = decodeLevels(bytes);
@@ -53,11 +49,7 @@ export class NoteTree {
     return this.#levels[TREE_DEPTH]![0] ?? emptyRoots()[TREE_DEPTH]!;
   }
 
-  /**
-   * The leaf at `index`.
-   *
-   * @throws SottoError LEAF_NOT_FOUND
-   */
+  /** The leaf at `index`. @throws SottoError LEAF_NOT_FOUND */
   leaf(index: number): bigint {
     assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const leaf = this.#levels[0]![index];
@@ -73,7 +65,6 @@ export class NoteTree {
 
   /**
    * Appends one or more leaves; hashes each node above them once. If it throws, the tree is unchanged.
-   *
    * @param permutation a faster one of states of eight lanes; by default, this package's
    * @throws SottoError INVALID_LEAF if a leaf is 0, INVALID_FIELD_ELEMENT, TREE_FULL
    */
@@ -107,11 +98,7 @@ export class NoteTree {
     return root;
   }
 
-  /**
-   * Keeps the first `size` leaves.
-   *
-   * @throws SottoError LEAF_NOT_FOUND if there are fewer
-   */
+  /** Keeps the first `size` leaves. @throws SottoError LEAF_NOT_FOUND if there are fewer */
   truncate(size: number): void {
     assertInteger(size, 0, TREE_CAPACITY, "size");
     if (size > this.size)
@@ -127,7 +114,6 @@ export class NoteTree {
 
   /**
    * The path of the leaf at `leafIndex`, in the form that the circuits take as input.
-   *
    * @throws SottoError LEAF_NOT_FOUND
    */
   path(leafIndex: number): TreePath {

@@ -39,11 +39,7 @@ export function encodeLevels(levels: readonly (readonly bigint[])[]): Uint8Array
   return bytes;
 }
 
-/**
- * Strict inverse of `encodeLevels`.
- *
- * @throws SottoError INVALID_TREE_STATE
- */
+/** Strict inverse of `encodeLevels`. @throws SottoError INVALID_TREE_STATE */
 export function decodeLevels(bytes: Uint8Array): bigint[][] {
   if (!isBytes(bytes) || bytes.length < HEADER + CHECKSUM || !MAGIC.every((byte, i) => bytes[i] === byte)) {
     fail("INVALID_TREE_STATE", `stored tree state (version 1) was expected, got ${describe(bytes)}`);

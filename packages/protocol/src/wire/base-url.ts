@@ -9,11 +9,7 @@ interface UrlApi {
   canParse(text: string): boolean;
 }
 
-/**
- * The parts of a URL.
- *
- * @returns undefined if `address` is not a URL or is too long
- */
+/** The parts of a URL. @returns undefined if `address` is not a URL or is too long */
 export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefined {
   const { URL } = globalThis as unknown as { URL: UrlApi };
   if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;
@@ -23,7 +19,6 @@ export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefi
 /**
  * A server's base URL in canonical form, so that different spellings of it compare equal: scheme, host and path as the
  * URL standard writes them, no slash at the end. Spaces and invisible characters around it are ignored.
- *
  * @returns undefined if `address` is not an http(s) URL, is too long, has a user, a query or a fragment, or an invisible
  *   character, which the URL standard would drop or encode
  */

@@ -14,7 +14,6 @@ const RANDOM_LENGTH = 16;
 
 /**
  * A request id: the time, then 16 random letters and digits.
- *
  * @param now ms
  * @throws SottoError INVALID_INTEGER
  */
@@ -26,7 +25,6 @@ export function requestId(now: number): string {
 
 /**
  * The body of a 402 response.
- *
  * @throws SottoError INSTRUCTIONS_INVALID, including if no JSON number equals the price exactly
  */
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {

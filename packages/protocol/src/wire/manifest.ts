@@ -76,11 +76,7 @@ function parseKeys(value: unknown): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, hash(name)]));
 }
 
-/**
- * Parses a deployment manifest. Ignores unknown fields.
- *
- * @throws SottoError DEPLOYMENT_INVALID
- */
+/** Parses a deployment manifest. Ignores unknown fields. @throws SottoError DEPLOYMENT_INVALID */
 export function parseDeployment(json: unknown): DeploymentManifest {
   return recode("DEPLOYMENT_INVALID", "the deployment manifest", () => {
     const read = fieldsOf(json, "the deployment manifest", "DEPLOYMENT_INVALID");

@@ -41,7 +41,6 @@ function isOffer(value: unknown, depth = MAX_OFFER_DEPTH): boolean {
  * offers. The name of an offer has 1 to 32 letters, digits and hyphens, with a lower-case letter first. An offer has at most
  * 4,096 characters as JSON, at most 8 levels, and no key such as `__proto__`. Other fields are ignored, as
  * `parseInstructions` ignores all unknown fields.
- *
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID if it has no `payment`
  */

@@ -91,7 +91,6 @@ function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions
  * exact, and the recipient's shielded address must be valid. Ignores unknown fields; `parseOffers` reads those that offer
  * other ways to pay. The caller checks that the wallet
  * signed the address, and decides whether to pay this price to this recipient.
- *
  * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID; the message names the field
  */
@@ -99,7 +98,6 @@ export const parseInstructions = (json: unknown): PaymentInstructions => parseOw
 
 /**
  * `parseInstructions` for a body that was built here.
- *
  * @param known the binding in the body, if it was checked already: decoding its key takes longer than everything else
  * @throws SottoError INSTRUCTIONS_INVALID
  */
@@ -123,11 +121,7 @@ export function parseOwnInstructions(json: unknown, known: ShieldedAddressBindin
   });
 }
 
-/**
- * The binding that the recipient's wallet signed.
- *
- * @throws SottoError INSTRUCTIONS_INVALID
- */
+/** The binding that the recipient's wallet signed. @throws SottoError INSTRUCTIONS_INVALID */
 export function bindingOfInstructions(instructions: PaymentInstructions): ShieldedAddressBinding {
   return recode(CODE, "not payment instructions", () => {
     assertObject(instructions, "the instructions");

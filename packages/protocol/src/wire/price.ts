@@ -24,7 +24,6 @@ export function isPrice(value: unknown, baseUnits: bigint, decimals: number): va
 
 /**
  * The JSON number of a price.
- *
  * @throws SottoError INVALID_AMOUNT if the price is 0 or no JSON number equals it exactly (beyond about 15 digits)
  */
 export function priceNumber(baseUnits: bigint, decimals: number): number {

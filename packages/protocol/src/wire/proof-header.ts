@@ -59,7 +59,6 @@ const encode = (listed: object, rest: object, paid: object): string => ascii({ .
 
 /**
  * The header's value: the required fields and, if there is room, the rest of the bundle.
- *
  * @param limit length that the server accepts, characters, at most MAX_PROOF_HEADER_LENGTH
  * @throws SottoError PROOF_HEADER_INVALID, including if the header is longer than the limit
  */
@@ -83,7 +82,6 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
 
 /**
  * Length of the longest header that a payment for this resource can have, characters.
- *
  * @param resourceUrl Default: none, which gives the length of a header with only the required fields, all that a
  * resource server needs
  * @throws SottoError INVALID_STRING if it is not a text
@@ -165,7 +163,6 @@ function parseJson(value: unknown): unknown {
 /**
  * Parses a header's value strictly. Ignores unknown fields. The caller verifies the proofs, checks the recipient and the
  * resource and, once it knows the sender commitment, checks that the ciphertext matches the signals.
- *
  * @throws SottoError PROOF_HEADER_NOT_JSON with the JSON parser's message, which may quote the header: return it to the
  *   client, but do not log it. PROOF_HEADER_INVALID with a message that names the field
  */

@@ -33,7 +33,6 @@ const INITIAL_BYTES = 4096;
  *
  * Copies the chunks into one buffer, so that memory use is at most about twice the limit. Keeping a list of chunks
  * would take a hundred bytes for each chunk of one byte.
- *
  * @param signal aborts the read, even if the response's own fetch ignores it
  * @throws SottoError ANSWER_TOO_LARGE; TypeError if a chunk is not bytes, as in a stream that a program made of texts
  * @throws the signal's reason, or the stream's own error

@@ -8,7 +8,6 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
  * Whether payments may be sent to a URL: to https, or to this machine. Proofs, tokens and signed deposits are worth
  * money in transit, and anyone on the path can intercept unencrypted HTTP, even in a private network. Tokens on a local
  * chain are worth nothing, so its payments may go to any http(s) URL.
- *
  * @param chainId Default: a chain that is not local
  */
 export function isSecureUrl(address: unknown, chainId?: bigint): boolean {

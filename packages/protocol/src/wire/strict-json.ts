@@ -17,7 +17,6 @@ interface Level {
 /**
  * Parses JSON so strictly that no two parsers can read it differently: no duplicate keys (a proxy and this program could
  * otherwise see different values), no keys that reach a prototype, at most 24 levels.
- *
  * @param what names the text in messages
  * @param refuse throws the caller's error; its message does not quote the text
  */

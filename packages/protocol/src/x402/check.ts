@@ -57,11 +57,7 @@ export function checkX402Payment(statement: PaymentStatement, terms: X402Terms):
   return { reason, message };
 }
 
-/**
- * Checks that a payment is as recent as the requirements demand, and at most five minutes old.
- *
- * @param now ms
- */
+/** Checks that a payment is as recent as the requirements demand, and at most five minutes old. @param now ms */
 export function checkX402Time({ bundle }: PaymentStatement, terms: X402Terms, now: number): X402Refusal | undefined {
   const mismatch = checkFreshness(bundle.timestamp, now, terms.maxTimeoutSeconds * 1000);
   if (mismatch === undefined) return undefined;

@@ -171,7 +171,6 @@ export function isX402NestedAtMost(value: unknown, depth: number): boolean {
 
 /**
  * The fields that list a route, for the published packages or for a paywall.
- *
  * @throws SottoError X402_LISTING_INVALID
  */
 export function createX402Listing(options: X402ListingOptions): X402Listing {

@@ -112,7 +112,6 @@ export function parseX402Network(network: unknown): bigint {
 
 /**
  * Parses payment requirements strictly. Ignores unknown fields.
- *
  * @throws SottoError X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED, X402_REQUIREMENTS_INVALID
  */
 export function parseX402Terms(requirements: unknown): X402Terms {

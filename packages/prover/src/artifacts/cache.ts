@@ -20,7 +20,6 @@ export interface ArtifactCache {
   /**
    * Stores bytes of a download that is not complete. Downloads of one file write the same bytes at the same offsets, so
    * concurrent downloads do not conflict.
-   *
    * @param offset the offset of `bytes` in the file; everything before it was stored
    */
   writePart(name: string, offset: number, bytes: Uint8Array): Promise<void>;

@@ -11,7 +11,6 @@ const CEREMONY = "ceremony/";
 
 /**
  * Checks that a set of keys may be used on a chain. Call it before deploying, serving, paying or accepting.
- *
  * @param set name of the set, or an object with that name (artifacts, a lock)
  * @param chainId EIP-155 chain id
  * @param isProduction whether such sets are refused on local chains too

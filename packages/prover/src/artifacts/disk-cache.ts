@@ -20,7 +20,6 @@ const MAX_TRIES = 10;
 
 /**
  * A cache in a folder: complete files are `NAME`, the parts of interrupted downloads are `NAME.part`. Node only.
- *
  * @throws SottoError ARTIFACTS_SOURCE_INVALID outside Node
  */
 export function diskCache(folder: string): ArtifactCache {

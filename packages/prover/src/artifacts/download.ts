@@ -49,9 +49,7 @@ export interface Downloaded {
   accepted: boolean;
 }
 
-/**
- * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED
- */
+/** @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED */
 export async function download(options: Download): Promise<Downloaded> {
   const { url, accept, size, signal } = options;
   const received = new Received(url, options.maxBytes, options.part);

@@ -10,7 +10,6 @@ interface Schema extends DBSchema {
 
 /**
  * A cache in the browser's IndexedDB. All wallets of an origin can share it.
- *
  * @param location name of the database
  */
 export function indexedDbCache(location = "sotto-artifacts"): ArtifactCache {

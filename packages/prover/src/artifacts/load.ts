@@ -60,7 +60,6 @@ export interface Artifacts {
 
 /**
  * Checks the arguments; the files are read later, on demand.
- *
  * @throws SottoError ARTIFACTS_SOURCE_INVALID, ARTIFACTS_LOCK_INVALID, ARTIFACT_SET_UNKNOWN. Reading a file throws
  *   CIRCUIT_UNKNOWN, ARTIFACT_MISSING, ARTIFACT_UNREACHABLE, ARTIFACT_TOO_LARGE, ARTIFACT_CHANGED (details: file, expected,
  *   found) or VERIFICATION_KEY_INVALID

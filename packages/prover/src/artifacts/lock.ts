@@ -27,7 +27,6 @@ const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
  * Checks the structure of a lock.
- *
  * @throws SottoError ARTIFACTS_LOCK_INVALID; the message names the entry and the reason
  */
 export function assertLock(lock: unknown): asserts lock is ArtifactsLock {

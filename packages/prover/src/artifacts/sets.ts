@@ -11,11 +11,7 @@ const LOCKS: readonly ArtifactsLock[] = [ARTIFACTS_LOCK, ...CEREMONY_LOCKS];
 /** Names of the sets whose locks are compiled in. */
 export const ARTIFACT_SETS: readonly string[] = LOCKS.map(({ set }) => set);
 
-/**
- * The lock of a set.
- *
- * @throws SottoError ARTIFACT_SET_UNKNOWN
- */
+/** The lock of a set. @throws SottoError ARTIFACT_SET_UNKNOWN */
 export function lockOf(set: string): ArtifactsLock {
   const lock = LOCKS.find((known) => known.set === set);
   if (lock !== undefined) return lock;

@@ -12,11 +12,7 @@ interface WithCrypto {
   };
 }
 
-/**
- * SHA-256 as 64 lower-case hex digits.
- *
- * @throws SottoError ARTIFACTS_SOURCE_INVALID without WebCrypto
- */
+/** SHA-256 as 64 lower-case hex digits. @throws SottoError ARTIFACTS_SOURCE_INVALID without WebCrypto */
 export async function sha256(bytes: Uint8Array): Promise<string> {
   // WebCrypto first copies the bytes, which takes Node longer than hashing them.
   const node = (globalThis as WithCrypto).process?.getBuiltinModule?.("node:crypto");

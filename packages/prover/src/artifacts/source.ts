@@ -30,7 +30,6 @@ export interface ArtifactSource {
   locate(file: ArtifactFile): string;
   /**
    * Returns at most `maxBytes` bytes.
-   *
    * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED
    */
   read(file: ArtifactFile): Promise<FoundFile>;

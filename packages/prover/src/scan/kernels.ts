@@ -13,7 +13,6 @@ const checkedPermuter = (permuter: Permuter): PermuteMany =>
 /**
  * Creates the kernel for `scanNotes` of @sotto/protocol. It compares some of its results with those of @sotto/protocol, and
  * leaves the work to @sotto/protocol after a difference. Never rejects.
- *
  * @returns undefined if this machine cannot run it
  */
 export async function createScanKernel(): Promise<ScanKernel | undefined> {
@@ -28,7 +27,6 @@ export async function createScanKernel(): Promise<ScanKernel | undefined> {
 
 /**
  * Creates the permutation for `NoteTree.append` of @sotto/protocol, which is checked like the kernel of a scan. Never rejects.
- *
  * @returns undefined if this machine cannot run it
  */
 export async function createTreeKernel(): Promise<PermuteMany | undefined> {

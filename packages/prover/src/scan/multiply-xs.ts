@@ -74,7 +74,6 @@ export class XMultiplier {
 
   /**
    * Computes x(k R) for many points R, and then wipes them and the scalar from the kernel's memory.
-   *
    * @param xs in [0, p)
    * @param k odd, in [1, l)
    * @returns x(k R) for each, or null if there is no such point and a denominator vanishes

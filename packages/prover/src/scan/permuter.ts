@@ -36,7 +36,6 @@ export class Permuter {
 
   /**
    * Compiles the kernel, once for all instances of a width.
-   *
    * @param width lanes of each state, 2 to 8
    * @returns undefined if this machine cannot run it
    */
@@ -49,7 +48,6 @@ export class Permuter {
 
   /**
    * Permutes the states, and then wipes them from the kernel's memory.
-   *
    * @param states `width` field elements each; they must be in [0, p), which is not checked
    * @param outputs number of lanes to return, from 1 to `width`
    */

@@ -133,7 +133,6 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
  * plugin that has only the paid routes: on the application itself it also charges for missing pages.
  *
  *     await paid.register(sotto, options);
- *
  * @throws the errors of `createPaywall`, from `register` or `ready`
  */
 // As fastify-plugin does: the hook applies to the instance that registers the plugin, not to a child of it.

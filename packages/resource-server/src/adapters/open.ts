@@ -67,7 +67,6 @@ export class OpeningPaywall {
 
   /**
    * Never throws: any failure becomes a 503, and the client learns nothing about its cause.
-   *
    * @param drop removes a header from the request, all its values; the name is in lower case
    */
   async decide(request: PaywallRequest, drop: (name: string) => void): Promise<Decision> {

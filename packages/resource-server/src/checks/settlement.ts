@@ -54,7 +54,6 @@ export class Settlements {
 
   /**
    * Looks a payment up, and waits up to `waitMs` for it to appear.
-   *
    * @throws CheckFailed NOT_SETTLED, with `retryAfter` as long as the payment may still be settled; CheckUnavailable
    */
   async find(payment: Payment): Promise<Settlement> {

@@ -55,7 +55,6 @@ function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
  * Completes a header with the terms and with the sender commitment from its token, and checks that every claim of the
  * token matches it, that its signals open to this recipient and resource, and that both proofs use the ciphertext that
  * was sent. Only the token contains the sender commitment; the signals that it opens prove it.
- *
  * @param claims the claims of a token whose signature was verified
  * @throws CheckFailed TOKEN_CLAIMS, BUNDLE, RECIPIENT_SIGNAL, RESOURCE_SIGNAL, CIPHERTEXT
  */
@@ -76,7 +75,6 @@ export function parseHeaderStatement(
 
 /**
  * Decrypts the amount, base units, with the recipient's viewing key from the note that the payment creates.
- *
  * @throws CheckFailed AMOUNT if the note cannot be decrypted, or if its amount is outside the proven bounds: the proofs
  * are then worthless, as with development keys
  */

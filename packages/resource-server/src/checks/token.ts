@@ -18,7 +18,6 @@ export class Tokens {
   /**
    * Verifies a token and returns its claims. Expired tokens pass: the expiry limits `settle`, and a header's age is
    * checked against the payment's timestamp.
-   *
    * @throws CheckFailed TOKEN; CheckUnavailable
    */
   async read(token: string): Promise<PaymentTokenClaims> {

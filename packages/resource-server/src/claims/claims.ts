@@ -10,8 +10,7 @@ const CONSUME_PAUSE_MS = 1_000;
 export interface Claim {
   /**
    * A status of 500 or above, "aborted" or "unstarted" releases the payment; any other consumes it. Only the first call
-   * counts.
-   * Never rejects.
+   * counts. Never rejects.
    */
   finish(outcome: number | "aborted" | "unstarted"): Promise<void>;
 }
@@ -32,7 +31,6 @@ export class PaymentClaims {
 
   /**
    * Rejects a used payment before the expensive checks. Only `acquire` is authoritative.
-   *
    * @throws CheckFailed USED; CheckUnavailable
    */
   async assertUnused(id: string): Promise<void> {

@@ -92,10 +92,7 @@ export class Checks {
     };
   }
 
-  /**
-   * Checks the proofs of a payment that may not be settled yet.
-   * @throws CheckFailed, CheckUnavailable
-   */
+  /** Checks the proofs of a payment that may not be settled yet. @throws CheckFailed, CheckUnavailable */
   async assertProofs(statement: PaymentStatement): Promise<void> {
     const { bundle, signals, digest } = statement;
     const mismatch =
@@ -112,7 +109,6 @@ export class Checks {
    * The checks of a payment whose purchase is recovered: all of them, except that the payment may be old
    * and used. The service's token is not verified, because its keys may have changed since; that the pool settled the
    * payment proves more than the token does.
-   *
    * @param isAnswered whether the payment with this digest was accepted before; then chain and proofs are not asked
    * @returns the payment's digest
    * @throws CheckFailed, CheckUnavailable

@@ -134,7 +134,6 @@ function openingSteps(
 
 /**
  * Checks the options, opens the store, and returns a paywall that connects to chain and service in the background.
- *
  * @throws the errors of `createPaywall` that need no request to chain or service
  */
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
@@ -185,7 +184,6 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
  * Opens a paywall: reads the pool from the chain and the keys from the service, and checks the recipient's signature.
  * It rejects if an option is wrong. If chain or service cannot be reached, it resolves anyway and retries in the
  * background: see `Paywall.ready`.
- *
  * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN,
  *   ARTIFACTS_LOCK_INVALID; DatabaseError
  */

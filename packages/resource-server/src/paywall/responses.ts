@@ -40,7 +40,6 @@ export const malformed = (message: string): Refused => refused(400, { error: "In
 /**
  * Row 3: a check failed, or could not be completed. The response does not say which one, because that would only help
  * attackers.
- *
  * @param retryAfter seconds after which the same header may pass
  */
 export const invalid = (retryAfter?: number): Refused =>

@@ -13,7 +13,6 @@ export interface PaywallRequest {
   readonly client?: string | undefined;
   /**
    * Reads the body. Called only by methods, at paths of their own; without it they answer 503.
-   *
    * @throws Error if the body has more than `maxBytes`, or does not arrive in time
    */
   readonly body?: ((maxBytes: number) => Promise<Uint8Array>) | undefined;

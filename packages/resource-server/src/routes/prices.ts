@@ -16,7 +16,6 @@ function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
 
 /**
  * Converts a price to base units. The 402 body contains it as a JSON number, which must be exact.
- *
  * @throws SottoError INVALID_AMOUNT
  */
 export function parsePrice(price: Price, decimals: number): bigint {
@@ -51,11 +50,7 @@ export class Prices {
     this.#free = free.map((one, i) => parsePattern(freePattern(one), `free[${i}]`));
   }
 
-  /**
-   * Parses the fixed prices, once the token's decimals are known.
-   *
-   * @throws PaywallError INVALID_OPTION
-   */
+  /** Parses the fixed prices, once the token's decimals are known. @throws PaywallError INVALID_OPTION */
   parse(decimals: number): void {
     for (const { name, price } of [{ name: "price", price: this.#defaultPrice }, ...this.#routes])
       if (typeof price !== "function")

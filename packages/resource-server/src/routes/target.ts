@@ -37,7 +37,6 @@ function decodeSegment(segment: string): string | undefined {
  * Parses a request target, without normalizing it. Returns undefined if two servers could route it to different paths
  * (dot segments, empty segments, encoded slashes and the like): it might be free under one path and paid under the
  * other.
- *
  * @param origin the origin of the resource server; origin and target together must fit into a bundle
  */
 export function parseTarget(origin: string, target: string): Target | undefined {

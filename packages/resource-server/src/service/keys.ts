@@ -21,7 +21,6 @@ export interface Limits {
 
 /**
  * Sends a request with limits on time and response size, and follows no redirects.
- *
  * @throws Error if no complete response arrives in time
  */
 export async function request(url: string, { timeoutMs, maxBytes }: Limits, init: RequestInit = {}) {
@@ -56,7 +55,6 @@ async function fetchKey(service: string, circuit: string, sha256: string | undef
 
 /**
  * Returns the pinned hashes of the verification keys, without any request.
- *
  * @param set the keys of the pool's verifiers; default: the development set
  * @param keys pinned hashes; default: those compiled into the prover
  * @throws PaywallError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, ARTIFACTS_LOCK_INVALID
@@ -77,7 +75,6 @@ export async function readLock(
 
 /**
  * Creates a verifier for both circuits with the service's keys.
- *
  * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED
  */
 export async function openVerifier(service: string, { circuits }: ArtifactsLock): Promise<Verifier> {

@@ -40,10 +40,7 @@ export function withDeployment(
   return { ...environment, SOTTO_DEPLOYMENT: path, ...settings };
 }
 
-/**
- * Reads the manifest that SOTTO_DEPLOYMENT names.
- * @throws ServerError INVALID_CONFIG
- */
+/** Reads the manifest that SOTTO_DEPLOYMENT names. @throws ServerError INVALID_CONFIG */
 export const readDeployment = (path: string): DeploymentManifest => parseManifest(path, readIfPresent(path));
 
 function parseManifest(path: string, text: string | undefined): DeploymentManifest {

@@ -58,10 +58,7 @@ export const list =
       .filter((part) => part !== "")
       .map(item);
 
-/**
- * An http(s) URL.
- * @returns the URL without a trailing slash
- */
+/** An http(s) URL. @returns the URL without a trailing slash */
 export const httpUrl: Parse<string> = (value) => {
   const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");

@@ -36,10 +36,7 @@ export interface ServiceExtension<S extends SettingTable = SettingTable> {
   readonly name: string;
   /** Environment variables. */
   readonly settings?: S;
-  /**
-   * Checks the settings against each other.
-   * @returns problems, sentences that begin with a variable's name
-   */
+  /** Checks the settings against each other. @returns problems, sentences that begin with a variable's name */
   problems?(values: SettingValues<S>, place: ServicePlace, environment: Environment): readonly string[];
   /** Default: no tables. */
   readonly tables?: ExtensionTables;

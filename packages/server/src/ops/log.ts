@@ -32,7 +32,6 @@ export interface ServiceLog {
  *
  * A fault (warn, error) is logged when it appears or changes, and then once a minute, with the number of lines that were left
  * out as `repeated`: a database that is down would otherwise fill the log with one for each request. Level debug shows all.
- *
  * @param clock now, ms
  */
 export function createLog(level: string, destination?: LogSink, clock: () => number = Date.now): ServiceLog {

@@ -61,7 +61,6 @@ export function assertExtensions(extensions: readonly ServiceExtension[]): void 
   }
 }
 
-/** The migrations of all extensions. */
 export const migrationsOf = (extensions: readonly { readonly extension: ServiceExtension }[]): Migrations =>
   Object.assign({}, ...extensions.map(({ extension }) => extension.tables?.migrations ?? {}));
 

@@ -206,7 +206,6 @@ export const SETTINGS = {
 
 export type Settings = SettingValues<typeof SETTINGS>;
 
-/** The settings of the service and of its extensions. */
 export const allSettings = (extensions: readonly ServiceExtension[]): SettingTable =>
   Object.assign({}, SETTINGS, ...extensions.map(({ settings }) => settings ?? {}));
 

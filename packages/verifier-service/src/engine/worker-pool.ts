@@ -14,7 +14,6 @@ export interface WorkerPoolOptions {
   readonly workers: number;
   /** Maximum proofs in the queue, not counting those being verified. */
   readonly maxQueue: number;
-  /** Starts one worker. */
   readonly start: () => Worker;
 }
 

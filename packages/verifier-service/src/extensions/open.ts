@@ -25,7 +25,6 @@ export interface ExtensionParts {
   closeLater(action: () => Promise<void> | void): void;
 }
 
-/** The open extensions, as one. */
 export interface Extensions {
   /** The port to listen on: an extension may have needed the service's address. */
   readonly port: number;

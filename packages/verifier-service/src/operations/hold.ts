@@ -66,7 +66,6 @@ export class Holds {
   /**
    * Acquires a slot. Call it before the payment is queued, so that a client that is refused here has not paid. If no slot
    * is free, a client that accepts `pending` gets it at once.
-   *
    * @param payment identifies the payment, for example its nullifier
    * @throws ServiceError OVERLOADED
    */

@@ -10,7 +10,6 @@ const RANGES_AT_ONCE = 4;
 /** Maximum number of searches to keep progress for. */
 const MAX_SEARCHES = 1_000;
 
-/** The progress of a search. */
 interface Progress {
   /** The newest block that was not searched; undefined at the start. */
   next: number | undefined;

@@ -1,9 +1,6 @@
 import { createErrorClass, SottoError } from "@sotto/protocol";
 import type { RELAYER_ERRORS } from "../error-definitions.ts";
 
-export type RelayerErrorCode = keyof typeof RELAYER_ERRORS;
-
-/** An error of the relayer. */
 export const RelayerError = /* @__PURE__ */ createErrorClass<typeof RELAYER_ERRORS>("RelayerError");
 export type RelayerError = InstanceType<typeof RelayerError>;
 

@@ -1,6 +1,6 @@
 export { paymentCallOf } from "./calldata.ts";
 export { createRelayer, type RelayerOptions } from "./create.ts";
-export { RelayerError, type RelayerErrorCode } from "./errors.ts";
+export { RelayerError } from "./errors.ts";
 export { FeeMarket } from "./fee-market.ts";
 export type { Relayer } from "./relayer.ts";
 export {

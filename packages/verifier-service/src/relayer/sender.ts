@@ -12,7 +12,6 @@ export interface Plan {
   to: string;
   data: string;
   gasLimit: bigint;
-  /** The operations in it. */
   operationIds: readonly string[];
 }
 

@@ -9,7 +9,6 @@ export interface DatabaseOptions {
   url: string;
   /** Connections to PostgreSQL; default 10. */
   poolSize?: number | undefined;
-  /** Migrations of extensions. */
   extensions?: Migrations | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
   onError?: ((error: Error) => void) | undefined;

@@ -1,9 +1,6 @@
 import { createErrorClass, type ErrorDetails } from "@sotto/protocol";
 import type { STORE_ERRORS } from "../error-definitions.ts";
 
-export type StoreErrorCode = keyof typeof STORE_ERRORS;
-
-/** An error of the store. */
 export const StoreError = /* @__PURE__ */ createErrorClass<typeof STORE_ERRORS>("StoreError");
 export type StoreError = InstanceType<typeof StoreError>;
 

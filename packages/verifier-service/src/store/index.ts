@@ -13,7 +13,7 @@ import { commitments, lastRound, roundWrites } from "./rounds.ts";
 
 export { isUnavailable } from "@sotto/database";
 export type { DatabaseOptions } from "./database.ts";
-export { StoreError, type StoreErrorCode } from "./errors.ts";
+export { StoreError } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
@@ -66,10 +66,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     /** Wei that the relayer spent today (UTC), with the maximum cost of transactions that are not mined. */
     gasToday: () => gasSpent(db, dayOf(clock())),
 
-    /**
-     * Writes that only the leading relayer may make, all in one transaction.
-     * @throws StoreError LEASE_LOST
-     */
+    /** Writes that only the leading relayer may make, all in one transaction. @throws StoreError LEASE_LOST */
     asRelayer<T>(lease: Lease, action: (writes: RelayerWrites) => Promise<T>): Promise<T> {
       return fenced(database, lease, (transaction) =>
         action({

@@ -61,7 +61,6 @@ export interface OperationTable {
   /** The last second in which it may be mined. */
   valid_until: number;
   state: OperationState;
-  /** The transaction it is in. */
   transaction_id: string | null;
   /** The transaction that settled it, of the relayer or of another sender; before that the one last broadcast. */
   tx_hash: string | null;

@@ -34,7 +34,6 @@ export function cipherX(hiddenCipherX: bigint, senderCommitment: bigint): bigint
 /**
  * Whether C encrypts `amount` and the delivered note contains it: S = C - amount Base8 opens the note. Anyone who has C
  * can test an amount this way.
- *
  * @throws SottoError INVALID_POINT if no point of the subgroup has this x
  */
 export function confirmsAmount(event: Delivered, ownerTag: bigint, cx: bigint, amount: bigint): boolean {

@@ -86,10 +86,7 @@ export interface ParsedReceipt {
   readonly signature: Uint8Array;
 }
 
-/**
- * Parses a receipt strictly. Ignores unknown fields.
- * @throws ReceiptError RECEIPT_MALFORMED
- */
+/** Parses a receipt strictly. Ignores unknown fields. @throws ReceiptError RECEIPT_MALFORMED */
 export function parseReceipt(value: unknown): ParsedReceipt {
   const fields = parseDocument(value, "sotto-receipt", WHAT);
   return reading(WHAT, () => {

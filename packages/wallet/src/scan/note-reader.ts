@@ -39,7 +39,6 @@ export class NoteReader {
 
   /**
    * Decrypts delivered notes in this thread and the others.
-   *
    * @param meanwhile does a short part of other work; this thread calls it while the other threads decrypt, until it returns
    *   false
    * @returns at index i the note of `notes[i]`, or null if that is not for this viewer

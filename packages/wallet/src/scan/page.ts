@@ -133,7 +133,6 @@ function worthJoining(first: Page, second: Page): boolean {
   return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MAX_PAGE_LEAVES;
 }
 
-/** The store changes that replace pages with the joined ones. */
 export function joinChanges(pages: readonly Page[], joined: readonly Page[]): StoreChange[] {
   const kept = new Set(joined);
   const changes = new Map<string, StoreChange>();

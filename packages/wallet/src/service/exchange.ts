@@ -2,6 +2,7 @@ import { ANONYMOUS, readBody, SottoError } from "@sotto/protocol";
 
 /** A complete answer. A redirect, which is not followed, has no body; browsers hide its status, which is 302 then. */
 export interface Answer {
+  /** HTTP status. */
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -15,6 +16,7 @@ export interface AnswerLimits {
   readonly maxBytes: number;
   /** Maximum milliseconds for the whole answer: the other side may never finish. */
   readonly timeoutMs: number;
+  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined;
 }
 

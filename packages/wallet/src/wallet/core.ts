@@ -76,7 +76,6 @@ export class WalletCore {
   readonly lock = new Lock();
   readonly proofs = new ProofQueue();
   readonly prepared = new PreparedPayments(this);
-  /** Ids of deposits. */
   readonly fundings = new ClaimedIds(
     (id) => new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id }),
   );

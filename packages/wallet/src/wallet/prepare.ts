@@ -18,10 +18,7 @@ export type PrepareRequest = Omit<PaymentRequest, "resourceUrl" | "id">;
  */
 const SLOT_SECONDS = 120;
 
-/**
- * Prepares a payment.
- * @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED
- */
+/** Prepares a payment. @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED */
 export async function prepare(
   core: WalletCore,
   request: PrepareRequest,

@@ -313,7 +313,6 @@ export class Wallet {
   /**
    * A secret of code that extends the wallet, such as a way to pay. The same label gives the same secret, also after the
    * wallet was restored from its words. Nobody can compute another secret of the wallet from it.
-   *
    * @param label the extension's name, alone or followed by "/" and any text, such as "vouchers/0xabcd/0"
    * @param bytes length of the secret, 16 to 64; a shorter secret of the same label begins with the same bytes
    * @throws SottoError INVALID_STRING, INVALID_INTEGER; LABEL_RESERVED for the label of one of the wallet's own keys

@@ -12,7 +12,6 @@ export interface Crowd {
   readonly spentBefore: number;
 }
 
-/** A note of the pool. */
 export interface NoteRow {
   readonly leafIndex: number;
   readonly commitment: bigint;

@@ -2,7 +2,6 @@
 import { SottoError } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 
-/** The secrets in the vault. */
 export interface Secrets {
   /** The wallet's seed, 32 bytes as hex without 0x: the same as its 24 words. */
   readonly seed: string;

@@ -54,7 +54,6 @@ function decoded(path: string): string {
   }
 }
 
-/** A request of Express. */
 interface ExpressRequest {
   readonly method: string;
   readonly path: string;

@@ -49,10 +49,7 @@ export function withDraft(
   return [{ ...NEW, ...draft, digest: digest?.statement.digest }, ...history];
 }
 
-/**
- * Newest first; payments that are not on the chain yet come first.
- * @param transactions newest first
- */
+/** Newest first; payments that are not on the chain yet come first. @param transactions newest first */
 export function seenPayments(
   transactions: readonly FeedTransaction[],
   history: readonly HistoryEntry[],
