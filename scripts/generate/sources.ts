@@ -1,9 +1,9 @@
-// node scripts/generate/sources.ts [--check]: writes every generated source file and the inputs in turbo.json files. With --check it compares them instead, and
-// compares keys, verifiers and artifacts with the lock.
+// node scripts/generate/sources.ts [--check]: writes every generated source file, and the inputs in turbo.json files. With
+// --check it compares them instead, and compares keys, verifiers and artifacts with the lock.
 
 import { type Generator, runGenerators } from "@sotto/keys/generate/generated-file";
 import { assertLocked } from "@sotto/keys/setup/lock";
-import { generateRecording } from "../fuzz/recording.ts";
+import { generateRecording } from "../../test/fuzz/support/recording.ts";
 import { generators } from "./generators.ts";
 import { generateInputs } from "./inputs.ts";
 
@@ -15,5 +15,4 @@ const recording: Generator = async () => {
   return generateRecording(check);
 };
 
-const inputs: Generator[] = (await generateInputs()).map((file) => async () => file);
-await runGenerators(...generators, recording, ...inputs);
+await runGenerators(...generators, recording, generateInputs);

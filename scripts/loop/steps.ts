@@ -60,7 +60,7 @@ export async function buildContracts(): Promise<void> {
 
 /** Proves the history of the invariant tests with the new keys. Needs the built packages, which make and check its proofs. */
 export async function recordHistory(): Promise<void> {
-  process.stderr.write(await run("node", ["scripts/fuzz/recording.ts"], root));
+  process.stderr.write(await run("node", ["test/fuzz/support/recording.ts"], root));
 }
 
 /** Runs the circuits' tests; of the attack tests only those on circuits that depend on a changed file. */

@@ -19,12 +19,12 @@ import {
 import { createVerifier } from "@sotto/prover";
 import { expect } from "chai";
 import type { Interface } from "ethers";
-import { readRecording } from "../../scripts/fuzz/recording.ts";
 import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "../contracts/support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "../contracts/support/pool-world.ts";
 import { fuzzSize } from "../kit/fuzz-size.ts";
 import { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
+import { readRecording } from "./support/recording.ts";
 
 /** Random cases of each comparison. */
 const CASES = fuzzSize(500, 20_000);

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { publicSignalCount, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
 import { generateCircuits } from "@sotto/keys/generate/circuits";
 import { generateConstants } from "@sotto/keys/generate/constants";
-import { type Generator, generate } from "@sotto/keys/generate/generated-file";
+import { type GeneratedFile, type Generator, generate } from "@sotto/keys/generate/generated-file";
 import { readLock } from "@sotto/keys/setup/lock";
 import { generateLock } from "@sotto/keys/setup/lock-source";
 import { expectRejected } from "@sotto/test-kit/rejection";
@@ -16,7 +16,7 @@ const GENERATORS = [generateCircuits, generateConstants, generateAbi, generateLo
 
 /** The exports of a generated TypeScript module, loaded from a temporary folder, because scripts must not import a package's sources. */
 async function load(generator: Generator, folder: string): Promise<Record<string, unknown>> {
-  const { path, content } = await generator();
+  const { path, content } = (await generator()) as GeneratedFile;
   const copy = join(folder, basename(path));
   writeFileSync(copy, content);
   return import(copy);
@@ -44,7 +44,7 @@ describe("generated sources", function () {
 
   it("reports a stale file by name, and writes it once", async () => {
     const copies = GENERATORS.map((generator) => async () => {
-      const { path, content } = await generator();
+      const { path, content } = (await generator()) as GeneratedFile;
       return { path: join(folder, basename(path)), content };
     });
     await generate(copies, false);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { CIRCUITS, FIELD_MODULUS } from "@sotto/protocol";
 import { AbiCoder, getBytes } from "ethers";
-import { type RecordedStep, readRecording } from "../../../scripts/fuzz/recording.ts";
+import { type RecordedStep, readRecording } from "./recording.ts";
 
 /** Everything that is generated for the Solidity tests; git ignores it. */
 export const generatedFolder = join(import.meta.dirname, "..", ".fuzz");

@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { NODE_PACKAGES } from "@sotto/command/node-packages";
 import { root } from "@sotto/keys/circuits/paths";
-import { NODE_PACKAGES } from "../../../scripts/launcher/install.mjs";
 
 /** The last Node 20, the oldest Node that the packages support, and the Node of this checkout. */
 export const NODE_20 = "20.20.2";

@@ -10,7 +10,7 @@ export interface GeneratedFile {
   content: string;
 }
 
-export type Generator = () => Promise<GeneratedFile>;
+export type Generator = () => Promise<GeneratedFile | readonly GeneratedFile[]>;
 
 /**
  * Writes each file that differs from its sources; with `check`, compares only.
@@ -19,7 +19,7 @@ export type Generator = () => Promise<GeneratedFile>;
  */
 export async function generate(generators: readonly Generator[], check: boolean): Promise<string> {
   const files: GeneratedFile[] = [];
-  for (const generator of generators) files.push(await generator());
+  for (const generator of generators) files.push(...[await generator()].flat());
   const stale = files.filter(({ path, content }) => !existsSync(path) || readFileSync(path, "utf8") !== content);
   const names = stale.map(({ path }) => relative(root, path));
   if (check && stale.length > 0)

@@ -1,10 +1,10 @@
 import { readTags, type Tag } from "@sotto/keys/source/tags";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { mutate } from "../../../scripts/mutation/mutate.ts";
-import { describeTests, table, testsOf } from "../../../scripts/mutation/table.ts";
-import type { Attack } from "./attack.ts";
-import { Cheaters } from "./cheaters.ts";
+import type { Attack } from "../../../circuits/test/kit/attack.ts";
+import { Cheaters } from "../../../circuits/test/kit/cheaters.ts";
+import { mutate } from "../mutate.ts";
+import { describeTests, table, testsOf } from "../table.ts";
 
 const sources = new Map([
   [
