@@ -2,7 +2,7 @@
 // docs/cli.md, from the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
-import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
+import { CLI_ERRORS, compose, EXIT, SETS } from "@sotto/cli";
 import { FETCH_ERRORS, PHONE_PAYMENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
@@ -62,6 +62,8 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
 ];
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+const COMMAND_ERRORS = compose(SETS).errors;
 
 /** The exit code of a command that fails with this error code. */
 const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>

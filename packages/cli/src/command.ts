@@ -1,3 +1,5 @@
+import type { PayingMethod } from "@sotto/client";
+import type { ErrorTable } from "@sotto/protocol";
 import type { WalletProver } from "@sotto/wallet";
 import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
@@ -17,6 +19,8 @@ export interface Context {
   readonly environment: Environment;
   /** Aborted on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** What the program's sets add to the command. */
+  readonly program: Pick<Program, "errors" | "methods">;
   /** See RunOptions. */
   readonly prover?: WalletProver | undefined;
 }
@@ -37,17 +41,31 @@ export interface Command {
   run(context: Context): Promise<Result | undefined>;
 }
 
-/** Commands that belong together, and where `sotto --help` lists them. */
+/** Commands that belong together, and what comes with them: their errors and ways to pay. */
 export interface CommandSet {
   /** Names the set in errors. */
   readonly name: string;
-  /** Each is one block of the list. */
+  /** Each is one block of the list of `sotto --help`. */
   readonly groups: readonly {
     /** The command that is listed before the group. */
     readonly after: string;
     /** In the order in which they are listed. */
     readonly commands: readonly Command[];
   }[];
+  /** Errors that no other command ends with: their exit codes and next steps. */
+  readonly errors?: ErrorTable | undefined;
+  /** Ways to pay that `pay` and `request` try before the private payment. */
+  readonly methods?: readonly PayingMethod[] | undefined;
+}
+
+/** A program: the commands of every program, and what its sets add. */
+export interface Program {
+  /** In the order of `sotto --help`. */
+  readonly commands: readonly Command[];
+  /** Every error that a command can end with. */
+  readonly errors: ErrorTable;
+  /** Ways to pay besides the private payment. */
+  readonly methods: readonly PayingMethod[];
 }
 
 /** Options of every command. */

@@ -1,5 +1,4 @@
 import { CLIENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
-import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
 /** The errors of the command line itself. Messages never contain a secret. */
@@ -79,5 +78,5 @@ export const CLI_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** Every error that a command can end with. */
-export const COMMAND_ERRORS: ErrorTable = { ...CLIENT_ERRORS, ...PREPAID_ERRORS, ...CLI_ERRORS };
+/** Every error that a command of every program can end with. */
+export const COMMAND_ERRORS: ErrorTable = { ...CLIENT_ERRORS, ...CLI_ERRORS };

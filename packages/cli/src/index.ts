@@ -1,4 +1,5 @@
-export type { Command, CommandSet, Context } from "./command.ts";
+export type { Command, CommandSet, Context, Program } from "./command.ts";
+export { compose } from "./compose.ts";
 export { createDirectPayment, type DirectPaymentRecord, payDirectly } from "./direct-payment.ts";
 export { CLI_ERRORS, COMMAND_ERRORS } from "./error-definitions.ts";
 export { EXIT, exitOf } from "./frame/exit.ts";

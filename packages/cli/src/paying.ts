@@ -1,5 +1,4 @@
 import { type Offer, type PurchaseProgress, type PurchaseStage, type WrapOptions, wrapFetch } from "@sotto/client";
-import { prepaid } from "@sotto/prepaid/client";
 import { MAX_AMOUNT, requestedUrl } from "@sotto/protocol";
 import { agrees, canAsk, YES } from "./ask.ts";
 import type { Context } from "./command.ts";
@@ -25,8 +24,10 @@ export const PAYING = {
 export interface Paid {
   amount: bigint;
   resource: string;
-  /** Null if a prepaid token paid. */
+  /** Null if a token paid. */
   transaction: string | null;
+  /** The method of the token; undefined for a private payment. */
+  method?: string | undefined;
 }
 
 export const STAGES: Readonly<Record<PurchaseStage, string>> = {
@@ -42,7 +43,7 @@ export const STAGES: Readonly<Record<PurchaseStage, string>> = {
   presenting: "repeating the request with the proof",
   retrying: "the server failed: retrying with the same proof",
   delivered: "delivered",
-  token: "sending the request with a prepaid token",
+  token: "sending the request with a token",
 };
 
 export interface Limits {
@@ -68,10 +69,10 @@ export function parseLimits(context: Context, { decimals }: Config): Limits {
 export async function payingFetch(session: Session, limits: Limits, url: string, init: RequestInit) {
   const { output, args, signal } = session.context;
   let paid: Paid | undefined;
-  const onProgress = ({ stage, resourceUrl, price, txSignature }: PurchaseProgress) => {
+  const onProgress = ({ stage, resourceUrl, price, txSignature, method }: PurchaseProgress) => {
     output.progress(STAGES[stage]);
     if (txSignature !== undefined) paid = { amount: price, resource: resourceUrl, transaction: txSignature };
-    if (stage === "token") paid = { amount: price, resource: resourceUrl, transaction: null };
+    if (stage === "token") paid = { amount: price, resource: resourceUrl, transaction: null, method };
   };
   const pay = wrapFetch(reach, session.wallet, { ...payOptions(session, limits), onProgress });
   const key = args.text("key");
@@ -99,8 +100,7 @@ export function payOptions(session: Session, limits: Limits): WrapOptions {
     confirmRecipient: ({ host, known, offered }) =>
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
-    // Spends the tokens of `sotto prepaid buy`. A command is too short to buy in the background.
-    methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],
+    methods: context.program.methods,
   };
 }
 
@@ -127,7 +127,7 @@ async function confirmOffer(
   if (resumed || context.args.flag("yes") || !canAsk(context)) return true;
   // A token was paid for before.
   if (tokens?.count === 1) return true;
-  const what = tokens ? `${tokens.count} prepaid tokens of ${money(tokens.value, config)}` : printable(resourceUrl);
+  const what = tokens ? `${tokens.count} tokens of ${money(tokens.value, config)}` : printable(resourceUrl);
   const question = `pay ${money(price, config)} to ${recipient} for ${what}?`;
   if (!(await agrees(context, question, "confirm in advance with --yes")))
     throw new CliError("NOT_CONFIRMED", "nothing was paid");

@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
 import type { WalletProver } from "@sotto/wallet";
-import { COMMON, type Command, type CommandSet } from "./command.ts";
-import { COMMANDS } from "./commands/index.ts";
+import { COMMON, type Command, type CommandSet, type Program } from "./command.ts";
 import { compose } from "./compose.ts";
+import { COMMAND_ERRORS } from "./error-definitions.ts";
 import { Arguments } from "./frame/arguments.ts";
 import { CliError, usage } from "./frame/errors.ts";
 import { EXIT, exitOf } from "./frame/exit.ts";
@@ -23,7 +23,7 @@ export interface RunOptions {
   environment: Environment;
   /** Interrupts the command, which then ends with 130. */
   signal: AbortSignal;
-  /** Adds commands. Default: none. */
+  /** Add commands, their errors and ways to pay. Default: none. */
   sets?: readonly CommandSet[] | undefined;
   /** Replaces the prover that loads the configured artifacts, for programs that run several commands. */
   prover?: WalletProver | undefined;
@@ -39,19 +39,28 @@ export async function run(args: readonly string[], options: RunOptions): Promise
   const switches = { json: asked.includes("--json"), verbose: asked.includes("--verbose") };
   const typed = (text: string) => asTypedHere(text, options.environment, asked);
   const output = new Output(options.streams, { ...switches, typed });
+  let errors = COMMAND_ERRORS;
   try {
-    return await execute(args, output, options);
+    const program = compose(options.sets ?? []);
+    errors = program.errors;
+    return await execute(args, output, options, program);
   } catch (error) {
     output.clear();
     const ended = options.signal.aborted ? interrupted(error) : error;
-    options.streams.stderr.write(`${report(ended, switches.json, options.environment, typed)}\n`);
-    return ended instanceof SottoError ? exitOf(ended.code) : EXIT.failed.code;
+    const exit = ended instanceof SottoError ? exitOf(ended.code, errors) : EXIT.failed.code;
+    options.streams.stderr.write(`${report(ended, exit, switches.json, options.environment, typed)}\n`);
+    return exit;
   }
 }
 
-async function execute(args: readonly string[], output: Output, options: RunOptions): Promise<number> {
+async function execute(
+  args: readonly string[],
+  output: Output,
+  options: RunOptions,
+  program: Program,
+): Promise<number> {
   const [first] = args;
-  const commands = compose(COMMANDS, options.sets ?? []);
+  const { commands } = program;
   if (first === undefined || first === "help" || first === "--help" || first === "-h") {
     output.raw(`${asTypedHere(overview(commands).join("\n"), options.environment)}\n`);
     return first === undefined ? EXIT.usage.code : EXIT.ok.code;
@@ -69,7 +78,7 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
   const parsed = new Arguments(rest, { ...COMMON, ...command.options }, command.positionals);
   const { streams, environment, signal, prover } = options;
   const home = new Home(parsed.text("home") ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
-  const result = await command.run({ args: parsed, output, streams, home, environment, signal, prover });
+  const result = await command.run({ args: parsed, output, streams, home, environment, signal, program, prover });
   if (result !== undefined) output.result(result);
   return EXIT.ok.code;
 }
@@ -99,12 +108,17 @@ function interrupted(cause: unknown): CliError {
 }
 
 /** Formats an error as one line or one JSON document. SOTTO_DEBUG=1 adds the stack trace. */
-function report(error: unknown, json: boolean, environment: Environment, typed: (text: string) => string): string {
+function report(
+  error: unknown,
+  exit: number,
+  json: boolean,
+  environment: Environment,
+  typed: (text: string) => string,
+): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";
   const said = error instanceof Error ? printable(error.message) : "a value that is not an Error was thrown";
   const message = typed(said);
-  const exit = coded ? exitOf(code) : EXIT.failed.code;
   if (json) return toJson({ error: { code, message, exit, details: coded ? error.details : undefined } });
   const line = `sotto: ${code}: ${message}`;
   return environment["SOTTO_DEBUG"] === "1" && error instanceof Error

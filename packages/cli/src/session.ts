@@ -12,7 +12,7 @@ export async function withChain<T>(context: Context, action: (chain: Chain, conf
   try {
     return await action(chainOf(config, context.signal), config);
   } catch (error) {
-    throw explain(error, config);
+    throw explain(error, config, context.program.errors);
   }
 }
 
@@ -52,7 +52,7 @@ export async function withWallet<T>(
     });
     return await action({ context, config, chain, wallet });
   } catch (error) {
-    throw explain(error, config);
+    throw explain(error, config, context.program.errors);
   } finally {
     await wallet?.close();
   }

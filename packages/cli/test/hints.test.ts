@@ -3,6 +3,7 @@ import { PurchaseError } from "@sotto/client";
 import type { SottoError } from "@sotto/protocol";
 import { WalletError } from "@sotto/wallet";
 import { expect } from "chai";
+import { COMMAND_ERRORS } from "../src/error-definitions.ts";
 import { explain } from "../src/explain.ts";
 import { CliError } from "../src/frame/errors.ts";
 import { nearest } from "../src/frame/nearest.ts";
@@ -23,7 +24,7 @@ describe("hints", () => {
   after(() => home.remove());
 
   describe("of errors", () => {
-    const said = (error: SottoError, place = config) => (explain(error, place) as SottoError).message;
+    const said = (error: SottoError, place = config) => (explain(error, place, COMMAND_ERRORS) as SottoError).message;
     const without = new WalletError(
       "INSUFFICIENT_FUNDS",
       "50000 base units are needed, but the wallet holds 0 base units; deposit 50000 base units more",
@@ -51,13 +52,13 @@ describe("hints", () => {
 
     it("keep code, details and cause, and do not change the program's own errors", () => {
       const error = new PurchaseError("FUNDS_TIMED_OUT", "5000000 base units wait", { cause: "NO_BLOCKS" });
-      const explained = explain(error, config) as SottoError;
+      const explained = explain(error, config, COMMAND_ERRORS) as SottoError;
       expect(explained).to.include({ code: "FUNDS_TIMED_OUT", cause: error });
       expect(explained.details).to.deep.equal({ cause: "NO_BLOCKS" });
       expect(explained.message).to.equal("5 USDC wait; set it with `sotto init --update --finality 0`");
       expect(said(error, BASE)).to.equal("5 USDC wait");
       const own = new CliError("USAGE", "7 base units");
-      expect([explain(own, config), explain(undefined, config)]).to.deep.equal([own, undefined]);
+      expect([own, undefined].map((each) => explain(each, config, COMMAND_ERRORS))).to.deep.equal([own, undefined]);
     });
   });
 

@@ -1,10 +1,15 @@
-import { PassThrough } from "node:stream";
+// A set of commands that this package does not know: with a command, an error and a way to pay.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { PayingMethod } from "@sotto/client";
+import { emptyRoots, SottoError, TREE_DEPTH } from "@sotto/protocol";
+import { type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
 import { expect } from "chai";
+import { id, toBeHex } from "ethers";
 import type { Command, CommandSet } from "../src/command.ts";
 import { COMMANDS } from "../src/commands/index.ts";
 import { compose } from "../src/compose.ts";
-import { run } from "../src/run.ts";
-import { SETS } from "../src/sets.ts";
+import { DEAD_CONFIG, DeadHome } from "./support/run.ts";
 
 const quote: Command = {
   name: "quote today",
@@ -19,44 +24,119 @@ const quotes = (after: string, ...commands: readonly Command[]): CommandSet => (
   groups: [{ after, commands }],
 });
 
+/** Pays with a password at servers that ask for one. */
+const password = (secret: string): PayingMethod => ({
+  name: "password",
+  headers: ["x-password"],
+  open: () => ({
+    async payOther(call, { url, body }) {
+      const asked = new TextDecoder().decode(await body());
+      if (asked !== "say the password") throw new SottoError("PASSWORD_GONE", `no password for "${asked}"`);
+      call.tell({ stage: "token", method: "password", resourceUrl: url.href, price: 20_000n });
+      return call.send({ name: "x-password", value: secret, url });
+    },
+  }),
+});
+const PASSWORDS: CommandSet = {
+  name: "passwords",
+  groups: [],
+  errors: {
+    PASSWORD_GONE: { means: "There is no password.", cause: "None was said.", exit: "key", remedy: "ask a friend" },
+  },
+  methods: [password("open sesame")],
+};
+
 describe("a set of commands", () => {
-  async function sotto(args: readonly string[], sets?: readonly CommandSet[]) {
-    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    stdin.end();
-    const streams = { stdin, stdout, stderr, terminal: false };
-    const code = await run(args, { streams, environment: {}, signal: new AbortController().signal, sets });
-    return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
-  }
+  let home: DeadHome;
+  before(() => {
+    home = new DeadHome();
+  });
+  after(() => home.remove());
+  const sotto = (sets: readonly CommandSet[], ...args: string[]) => home.run(args, {}, undefined, sets);
 
   it("adds a command with options and help, listed where the set says", async () => {
     const sets = [quotes("deposit", quote)];
-    const { code, stdout } = await sotto(["quote", "today", "usdc/eth", "--exact", "--json"], sets);
+    const { code, stdout } = await sotto(sets, "quote", "today", "usdc/eth", "--exact", "--json");
     expect([code, JSON.parse(stdout)]).to.deep.equal([0, { pair: "usdc/eth", exact: true }]);
-    const names = compose(COMMANDS, sets).map(({ name }) => name);
+    const names = compose(sets).commands.map(({ name }) => name);
     expect(names[names.indexOf("deposit") + 1]).to.equal("quote today");
-    expect((await sotto(["--help"], sets)).stdout).to.match(
-      /deposit .*\n(?: {4}.*\n)* {2}quote today +Shows a price\./,
-    );
-    expect((await sotto(["quote", "today", "--help"], sets)).stdout)
+    expect((await sotto(sets, "--help")).stdout).to.match(/deposit .*\n(?: {4}.*\n)* {2}quote today +Shows a price\./);
+    expect((await sotto(sets, "quote", "today", "--help")).stdout)
       .to.include("usage: sotto quote today PAIR [options]")
       .and.include("Prices are made up.");
-    expect((await sotto(["qoute"], sets)).stderr).to.include("did you mean `sotto quote`?");
+    expect((await sotto(sets, "qoute")).stderr).to.include("did you mean `sotto quote");
   });
 
   it("is unknown to a program that does not name it", async () => {
-    const { code, stderr } = await sotto(["quote", "today", "usdc/eth"]);
-    expect([code, stderr]).to.deep.equal([2, "sotto: USAGE: unknown command; `sotto --help` lists the commands\n"]);
+    const { code, stderr } = await sotto([], "quote", "today", "usdc/eth");
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^sotto: USAGE: unknown command; `sotto --help.*` lists the commands\n$/);
   });
 
-  it("is refused if it has a command that exists, or is listed after one that does not", () => {
-    const taken = { ...quote, name: "deposit" };
-    expect(() => compose(COMMANDS, [quotes("deposit", taken)])).to.throw(
-      TypeError,
-      "have deposit, which exists already",
-    );
-    const twice = [quotes("deposit", quote), quotes("init", quote)];
-    expect(() => compose(COMMANDS, twice)).to.throw(TypeError, "have quote today, which exists already");
-    expect(() => compose(COMMANDS, [quotes("deposits", quote)])).to.throw(TypeError, "listed after deposits");
-    expect(compose(COMMANDS, SETS)).to.have.length.greaterThan(COMMANDS.length);
+  describe("with a way to pay", () => {
+    let node: ScriptedNode;
+    let server: Server;
+    let url: string;
+    before(async () => {
+      // A wallet opens with the constants of its pool. A password needs nothing else of the chain.
+      const constants = {
+        "token()": DEAD_CONFIG.token,
+        "smallestDeposit()": 1n,
+        "EMPTY_ROOT()": emptyRoots()[TREE_DEPTH]!,
+      };
+      const words = Object.entries(constants).map(([name, value]) => [id(name).slice(0, 10), toBeHex(value, 32)]);
+      node = await startScriptedNode({
+        eth_chainId: "0x7a69",
+        eth_getCode: "0x01",
+        eth_call: ([{ data }]: [{ data: string }]) => Object.fromEntries(words)[data],
+      });
+      home.write("home/config.json", JSON.stringify({ ...DEAD_CONFIG, rpc: node.url }));
+      server = createServer(({ headers, url: path }, response) => {
+        const said = headers["x-password"] === "open sesame";
+        response.statusCode = said ? 200 : 402;
+        response.end(said ? "served" : path === "/" ? "say the password" : "say friend");
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    });
+    after(() => {
+      node.close();
+      server.close();
+    });
+
+    it("pays with it, and says so", async () => {
+      const { code, stdout, stderr } = await sotto([PASSWORDS], "pay", url, "--max", "1");
+      expect([code, stdout, stderr]).to.deep.equal([0, "served", "paid 0.02 USDC: with a password token\n"]);
+      const json = await sotto([PASSWORDS], "pay", url, "--max", "1", "--json");
+      expect(JSON.parse(json.stdout).payment).to.include({ amount: "20000", transaction: null });
+    });
+
+    it("ends with its error's exit code and next step", async () => {
+      const args = ["pay", `${url}friend`, "--max", "1"];
+      const { code, stderr } = await sotto([PASSWORDS], ...args);
+      expect([code, stderr]).to.deep.equal([9, 'sotto: PASSWORD_GONE: no password for "say friend"; ask a friend\n']);
+      const other = await sotto([{ ...PASSWORDS, errors: {} }], ...args);
+      expect([other.code, other.stderr]).to.deep.equal([1, 'sotto: PASSWORD_GONE: no password for "say friend"\n']);
+    });
+
+    it("pays with nothing of it in a program that does not name it", async () => {
+      const { code, stdout, stderr } = await sotto([], "pay", url, "--max", "1");
+      expect([code, stdout]).to.deep.equal([10, "say the password"]);
+      expect(stderr).to.include("HTTP_STATUS");
+    });
+  });
+
+  it("is refused if it has what exists already, or is listed after a command that does not exist", async () => {
+    const refused = (sets: readonly CommandSet[], message: string) =>
+      expect(() => compose(sets)).to.throw(TypeError, message);
+    refused([quotes("deposit", { ...quote, name: "deposit" })], "have deposit, which exists already");
+    refused([quotes("deposit", quote), quotes("init", quote)], "have quote today, which exists already");
+    refused([quotes("deposits", quote)], "listed after deposits");
+    refused([PASSWORDS, { ...PASSWORDS, errors: {} }], "two sets of commands pay with password");
+    const [USAGE, PASSWORD_GONE] = [1, 2].map((n) => ({ means: `${n}`, cause: "", exit: "funds" }) as const);
+    refused([{ ...PASSWORDS, errors: { USAGE: USAGE! } }], "define USAGE, which is defined otherwise already");
+    refused([PASSWORDS, { name: "x", groups: [], errors: { PASSWORD_GONE: PASSWORD_GONE! } }], "define PASSWORD_GONE");
+    expect(compose([PASSWORDS, { ...PASSWORDS, methods: [] }]).commands, "the control").to.deep.equal(COMMANDS);
+    expect(await sotto([quotes("deposits", quote)], "address")).to.include({ code: 1, stdout: "" });
   });
 });

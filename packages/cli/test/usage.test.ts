@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { COMMANDS } from "../src/commands/index.ts";
 import { compose } from "../src/compose.ts";
 import { EXIT } from "../src/frame/exit.ts";
 import { SETS } from "../src/sets.ts";
 import { DeadHome } from "./support/run.ts";
 
-const commands = compose(COMMANDS, SETS);
+const { commands } = compose(SETS);
 
 const ADDRESS = `0x${"56".repeat(20)}`;
 const SHIELDED = `0x0b${"00".repeat(63)}`;

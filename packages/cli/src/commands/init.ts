@@ -93,7 +93,7 @@ export const init: Command = {
  * the update is not saved.
  * @throws SottoError, CliError CONFIG_INVALID if the service is `required`
  */
-async function tryService({ output, signal }: Context, config: Config, required: boolean): Promise<void> {
+async function tryService({ output, signal, program }: Context, config: Config, required: boolean): Promise<void> {
   if (config.service === undefined) return;
   output.progress("asking the service for its keys");
   try {
@@ -107,7 +107,7 @@ async function tryService({ output, signal }: Context, config: Config, required:
     if (!(cause instanceof SottoError)) throw cause;
     const noPath =
       cause.details["status"] === 404 ? `; the URL may lack its base path, as in ${serviceOf(config).url}/zk` : "";
-    const message = withNextStep(`${cause.message}${noPath}`, cause, config);
+    const message = withNextStep(`${cause.message}${noPath}`, cause, config, program.errors);
     if (required) throw new SottoError(cause.code, `the config was not changed: ${message}`, cause.details, { cause });
     output.note(`the service is not usable yet: ${message}`);
   }

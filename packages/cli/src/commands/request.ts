@@ -113,7 +113,7 @@ async function reportText(
   file: string | undefined,
 ): Promise<void> {
   if (paid !== undefined)
-    output.note(`paid ${money(paid.amount, config)}: ${paid.transaction ?? "with a prepaid token"}`);
+    output.note(`paid ${money(paid.amount, config)}: ${paid.transaction ?? `with a ${paid.method} token`}`);
   if (args.flag("include")) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const all = [`HTTP ${response.status} ${response.statusText}`.trimEnd(), ...lines];

@@ -1,5 +1,4 @@
-import type { ExitName } from "@sotto/protocol";
-import { COMMAND_ERRORS } from "../error-definitions.ts";
+import type { ErrorTable, ExitName } from "@sotto/protocol";
 
 /** Exit codes, for scripts. docs/cli.md has this table; the numbers never change. */
 export const EXIT = {
@@ -20,8 +19,8 @@ export const EXIT = {
   interrupted: { code: 130, means: "interrupted by SIGINT or SIGTERM: run the same command again to resume" },
 } as const satisfies Record<ExitName | "ok", { code: number; means: string }>;
 
-/** The exit code for an error code. */
-export function exitOf(code: string): number {
-  const definition = Object.hasOwn(COMMAND_ERRORS, code) ? COMMAND_ERRORS[code] : undefined;
+/** The exit code for an error code. @param errors the definitions of the program */
+export function exitOf(code: string, errors: ErrorTable): number {
+  const definition = Object.hasOwn(errors, code) ? errors[code] : undefined;
   return EXIT[definition?.exit ?? "failed"].code;
 }

@@ -1,3 +1,5 @@
+import { PREPAID_ERRORS, prepaid } from "@sotto/prepaid/client";
+import { MAX_AMOUNT } from "@sotto/protocol";
 import type { CommandSet } from "../command.ts";
 import { prepaidBuy, prepaidRestore } from "./buy.ts";
 import { prepaidDrop, prepaidResume } from "./decide.ts";
@@ -6,11 +8,16 @@ import { prepaidList } from "./list.ts";
 import { prepaidPush } from "./push.ts";
 import { prepaidSign } from "./sign.ts";
 
-/** The commands for prepaid tokens: those of payers, and those of merchants. */
+/**
+ * The commands for prepaid tokens: those of payers, and those of merchants. `pay` and `request` spend the tokens of
+ * `prepaid buy`. A command is too short to buy in the background.
+ */
 export const prepaidCommands: CommandSet = {
   name: "prepaid",
   groups: [
     { after: "dismiss", commands: [prepaidBuy, prepaidList, prepaidResume, prepaidDrop, prepaidRestore] },
     { after: "totals check", commands: [prepaidKeys, prepaidSign, prepaidPush] },
   ],
+  errors: PREPAID_ERRORS,
+  methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],
 };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createSeedWords } from "@sotto/wallet";
+import type { CommandSet } from "../../src/command.ts";
 import { run } from "../../src/run.ts";
 import { SETS } from "../../src/sets.ts";
 
@@ -50,6 +51,7 @@ export class DeadHome {
     args: readonly string[],
     environment: Readonly<Record<string, string | undefined>> = {},
     answers?: readonly string[],
+    sets: readonly CommandSet[] = SETS,
   ): Promise<Ended> {
     const terminal = answers !== undefined;
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -68,7 +70,7 @@ export class DeadHome {
     });
     const streams = { stdin, stdout, stderr, terminal };
     const { signal } = new AbortController();
-    const code = await run([...args, "--home", this.home], { streams, environment, signal, sets: SETS });
+    const code = await run([...args, "--home", this.home], { streams, environment, signal, sets });
     return { code, stdout: out, stderr: error };
   }
 

@@ -28,6 +28,8 @@ export interface PurchaseProgress {
   price: bigint;
   /** Hash of the transaction, from stage `paid` on. */
   txSignature?: string | undefined;
+  /** At stage `token`: the name of the method that sends the request. */
+  method?: string | undefined;
 }
 
 /** Called at each stage of a purchase. */

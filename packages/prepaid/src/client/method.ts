@@ -9,6 +9,8 @@ import type { PackRecord, ShownRecord } from "./records.ts";
 import { showToken } from "./show-token.ts";
 import { unsignedPack } from "./unsigned-pack.ts";
 
+/** Name of the method. */
+const PREPAID = "prepaid";
 /** The share of a pack that is left when the next one is bought is between these, chosen at random for each pack. */
 const MIN_LEVEL = 0.1;
 const MAX_LEVEL = 0.4;
@@ -20,7 +22,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The method that pays with prepaid tokens. */
 export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
   /** `prepaid`. */
-  readonly name = "prepaid";
+  readonly name = PREPAID;
   /** X-Payment-Token. */
   readonly headers: readonly string[] = [PREPAID_HEADER];
   readonly #options: PrepaidOptions;
@@ -127,7 +129,8 @@ export class PrepaidSpender implements OpenMethod {
         unsignedPack(wallet, { origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
       );
       const header = encodePrepaidHeader(tokens[token.shown.index]!);
-      call.tell({ stage: "token", resourceUrl: token.url.href, price: BigInt(pack.value) });
+      const price = BigInt(pack.value);
+      call.tell({ stage: "token", method: PREPAID, resourceUrl: token.url.href, price });
       return await showToken(call, { ...token, book, header, now: () => wallet.now() });
     } finally {
       token.release();
