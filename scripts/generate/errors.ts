@@ -2,7 +2,8 @@
 // docs/cli.md, from the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
 import { join } from "node:path";
 import { CHAIN_ERRORS } from "@sotto/chain";
-import { CLI_ERRORS, compose, EXIT, SETS } from "@sotto/cli";
+import { SETS } from "@sotto/cli";
+import { CLI_ERRORS, compose, EXIT } from "@sotto/cli-kit";
 import { FETCH_ERRORS, PHONE_PAYMENT_ERRORS, PURCHASE_ERRORS } from "@sotto/client";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { DATABASE_ERRORS } from "@sotto/database";
@@ -43,7 +44,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ReceiptError", folder: "wallet", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
-  { name: "CliError", folder: "cli", errors: CLI_ERRORS },
+  { name: "CliError", folder: "cli-kit", errors: CLI_ERRORS },
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },
   { name: "CreateError", folder: "create-sotto", errors: CREATE_ERRORS },
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },

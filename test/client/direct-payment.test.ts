@@ -1,6 +1,6 @@
 // Payments without a 402, as made by the CLI: no server waits for a proof.
 
-import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli";
+import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli-kit";
 import { openPurchases } from "@sotto/client";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";

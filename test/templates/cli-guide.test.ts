@@ -1,7 +1,7 @@
 // docs/cli.md: a shell runs its examples, in their order, with the packed program beside `npm run dev`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXIT } from "@sotto/cli";
+import { EXIT } from "@sotto/cli-kit";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

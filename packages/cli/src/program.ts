@@ -1,5 +1,5 @@
 // The program `sotto`. main.ts imports it after checking Node's version.
-import { run } from "./run.ts";
+import { run } from "@sotto/cli-kit";
 import { SETS } from "./sets.ts";
 
 /** How long an interrupted command may take to end, ms. */

@@ -1,4 +1,4 @@
-import { CLI_ERRORS } from "@sotto/cli";
+import { CLI_ERRORS } from "@sotto/cli-kit";
 import type { ErrorTable } from "@sotto/protocol";
 
 /** The errors of this package. Its tools also report those of the client and of the wallet's folder. */

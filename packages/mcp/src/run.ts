@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli/home";
+import { Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli-kit/home";
 import { quoted } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
 import { SharedWallet } from "./agent/wallet-access.ts";

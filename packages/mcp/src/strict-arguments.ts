@@ -1,7 +1,7 @@
 // The arguments of a tool, strictly: a name that the tool does not have is an error. A model that writes `quoteOnly` for
 // `quote_only` would otherwise pay.
 import type { AnySchema, ZodRawShapeCompat } from "@modelcontextprotocol/sdk/server/zod-compat.js";
-import { nearest } from "@sotto/cli/home";
+import { nearest } from "@sotto/cli-kit/home";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import * as z3 from "zod/v3";

@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { EXIT } from "@sotto/cli";
+import { EXIT } from "@sotto/cli-kit";
 import { SCRIPT_ERRORS } from "@sotto/command/error-definitions";
 import { root } from "@sotto/keys/circuits/paths";
 import type { ErrorTable } from "@sotto/protocol";

@@ -1,4 +1,4 @@
-import { inTokens } from "@sotto/cli/home";
+import { inTokens } from "@sotto/cli-kit/home";
 import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
 import { AgentError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { amountFields } from "@sotto/cli/home";
+import { amountFields } from "@sotto/cli-kit/home";
 import { z } from "zod";
 
 export interface Token {

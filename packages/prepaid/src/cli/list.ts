@@ -1,9 +1,5 @@
-import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "@sotto/prepaid/client";
-import type { Command } from "../command.ts";
-import { amountFields, listed, money } from "../format.ts";
-import { printable } from "../frame/output.ts";
-import type { Config } from "../home/config.ts";
-import { withWallet } from "../session.ts";
+import { amountFields, type Command, type Config, listed, money, printable, withWallet } from "@sotto/cli-kit";
+import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "../client.ts";
 
 export const prepaidList: Command = {
   name: "prepaid list",

@@ -1,11 +1,6 @@
-import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
+import { amountFields, type Command, type Context, money, printable, toUrl, usage, withWallet } from "@sotto/cli-kit";
 import type { Wallet } from "@sotto/wallet";
-import type { Command, Context } from "../command.ts";
-import { amountFields, money } from "../format.ts";
-import { toUrl } from "../frame/arguments.ts";
-import { usage } from "../frame/errors.ts";
-import { printable } from "../frame/output.ts";
-import { withWallet } from "../session.ts";
+import { dropPrepaid, listPrepaid, resumePrepaid } from "../client.ts";
 
 const originOf = ({ args }: Context): string => new URL(toUrl(args.positional(0, "ORIGIN"), "ORIGIN")).origin;
 

@@ -1,15 +1,23 @@
+import {
+  agrees,
+  CliError,
+  type Command,
+  type Config,
+  type Context,
+  canAsk,
+  money,
+  PAYING,
+  parseLimits,
+  payOptions,
+  printable,
+  readConfig,
+  serviceOf,
+  toUrl,
+  withWallet,
+} from "@sotto/cli-kit";
 import { quotePayment } from "@sotto/client";
-import { buyPrepaid, type PrepaidOptions, prepaid, restorePrepaid } from "@sotto/prepaid/client";
 import { MAX_AMOUNT } from "@sotto/protocol";
-import { agrees, canAsk } from "../ask.ts";
-import type { Command, Context } from "../command.ts";
-import { money } from "../format.ts";
-import { toUrl } from "../frame/arguments.ts";
-import { CliError } from "../frame/errors.ts";
-import { printable } from "../frame/output.ts";
-import { type Config, readConfig } from "../home/config.ts";
-import { PAYING, parseLimits, payOptions } from "../paying.ts";
-import { serviceOf, withWallet } from "../session.ts";
+import { buyPrepaid, type PrepaidOptions, prepaid, restorePrepaid } from "../client.ts";
 import { packFields } from "./list.ts";
 
 /** The mirrors that the user names, or the wallet's service. */

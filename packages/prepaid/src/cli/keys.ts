@@ -1,6 +1,21 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
+  ACCOUNT_OPTIONS,
+  type Arguments,
+  amountFields,
+  CliError,
+  type Command,
+  type Config,
+  type Context,
+  money,
+  named,
+  readAccount,
+  readConfig,
+  usage,
+} from "@sotto/cli-kit";
+import { type Address, parseAddress, parseAmount } from "@sotto/protocol";
+import {
   assertPrepaidValue,
   epochOf,
   laterEpoch,
@@ -10,14 +25,7 @@ import {
   type PrepaidPrivateKey,
   type PrepaidSchedule,
   prepaidChallengeDigest,
-} from "@sotto/prepaid";
-import { type Address, parseAddress, parseAmount } from "@sotto/protocol";
-import type { Command, Context } from "../command.ts";
-import { amountFields, money } from "../format.ts";
-import { type Arguments, named } from "../frame/arguments.ts";
-import { CliError, usage } from "../frame/errors.ts";
-import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
-import { type Config, readConfig } from "../home/config.ts";
+} from "../index.ts";
 import { readKeys, readSchedule, writeKeys, writeSchedule } from "./files.ts";
 import { generatePrivateKeys, publicKeyOf } from "./key-pairs.ts";
 

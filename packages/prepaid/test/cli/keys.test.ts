@@ -1,6 +1,12 @@
 import { constants, createPrivateKey, createPublicKey, privateDecrypt, verify } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { Wallet as Account, Signature } from "ethers";
+import { DeadHome, type Ended } from "../../../cli-kit/test/support/run.ts";
+import { prepaidCommands } from "../../src/cli.ts";
 import {
   decodePrepaidKeyFile,
   decodeSchedule,
@@ -15,12 +21,7 @@ import {
   preparePrepaidPack,
   scheduledKeys,
   verifyScheduleSignature,
-} from "@sotto/prepaid";
-import { clearOfMidnight } from "@sotto/test-kit/clock";
-import { slow } from "@sotto/test-kit/slow";
-import { expect } from "chai";
-import { Wallet as Account, Signature } from "ethers";
-import { DeadHome, type Ended } from "./support/run.ts";
+} from "../../src/index.ts";
 
 const ORIGIN = "https://data.example";
 /** The public test account of a local chain. */
@@ -36,7 +37,7 @@ describe("sotto prepaid keys", function () {
     // The default month must not change during the tests.
     await clearOfMidnight();
     now = epochOf(Date.now());
-    home = new DeadHome();
+    home = new DeadHome([prepaidCommands]);
     made = join(home.folder, "made");
     created = await keys("--origin", ORIGIN, "--values", "500,100", "--epochs", "2", "--out", made, "--verbose");
     expect(created.stderr, created.stderr).to.include("generating keys: 4 of 4");

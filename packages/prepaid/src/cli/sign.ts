@@ -1,18 +1,23 @@
 import { signatureCall } from "@sotto/chain";
 import {
+  ACCOUNT_OPTIONS,
+  CliError,
+  type Command,
+  type Config,
+  type Context,
+  named,
+  readAccount,
+  usage,
+  withChain,
+} from "@sotto/cli-kit";
+import { normalizeSignature, SottoError } from "@sotto/protocol";
+import {
   type PrepaidSchedule,
   type SignedSchedule,
   scheduleRequest,
   scheduleTypedData,
   verifyScheduleSignature,
-} from "@sotto/prepaid";
-import { normalizeSignature, SottoError } from "@sotto/protocol";
-import type { Command, Context } from "../command.ts";
-import { named } from "../frame/arguments.ts";
-import { CliError, usage } from "../frame/errors.ts";
-import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
-import type { Config } from "../home/config.ts";
-import { withChain } from "../session.ts";
+} from "../index.ts";
 import { readSchedule, writeSignedSchedule } from "./files.ts";
 
 export const prepaidSign: Command = {

@@ -1,6 +1,6 @@
-import { PREPAID_ERRORS, prepaid } from "@sotto/prepaid/client";
+import type { CommandSet } from "@sotto/cli-kit";
 import { MAX_AMOUNT } from "@sotto/protocol";
-import type { CommandSet } from "../command.ts";
+import { PREPAID_ERRORS, prepaid } from "../client.ts";
 import { prepaidBuy, prepaidRestore } from "./buy.ts";
 import { prepaidDrop, prepaidResume } from "./decide.ts";
 import { prepaidKeys } from "./keys.ts";

@@ -1,9 +1,6 @@
 import { expect } from "chai";
-import { compose } from "../src/compose.ts";
+import { COMMAND_ERRORS } from "../src/error-definitions.ts";
 import { EXIT, exitOf } from "../src/frame/exit.ts";
-import { SETS } from "../src/sets.ts";
-
-const { errors } = compose(SETS);
 
 /** Codes that had an exit class before errors were defined in tables. They do not change. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
@@ -147,21 +144,13 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "DEPOSIT_MISMATCH",
     "INSTRUCTIONS_INVALID",
     "PAYMENT_DECLINED",
-    "PREPAID_KEY_CONFLICT",
-    "PREPAID_LIMIT_EXCEEDED",
-    "PREPAID_NOT_OFFERED",
-    "PREPAID_PACK_REFUSED",
-    "PREPAID_SCHEDULE_REFUSED",
-    "PREPAID_SIGNATURES_INVALID",
-    "PREPAID_STOPPED",
-    "PREPAID_TOKEN_REFUSED",
     "SERVER_CLOCK_WRONG",
     "TERMS_NOT_OFFERED",
     "TREE_FULL",
   ],
   funds: ["INSUFFICIENT_NOTES", "SENDER_UNFUNDED", "SPLIT_IMPOSSIBLE"],
-  pending: ["PAID_NOT_TAKEN_YET", "PREPAID_PACK_PENDING", "PREPAID_TOKEN_PENDING"],
-  network: ["ANSWER_TOO_LARGE", "PREPAID_MIRROR_FAILED", "PREPAID_UNREACHABLE", "TOKEN_CLAIMS_INVALID"],
+  pending: ["PAID_NOT_TAKEN_YET"],
+  network: ["ANSWER_TOO_LARGE", "TOKEN_CLAIMS_INVALID"],
   invalid: [
     "CIPHERTEXT_MISMATCH",
     "INVALID_BUNDLE",
@@ -206,7 +195,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
 const byExit = (codes: readonly string[]) => {
   const found: Record<string, string[]> = {};
   for (const code of [...codes].sort()) {
-    const exit = errors[code]?.exit ?? "failed";
+    const exit = COMMAND_ERRORS[code]?.exit ?? "failed";
     found[exit] = [...(found[exit] ?? []), code];
   }
   return found;
@@ -215,7 +204,7 @@ const byExit = (codes: readonly string[]) => {
 describe("exit codes", () => {
   it("assign an exit class to every error code of a command", () => {
     const first = new Set(Object.values(FIRST).flat());
-    const codes = Object.keys(errors);
+    const codes = Object.keys(COMMAND_ERRORS);
     expect(byExit(codes.filter((code) => first.has(code)))).to.deep.equal(FIRST);
     expect(byExit(codes.filter((code) => !first.has(code)))).to.deep.equal(ADDED);
   });
@@ -236,10 +225,10 @@ describe("exit codes", () => {
       status: 10,
       interrupted: 130,
     });
-    expect(exitOf("INSUFFICIENT_FUNDS", errors)).to.equal(4);
+    expect(exitOf("INSUFFICIENT_FUNDS", COMMAND_ERRORS)).to.equal(4);
   });
 
   it("are 1 for an undefined code", () => {
-    for (const code of ["WHATEVER", "toString", "__proto__"]) expect(exitOf(code, errors)).to.equal(1);
+    for (const code of ["WHATEVER", "toString", "__proto__"]) expect(exitOf(code, COMMAND_ERRORS)).to.equal(1);
   });
 });

@@ -1,10 +1,8 @@
-import { encodeSignedSchedule } from "@sotto/prepaid";
-import { pushSchedule } from "@sotto/prepaid/client";
+import { type Command, readConfig, serviceOf } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
 import { SottoService } from "@sotto/wallet";
-import type { Command } from "../command.ts";
-import { readConfig } from "../home/config.ts";
-import { serviceOf } from "../session.ts";
+import { pushSchedule } from "../client.ts";
+import { encodeSignedSchedule } from "../index.ts";
 import { readSignedSchedule } from "./files.ts";
 
 export const prepaidPush: Command = {

@@ -1,3 +1,5 @@
+import { CliError, readKeyFile, readText, writePrivate } from "@sotto/cli-kit";
+import { SottoError } from "@sotto/protocol";
 import {
   decodePrepaidKeyFile,
   decodeSchedule,
@@ -10,10 +12,7 @@ import {
   type PrepaidKeyFile,
   type PrepaidSchedule,
   type SignedSchedule,
-} from "@sotto/prepaid";
-import { SottoError } from "@sotto/protocol";
-import { CliError } from "../frame/errors.ts";
-import { readKeyFile, readText, writePrivate } from "../home/files.ts";
+} from "../index.ts";
 
 /** Parses a file's JSON. Errors contain no part of it. @throws CliError FILE_UNREADABLE */
 function parsed<T>(text: string, path: string, decode: (json: unknown) => T): T {

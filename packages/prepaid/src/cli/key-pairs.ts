@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
-import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "@sotto/prepaid";
-import { CliError } from "../frame/errors.ts";
+import { CliError } from "@sotto/cli-kit";
+import { generatePrepaidKey, PREPAID_EXPONENT, type PrepaidKey, prepaidKey } from "../index.ts";
 
 /** Number of keys that are generated concurrently; Node's pool has four threads. */
 const AT_ONCE = 4;

@@ -1,12 +1,11 @@
-// Runs commands in this process with in-memory streams, for tests without a chain or a service.
+// Runs commands in this process with in-memory streams, for tests without a chain or a service. The commands are those of
+// the build, because sets of other packages throw its errors.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { type CommandSet, run } from "@sotto/cli-kit";
 import { createSeedWords } from "@sotto/wallet";
-import type { CommandSet } from "../../src/command.ts";
-import { run } from "../../src/run.ts";
-import { SETS } from "../../src/sets.ts";
 
 export interface Ended {
   readonly code: number;
@@ -34,7 +33,11 @@ export class DeadHome {
   readonly home = join(this.folder, "home");
   readonly words = createSeedWords();
 
-  constructor() {
+  readonly #sets: readonly CommandSet[];
+
+  /** @param sets of the program */
+  constructor(sets: readonly CommandSet[] = []) {
+    this.#sets = sets;
     mkdirSync(this.home, { mode: 0o700 });
     this.write("home/config.json", JSON.stringify(DEAD_CONFIG));
     this.write("home/seed", this.words);
@@ -51,7 +54,7 @@ export class DeadHome {
     args: readonly string[],
     environment: Readonly<Record<string, string | undefined>> = {},
     answers?: readonly string[],
-    sets: readonly CommandSet[] = SETS,
+    sets: readonly CommandSet[] = this.#sets,
   ): Promise<Ended> {
     const terminal = answers !== undefined;
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
