@@ -46,13 +46,20 @@ export const STAGES: Readonly<Record<PurchaseStage, string>> = {
   token: "sending the request with a token",
 };
 
+/** The limits that a command states, base units. Undefined: only the wallet's own. */
 export interface Limits {
+  /** For one request. */
   max: bigint | undefined;
+  /** For this wallet in a day (UTC). */
   maxDay: bigint | undefined;
+  /** For this host in a day (UTC). */
   maxHost: bigint | undefined;
 }
 
-/** @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED if there is neither --max nor a terminal */
+/**
+ * The limits of a command that has the options `PAYING`.
+ * @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED if there is neither --max nor a terminal
+ */
 export function parseLimits(context: Context, { decimals }: Config): Limits {
   const { args } = context;
   const max = args.amount("max", decimals);

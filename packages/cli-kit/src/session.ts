@@ -16,6 +16,7 @@ export async function withChain<T>(context: Context, action: (chain: Chain, conf
   }
 }
 
+/** An open wallet, and what a command runs with. */
 export interface Session {
   readonly context: Context;
   readonly config: Config;

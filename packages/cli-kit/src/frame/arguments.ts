@@ -5,12 +5,16 @@ import { nearest } from "./nearest.ts";
 
 /** An option of a command. Without `value` it is a switch. */
 export interface OptionSpec {
+  /** Names the value in the help, such as AMOUNT. A value named URL is checked to be one before the command runs. */
   readonly value?: string;
   readonly help: string;
+  /** Whether it may be given more than once. Default: false. */
   readonly multiple?: boolean | undefined;
+  /** One letter. */
   readonly short?: string | undefined;
 }
 
+/** Options by name, without the dashes. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Maximum length of an argument, in characters. */
@@ -51,27 +55,32 @@ export class Arguments {
     this.#positionals = parsed.positionals;
   }
 
+  /** Whether a switch is given. */
   flag(name: string): boolean {
     return this.#values[name] === true;
   }
 
+  /** An option's value as it was given. */
   text(name: string): string | undefined {
     const value = this.#values[name];
     if (value === undefined) return undefined;
     return String(value);
   }
 
+  /** All values of an option that may be given more than once. */
   texts(name: string): string[] {
     const value = this.#values[name];
     return Array.isArray(value) ? value.map(String) : [];
   }
 
+  /** An option's value. @throws CliError USAGE if it is missing */
   required(name: string): string {
     const value = this.text(name);
     if (value === undefined) throw usage(`--${name} is missing`);
     return value;
   }
 
+  /** An option's whole number. @throws CliError USAGE if it is not from `min` to `max` */
   integer(name: string, min: number, max: number): number | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : toInteger(value, `--${name}`, min, max);
@@ -83,6 +92,7 @@ export class Arguments {
     return value === undefined ? undefined : toAmount(value, `--${name}`, decimals);
   }
 
+  /** An option's address, in lower case. @throws CliError USAGE */
   address(name: string): string | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : named(`--${name}`, () => parseAddress(trimPasted(value), `--${name}`));
@@ -94,13 +104,14 @@ export class Arguments {
     return value === undefined ? undefined : trimPasted(value);
   }
 
-  /** @param name the argument's name in the usage line */
+  /** An argument. @param name its name in the usage line @throws CliError USAGE if it is missing */
   positional(index: number, name: string): string {
     const value = this.#positionals[index];
     if (value === undefined || value === "") throw usage(`${name} is missing`);
     return value;
   }
 
+  /** An argument that may be missing. */
   optional(index: number): string | undefined {
     return this.#positionals[index];
   }
@@ -164,7 +175,12 @@ export function toAmount(value: string, name: string, decimals: number): bigint 
   return amount;
 }
 
-/** @returns the URL as it was given, without the spaces and invisible characters around it */
+/**
+ * Checks an http or https URL of an argument.
+ * @param name names it in errors
+ * @returns the URL as it was given, without the spaces and invisible characters around it
+ * @throws CliError USAGE
+ */
 export function toUrl(given: string, name: string): string {
   const value = trimPasted(given);
   const invisible = invisibleCharacter(value);

@@ -78,10 +78,12 @@ export class Output {
     this.#verbose = verbose;
   }
 
+  /** Whether the result is one JSON document. */
   get json(): boolean {
     return this.#json;
   }
 
+  /** Whether standard error is a terminal. */
   get terminal(): boolean {
     return this.#streams.terminal;
   }
@@ -107,6 +109,7 @@ export class Output {
     this.#streams.stderr.write(`${this.#typed(line)}\n`);
   }
 
+  /** Writes the result to standard output, as text or as JSON. */
   result({ json, text }: Result): void {
     this.clear();
     if (this.#json) this.#streams.stdout.write(`${toJson(json)}\n`);
@@ -130,6 +133,7 @@ export class Output {
     if (last !== "\n") this.raw("\n");
   }
 
+  /** Writes to standard output, unchanged. */
   raw(bytes: Uint8Array | string): void {
     this.clear();
     this.#streams.stdout.write(bytes);

@@ -20,12 +20,18 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 /** Maximum size of a file that is read as a whole, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */
+/**
+ * A file's text.
+ * @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content
+ */
 export function readText(path: string, maxBytes = MAX_FILE_BYTES): string {
   return readBytes(path, maxBytes).toString("utf8");
 }
 
-/** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */
+/**
+ * A file's text.
+ * @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content
+ */
 export function readBytes(path: string, maxBytes = MAX_FILE_BYTES): Buffer<ArrayBuffer> {
   let descriptor: number | undefined;
   try {
