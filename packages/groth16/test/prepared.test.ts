@@ -6,7 +6,7 @@ import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
 import { withWorkers } from "../src/engine/snarkjs-engine.ts";
-import { toProofPoints } from "../src/fast/prove.ts";
+import { proofOf } from "../src/fast/prove.ts";
 import { parseZkey } from "../src/fast/zkey.ts";
 import {
   type CircuitFiles,
@@ -116,7 +116,7 @@ describe("prepared proofs", function () {
       const a = plus(G1.fromCoordinates(first.a), u, value - d1);
       const b = G2.add(G2.fromCoordinates(first.b.flat()), G2.multiply(v, mod(value - d1)));
       const c = plus(plus(c1, slope, value - d1), square, value * value - d1 * d1);
-      return toProofPoints(curve, a, b, c);
+      return proofOf(curve, a, b, c);
     };
     const [d1, d2, d3] = [
       randomBelow(SCALAR_FIELD_ORDER),

@@ -25,9 +25,8 @@ export interface AppendStatement extends Deployment {
  * @throws SottoError INVALID_LEAF, INVALID_FIELD_ELEMENT
  */
 export function assertAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
-  if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > MAX_APPEND_LEAVES) {
+  if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > MAX_APPEND_LEAVES)
     fail("INVALID_LEAF", `an append takes an array of 1 to ${MAX_APPEND_LEAVES} leaves, got ${describe(leaves)}`);
-  }
   for (const leaf of leaves) {
     if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
   }

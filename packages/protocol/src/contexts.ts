@@ -139,9 +139,8 @@ export interface DepositNotes {
 export function depositAuthorizationNonce(notes: DepositNotes, salt: Bytes32): Bytes32 {
   assertObject(notes, "the notes");
   const { ownerTags, amounts } = notes;
-  if (!Array.isArray(ownerTags) || ownerTags.length === 0) {
+  if (!Array.isArray(ownerTags) || ownerTags.length === 0)
     fail("INVALID_FIELD_ELEMENT", "ownerTags must be an array of at least one tag");
-  }
   assertArray(amounts, ownerTags.length, "INVALID_AMOUNT", "amounts");
   const tags = ownerTags.map((tag, i) => assertField(tag, `ownerTags[${i}]`));
   const values = amounts.map((amount, i) => assertAmount(amount, `amounts[${i}]`));

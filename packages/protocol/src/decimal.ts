@@ -10,13 +10,11 @@ import { assertAmount, assertInteger } from "./validate.ts";
 export function parseDecimalAmount(text: string, decimals: number): bigint {
   assertInteger(decimals, 0, 77, "decimals");
   const match = typeof text === "string" && text.length <= 128 ? /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) : null;
-  if (match === null) {
+  if (match === null)
     fail("INVALID_AMOUNT", `amount must be a decimal such as 1.25, without a sign, got ${describe(text)}`);
-  }
   const fraction = (match[2] ?? "").replace(/0+$/, "");
-  if (fraction.length > decimals) {
+  if (fraction.length > decimals)
     fail("INVALID_AMOUNT", `amount has ${fraction.length} decimals, but the token has ${decimals}`, { decimals });
-  }
   return assertAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
 }
 

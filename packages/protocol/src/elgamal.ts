@@ -32,9 +32,8 @@ export function randomScalar(): bigint {
 
 /** @throws SottoError INVALID_SCALAR if b is not in [0, 2^249) */
 function assertScalar(scalar: unknown): bigint {
-  if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n) {
+  if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n)
     fail("INVALID_SCALAR", `scalar must be a bigint from 0 to 2^${SCALAR_BITS} - 1`);
-  }
   return scalar;
 }
 

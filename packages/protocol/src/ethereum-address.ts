@@ -17,14 +17,12 @@ function checksum(digits: string): string {
  * @throws SottoError INVALID_ADDRESS
  */
 export function parseAddress(value: unknown, name = "address"): Address {
-  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(value)) {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(value))
     fail("INVALID_ADDRESS", `${name} must be 20 bytes as hex with 0x, got ${describe(value)}`, { name });
-  }
   const digits = value.slice(2);
   const lower = digits.toLowerCase();
-  if (digits !== lower && digits !== digits.toUpperCase() && digits !== checksum(lower)) {
+  if (digits !== lower && digits !== digits.toUpperCase() && digits !== checksum(lower))
     fail("INVALID_ADDRESS", `${name} has a wrong EIP-55 checksum: a digit may be mistyped`, { name });
-  }
   return `0x${lower}`;
 }
 

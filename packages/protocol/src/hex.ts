@@ -29,12 +29,11 @@ export function bytesToHex(bytes: Uint8Array): string {
  * @throws SottoError INVALID_HEX
  */
 export function hexToBytes(hex: unknown, size: number, name = "value"): Uint8Array {
-  if (typeof hex !== "string" || hex.length !== 2 + 2 * size || !/^0x[0-9a-f]*$/.test(hex)) {
+  if (typeof hex !== "string" || hex.length !== 2 + 2 * size || !/^0x[0-9a-f]*$/.test(hex))
     fail("INVALID_HEX", `${name} must be ${size} bytes as lower-case hex with 0x, got ${describe(hex)}`, {
       name,
       size,
     });
-  }
   return decodeDigits(hex, 2, size);
 }
 

@@ -43,9 +43,8 @@ function expandScalar(seed: Uint8Array, purpose: string, modulus: bigint): bigin
 
 /** A viewing key is in [1, l), and odd, so that vk R has the same x for both points R that share an x. */
 export function assertViewingKey(viewingKey: unknown): bigint {
-  if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n) {
+  if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n)
     fail("INVALID_KEY", "a viewing key must be an odd bigint from 1 to l - 1");
-  }
   return viewingKey;
 }
 
@@ -70,9 +69,7 @@ export class WalletKeys {
    * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
    */
   constructor(seed: Uint8Array, deployment: Deployment) {
-    if (!isBytes(seed) || seed.length < 32 || seed.length > 64) {
-      fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
-    }
+    if (!isBytes(seed) || seed.length < 32 || seed.length > 64) fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
     this.#seed = Uint8Array.from(seed);
     if (deployment === undefined)
       fail("INVALID_KEY", "a wallet's keys belong to a pool: derive them for its chain id and address");

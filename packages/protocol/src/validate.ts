@@ -18,9 +18,8 @@ function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
  * @throws SottoError INVALID_ARGUMENT
  */
 export function assertObject(value: unknown, name: string): void {
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null)
     fail("INVALID_ARGUMENT", `${name} must be an object, got ${describe(value)}`, { name });
-  }
 }
 
 /** Checks `value` as a canonical field element: a bigint in [0, p). @throws SottoError INVALID_FIELD_ELEMENT */
@@ -49,17 +48,15 @@ export function assertInteger(value: unknown, min: number, max: number, name = "
 
 /** Checks an array of exactly `length` elements. */
 export function assertArray(value: unknown, length: number, code: ProtocolErrorCode, name: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length !== length) {
+  if (!Array.isArray(value) || value.length !== length)
     fail(code, `${name} must be an array of ${length}, got ${describe(value)}`, { name, length });
-  }
   return value;
 }
 
 /** Checks a non-empty, well-formed string: a lone surrogate has no UTF-8 encoding and would be hashed as another character. */
 export function assertText(value: unknown, name = "value"): string {
-  if (typeof value !== "string" || value === "") {
+  if (typeof value !== "string" || value === "")
     fail("INVALID_STRING", `${name} must be a non-empty string, got ${describe(value)}`, { name });
-  }
   // ES2023's types lack String.prototype.isWellFormed; encodeURIComponent throws for a lone surrogate.
   try {
     encodeURIComponent(value);

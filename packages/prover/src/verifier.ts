@@ -44,9 +44,8 @@ export function createVerifier(from: VerifierOptions): Verifier {
 
 function keySource({ artifacts, vkeys }: VerifierOptions): (circuit: string) => Promise<VerificationKey> {
   if (artifacts !== undefined && vkeys === undefined) return (circuit) => artifacts.verificationKey(circuit);
-  if (artifacts !== undefined || vkeys === undefined) {
+  if (artifacts !== undefined || vkeys === undefined)
     throw proverError("ARTIFACTS_SOURCE_INVALID", "Expected exactly one of `artifacts` and `vkeys`.");
-  }
   const keys = new Map(Object.entries(vkeys).map(([name, key]) => [name, parseVerificationKey(key, name)]));
   return async (circuit) => {
     const key = keys.get(circuit);

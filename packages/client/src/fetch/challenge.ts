@@ -170,10 +170,7 @@ function challengedUrl(call: Call, response: Response): URL {
   throw new FetchError(
     "CHALLENGE_REDIRECTED",
     message`the request was redirected to ${foreign(url.origin)}, which asks for a payment`,
-    {
-      requested: call.url.origin,
-      found: url.origin,
-    },
+    { requested: call.url.origin, found: url.origin },
   );
 }
 

@@ -84,18 +84,13 @@ export async function replacePayment(context: Context): Promise<void> {
     throw new PurchaseError(
       "SETTLEMENT_UNKNOWN",
       "whether the payment settled is not final yet; repeat the same request",
-      {
-        id,
-        validUntil,
-      },
+      { id, validUntil },
     );
   if (payments.length >= MAX_PAYMENTS)
     throw new PurchaseError(
       "PAYMENT_REPLACED",
       "other payments of this seed spent its notes repeatedly; nothing was paid",
-      {
-        id,
-      },
+      { id },
     );
   // The id is random and stored before it is used, so no payment with other terms ever has it.
   await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });

@@ -79,10 +79,7 @@ export async function assertOpen(book: PurchaseBook, id: string): Promise<void> 
   throw new PurchaseError(
     "PURCHASE_FINISHED",
     `the purchase was already paid and delivered, in transaction ${settled.txSignature}`,
-    {
-      id,
-      ...settled,
-    },
+    { id, ...settled },
   );
 }
 

@@ -59,9 +59,7 @@ export async function prepareNotes(
       throw new PurchaseError(
         "SPLIT_IMPOSSIBLE",
         `the wallet's notes cannot be split into ${notes} notes of ${amount} base units`,
-        {
-          found: usable.length,
-        },
+        { found: usable.length },
       );
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since);
     // In parallel, because the service uses one transaction to settle payments that arrive together.

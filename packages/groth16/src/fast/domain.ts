@@ -38,13 +38,11 @@ export class Domain {
    */
   toCoset(data: number): void {
     const end = data + this.size * PAIR_BYTES;
-    for (let half = this.size / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
+    for (let half = this.size / 2, stride = 1; half >= 1; half /= 2, stride *= 2)
       this.#kernel.call("stageFrequency", data, end, half * PAIR_BYTES, this.#backward, stride * TABLE_BYTES);
-    }
     this.#kernel.call("scale", data, end, this.#shift);
-    for (let half = 1, stride = this.size / 2; half < this.size; half *= 2, stride /= 2) {
+    for (let half = 1, stride = this.size / 2; half < this.size; half *= 2, stride /= 2)
       this.#kernel.call("stageTime", data, end, half * PAIR_BYTES, this.#forward, stride * TABLE_BYTES);
-    }
   }
 
   #powers(first: bigint, factor: bigint, count: number): number {

@@ -108,9 +108,8 @@ function sortIntoBuckets(kernel: Kernel, task: Task, bytes: number, first: numbe
   kernel.bytes(start, end - start).fill(0);
   const last = indices + count * ENTRY_BYTES;
   const each = (visit: (values: number, lists: number) => void): void => {
-    for (let window = 0; window < group; window++) {
+    for (let window = 0; window < group; window++)
       visit(digits.values + (first + window) * digits.count * ENTRY_BYTES, start + window * half * LIST_BYTES);
-    }
   };
   each((values, lists) => kernel.call("count", values, indices, last, lists));
   const addresses = kernel.allocate(group * count * ENTRY_BYTES);
@@ -160,12 +159,10 @@ function halve(kernel: Kernel, adder: BatchAdder, windows: readonly Window[]): W
     });
   const pairs = adder.allocatePairs(halved.reduce((sum, { length }) => sum + length, 0));
   let last = pairs;
-  for (const { from, buckets, length } of halved) {
+  for (const { from, buckets, length } of halved)
     last = kernel.call("halve", from, buckets, buckets + length * ENTRY_BYTES, last);
-  }
   let sum = adder.add(pairs, last);
-  for (const { buckets, length } of halved) {
+  for (const { buckets, length } of halved)
     sum = kernel.call("fill", buckets, buckets + length * ENTRY_BYTES, sum, adder.pointBytes);
-  }
   return halved;
 }

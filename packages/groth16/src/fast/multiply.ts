@@ -273,9 +273,8 @@ export class FieldEmitter {
     const top = differences[LIMBS - 1] as Local;
     const tooLarge = f.local("v128");
     code.push(tooLarge.set(i64x2.ltS(top.get, this.#bits(0n))));
-    for (const [limb, local] of results.entries()) {
+    for (const [limb, local] of results.entries())
       code.push(local.set(v128.select(local.get, (differences[limb] as Local).get, tooLarge.get)));
-    }
     return code;
   }
 

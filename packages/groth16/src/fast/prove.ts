@@ -1,6 +1,6 @@
 /** Groth16's prover (eprint 2016/260, section 3.2) on the kernels. */
 import type { Curve, Point, Term } from "../curve.ts";
-import type { ProofPoints } from "../proof/decode.ts";
+import { type ProofPoints, toProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { type Digits, toDigits } from "./digits.ts";
 import { multiply, type Share } from "./msm.ts";
@@ -74,22 +74,11 @@ export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }
   const minusRs = SCALAR_FIELD_ORDER - ((r * s) % SCALAR_FIELD_ORDER);
   const blinding = [G1.multiply(proofA, s), G1.multiply(proofB1, r), G1.multiply(delta1, minusRs)];
   const proofC = blinding.reduce((sum, term) => G1.add(sum, term), G1.add(c, h));
-  return toProofPoints({ G1, G2 }, proofA, proofB, proofC);
+  return proofOf({ G1, G2 }, proofA, proofB, proofC);
 }
 
-export function toProofPoints({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b: Point, c: Point): ProofPoints {
-  const [ax, ay] = G1.toCoordinates(a) as [bigint, bigint];
-  const [bx0, bx1, by0, by1] = G2.toCoordinates(b) as [bigint, bigint, bigint, bigint];
-  const [cx, cy] = G1.toCoordinates(c) as [bigint, bigint];
-  return {
-    a: [ax, ay],
-    b: [
-      [bx0, bx1],
-      [by0, by1],
-    ],
-    c: [cx, cy],
-  };
-}
+export const proofOf = ({ G1, G2 }: Pick<Curve, "G1" | "G2">, a: Point, b: Point, c: Point): ProofPoints =>
+  toProofPoints([...G1.toCoordinates(a), ...G2.toCoordinates(b), ...G1.toCoordinates(c)]);
 
 /** Uniform below r up to 2^-258: 64 random bytes. */
 export function randomScalar(): bigint {

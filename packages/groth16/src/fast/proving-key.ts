@@ -29,9 +29,8 @@ export interface ProvingKey {
 export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: Programs): Promise<ProvingKey> {
   const curve = await Kernel.instantiate(programs.curve);
   const bases: { [part in Part]?: Bases } = {};
-  for (const part of parts) {
+  for (const part of parts)
     bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
-  }
   // The memory is touched now, while the program may be waiting for something else, instead of during a proof.
   curve.touch(sumBytes(zkey.variables));
   const quotient = parts.includes("h") ? await prepareQuotient(programs.scalar, zkey) : undefined;

@@ -76,9 +76,8 @@ export function parseZkey(file: Uint8Array): Zkey {
 
 function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
   const sections = new Map<number, Uint8Array>();
-  if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1) {
+  if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1)
     throw invalidKey("it is not a version 1 zkey file");
-  }
   let offset = 12;
   for (let left = view.getUint32(8, true); left > 0; left--) {
     if (offset + 12 > file.byteLength) throw invalidKey("it is cut off");

@@ -8,7 +8,7 @@ import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
 import { groth16Error } from "../errors.ts";
 import type { Sums, Witness } from "../fast/parts.ts";
-import { randomScalar, toProofPoints } from "../fast/prove.ts";
+import { proofOf, randomScalar } from "../fast/prove.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
@@ -93,7 +93,7 @@ export async function stateHolds(
     [G1.negate(pairing.signal), pairing.gamma],
     [G1.negate(slope), pairing.delta],
   );
-  return linear && pairingHolds(key, toProofPoints(curve, a, b, c), signals);
+  return linear && pairingHolds(key, proofOf(curve, a, b, c), signals);
 }
 
 /**
@@ -117,7 +117,7 @@ export function finishState(
   c = tables.delta1.addMultiple(c, times(s, r));
   c = state.tables.b1.addMultiple(c, r);
   c = tables.v1.addMultiple(c, times(r, value));
-  return toProofPoints(curve, a, b, c);
+  return proofOf(curve, a, b, c);
 }
 
 export function wipeState({ curve }: FreeConstants, { a, b, b1, c, slope, tables }: State): void {

@@ -44,21 +44,17 @@ export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
     const found = Array.isArray(proof) ? proof.length : typeof proof;
     throw groth16Error("PROOF_MALFORMED", `A proof is ${PROOF_WORDS} decimal strings, found ${found}.`, { found });
   }
-  const [ax, ay, bx0, bx1, by0, by1, cx, cy] = Array.from(proof, decodeCoordinate) as [
-    ...[bigint, bigint, bigint, bigint],
-    ...[bigint, bigint, bigint, bigint],
-  ];
-  assertG1("a", ax, ay);
-  assertTwist("b", [bx0, bx1], [by0, by1]);
-  assertG1("c", cx, cy);
-  return {
-    a: [ax, ay],
-    b: [
-      [bx0, bx1],
-      [by0, by1],
-    ],
-    c: [cx, cy],
-  };
+  const points = toProofPoints(Array.from(proof, decodeCoordinate));
+  assertG1("a", ...points.a);
+  assertTwist("b", ...points.b);
+  assertG1("c", ...points.c);
+  return points;
+}
+
+/** @param coordinates eight, in the order of the words */
+export function toProofPoints(coordinates: readonly bigint[]): ProofPoints {
+  const pair = (i: number) => coordinates.slice(i, i + 2) as [bigint, bigint];
+  return { a: pair(0), b: [pair(2), pair(4)], c: pair(6) };
 }
 
 /**
@@ -78,9 +74,8 @@ export function decodeSignals(signals: readonly string[], count: number): bigint
       throw groth16Error("SIGNALS_MALFORMED", message, { index });
     }
     const value = BigInt(word);
-    if (value >= SCALAR_FIELD_ORDER) {
+    if (value >= SCALAR_FIELD_ORDER)
       throw groth16Error("SIGNAL_RANGE", `Public signal ${index} is not below the scalar field's order.`, { index });
-    }
     return value;
   });
 }
@@ -106,9 +101,8 @@ export function assertG2(point: string, x: readonly [bigint, bigint], y: readonl
 }
 
 function assertTwist(point: string, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): void {
-  if (x[0] === 0n && x[1] === 0n && y[0] === 0n && y[1] === 0n) {
+  if (x[0] === 0n && x[1] === 0n && y[0] === 0n && y[1] === 0n)
     throw groth16Error("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
-  }
   if (!curveNow().G2.isOnCurve([...x, ...y])) throw notOnCurve(point);
 }
 
@@ -123,15 +117,13 @@ export function notInSubgroup(point: string): Error {
 
 function decodeCoordinate(word: unknown, index: number): bigint {
   const name = WORD_NAMES[index] ?? String(index);
-  if (typeof word !== "string" || !CANONICAL_DECIMAL.test(word)) {
+  if (typeof word !== "string" || !CANONICAL_DECIMAL.test(word))
     throw groth16Error("PROOF_MALFORMED", `Word ${name} is not a decimal string without leading zeros.`, {
       word: name,
     });
-  }
   const value = BigInt(word);
-  if (value >= BASE_FIELD_ORDER) {
+  if (value >= BASE_FIELD_ORDER)
     throw groth16Error("PROOF_COORDINATE_RANGE", `Word ${name} is not below the base field's order.`, { word: name });
-  }
   return value;
 }
 

@@ -95,8 +95,7 @@ function affine(name: string, value: unknown): unknown[] {
 }
 
 function coordinate(name: string, word: unknown): bigint {
-  if (typeof word !== "string" || !/^(?:0|[1-9][0-9]{0,76})$/.test(word) || BigInt(word) >= BASE_FIELD_ORDER) {
+  if (typeof word !== "string" || !/^(?:0|[1-9][0-9]{0,76})$/.test(word) || BigInt(word) >= BASE_FIELD_ORDER)
     throw new Error(`${name} must be a canonical decimal string below q`);
-  }
   return BigInt(word);
 }

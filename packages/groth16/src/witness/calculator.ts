@@ -84,9 +84,8 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   if (!(probe.memory instanceof WebAssembly.Memory)) throw broken("it does not export its memory");
   if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
   probe.getRawPrime();
-  if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER) {
+  if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER)
     throw broken("it is not over BN254's scalar field");
-  }
 
   return {
     async calculate(input) {
@@ -119,9 +118,8 @@ function assertSizes(circuit: string, values: Map<string, bigint[]>, generator: 
   for (const [name, elements] of values) {
     const expected = generator.getInputSignalSize(...signalHash(name));
     if (expected < 0) throw invalid(circuit, name, "the circuit has no input of this name");
-    if (elements.length !== expected) {
+    if (elements.length !== expected)
       throw invalid(circuit, name, `expected ${expected} field element(s), found ${elements.length}`);
-    }
     count += expected;
   }
   const total = generator.getInputSize();
@@ -157,24 +155,21 @@ function refused(circuit: string, { code, trace }: Refusal): Error {
 
 function readMessage(generator: Generator): string {
   let message = "";
-  for (let char = generator.getMessageChar(); char !== 0; char = generator.getMessageChar()) {
+  for (let char = generator.getMessageChar(); char !== 0; char = generator.getMessageChar())
     message += String.fromCharCode(char);
-  }
   return message;
 }
 
 function readElement(generator: Generator): bigint {
   let element = 0n;
-  for (let word = WORDS - 1; word >= 0; word--) {
+  for (let word = WORDS - 1; word >= 0; word--)
     element = (element << 32n) | BigInt(generator.readSharedRWMemory(word) >>> 0);
-  }
   return element;
 }
 
 function writeElement(generator: Generator, element: bigint): void {
-  for (let word = 0; word < WORDS; word++) {
+  for (let word = 0; word < WORDS; word++)
     generator.writeSharedRWMemory(word, Number((element >> BigInt(32 * word)) & 0xffffffffn));
-  }
 }
 
 let reader: WebAssembly.Module | undefined;

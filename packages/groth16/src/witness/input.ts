@@ -12,9 +12,8 @@ export type CircuitInput = { readonly [signal: string]: InputValue };
  * @throws Groth16Error INPUT_INVALID
  */
 export function flattenInput(circuit: string, input: CircuitInput): Map<string, bigint[]> {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+  if (typeof input !== "object" || input === null || Array.isArray(input))
     throw invalid(circuit, "?", "the inputs must be an object with a value for each signal");
-  }
   const flat = new Map<string, bigint[]>();
   for (const [name, value] of Object.entries(input)) {
     const values: bigint[] = [];
@@ -45,9 +44,8 @@ function collect(circuit: string, name: string, value: unknown, values: bigint[]
       `${position} must be a bigint or a decimal string without leading zeros (it is ${found})`,
     );
   }
-  if (element < 0n || element >= SCALAR_FIELD_ORDER) {
+  if (element < 0n || element >= SCALAR_FIELD_ORDER)
     throw invalid(circuit, name, `${position} is not a field element: expected 0 to the field's order - 1`);
-  }
   values.push(element);
 }
 

@@ -18,9 +18,8 @@ export function toWtns(witness: Witness): Uint8Array {
   let offset = header;
   offset = section(view, offset, 1, first);
   view.setUint32(offset, ELEMENT_BYTES, true);
-  for (let byte = 0; byte < ELEMENT_BYTES; byte++) {
+  for (let byte = 0; byte < ELEMENT_BYTES; byte++)
     file[offset + 4 + byte] = Number((SCALAR_FIELD_ORDER >> BigInt(8 * byte)) & 0xffn);
-  }
   view.setUint32(offset + 4 + ELEMENT_BYTES, count, true);
   offset = section(view, offset + first, 2, witness.byteLength);
   file.set(witness, offset);

@@ -82,10 +82,7 @@ export async function generateConstants(): Promise<GeneratedFile> {
     ({ name, value, description }) => `/// @dev ${description}.\n${define(name, value)}`,
   );
   const circuits = Object.entries(table).map(([name, circuit]) => circuitConstants(name, circuit));
-  return {
-    path: libraryPath("CircuitConstants.sol"),
-    content: solidity([...sizes, ...circuits].join("\n")),
-  };
+  return { path: libraryPath("CircuitConstants.sol"), content: solidity([...sizes, ...circuits].join("\n")) };
 }
 
 /** The code that runs for every signal of a payment, unrolled: loops would cost each payment more gas. */

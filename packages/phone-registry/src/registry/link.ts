@@ -124,10 +124,7 @@ async function renew(
   await records.remove(db, waiting === undefined ? [] : [waiting.row.id]);
   await audit(db, ring, { action: "relink", outcome: "ok", phone, wallet, client }, clock());
   const changed = changeOf(current.record, record);
-  return {
-    kind: "renewed",
-    result: { mapping: mappingOf(record, true), remaining: [], changed },
-  };
+  return { kind: "renewed", result: { mapping: mappingOf(record, true), remaining: [], changed } };
 }
 
 /** Sends the stored code. After a crash here nobody knows the code, and the next request makes another one. */

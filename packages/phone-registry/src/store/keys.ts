@@ -19,9 +19,7 @@ export async function assertKeys(db: Db, ring: KeyRing): Promise<void> {
       throw new RegistryError(
         "KEY_MISMATCH",
         "a key of the ring differs from the key of the same id that wrote the database",
-        {
-          keys: name,
-        },
+        { keys: name },
       );
   }
   const { masters, indexes } = await keysInUse(db);

@@ -33,7 +33,6 @@ export interface PrepaidParts {
   readonly onError: (error: unknown) => void;
   /** Called when keys are closed because the store was restored. */
   readonly onRestored: (error: Error) => void;
-  readonly tickMs?: number;
   /** For tests: called after each query with its text. */
   readonly onQuery?: ((query: string) => void) | undefined;
 }
@@ -53,7 +52,7 @@ export class Prepaid {
   #closed = false;
 
   private constructor(parts: PrepaidParts, store: PrepaidStore, guard: Guard) {
-    const { config, clock, onError, tickMs = TICK_MS } = parts;
+    const { config, clock, onError } = parts;
     const { schedules, keyring, challengeDigest, workers } = config;
     this.schedules = schedules;
     this.keyring = keyring;
@@ -62,7 +61,7 @@ export class Prepaid {
     this.redemption = new Redemption({ keyring, store, challengeDigest, clock, onError });
     this.#parts = parts;
     this.#guard = guard;
-    this.#timer = setInterval(() => void this.tick().catch(onError), tickMs).unref();
+    this.#timer = setInterval(() => void this.tick().catch(onError), TICK_MS).unref();
   }
 
   /** @throws PaywallError INVALID_OPTION; DatabaseError */

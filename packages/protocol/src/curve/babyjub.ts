@@ -67,9 +67,8 @@ export function negatePoint(point: Point): Point {
  * @throws SottoError INVALID_SCALAR, INVALID_POINT
  */
 export function multiplyPoint(point: Point, scalar: bigint): Point {
-  if (typeof scalar !== "bigint" || scalar < 0n || scalar >= SUBGROUP_ORDER) {
+  if (typeof scalar !== "bigint" || scalar < 0n || scalar >= SUBGROUP_ORDER)
     fail("INVALID_SCALAR", "scalar must be a bigint from 0 to l - 1");
-  }
   const base = toCurve(point, "point");
   if (scalar === 0n || base.is0()) return IDENTITY;
   const isBase = point.x === BASE8.x && point.y === BASE8.y;
@@ -96,9 +95,7 @@ export function isInSubgroup(point: Point): boolean {
  */
 export function assertSubgroupPoint(point: Point, name = "point"): Point {
   if (toCurve(point, name).is0()) fail("INVALID_POINT", `${name} must not be the identity`, { name });
-  if (!isInSubgroup(point)) {
-    fail("INVALID_POINT", `${name} is not in the prime-order subgroup`, { name });
-  }
+  if (!isInSubgroup(point)) fail("INVALID_POINT", `${name} is not in the prime-order subgroup`, { name });
   return { x: point.x, y: point.y };
 }
 

@@ -64,9 +64,8 @@ function decimals(fields: Fields, name: string, length: number, parse: (value: u
 /** Checks a URL from the wire: an opaque string, compared byte for byte, never normalised. */
 function parseUrl(value: unknown): string {
   const url = assertText(value, "resourceUrl");
-  if (url.length > MAX_URL_LENGTH) {
+  if (url.length > MAX_URL_LENGTH)
     fail("INVALID_STRING", `resourceUrl must have at most ${MAX_URL_LENGTH} characters, got ${url.length}`);
-  }
   return url;
 }
 
@@ -137,9 +136,8 @@ export function assertSameCiphertext(bundle: PaymentBundle): void {
  * @throws SottoError INVALID_BUNDLE; the message names the field
  */
 export function decodeBundle(value: unknown): PaymentBundle {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(value)}`);
-  }
   try {
     return read(value as Fields);
   } catch (cause) {
@@ -155,9 +153,8 @@ function decimalsOf(words: readonly bigint[]): readonly string[] {
 
 /** The wire form of a bundle. @throws SottoError INVALID_BUNDLE, CIPHERTEXT_MISMATCH */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
-  if (typeof bundle !== "object" || bundle === null) {
+  if (typeof bundle !== "object" || bundle === null)
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);
-  }
   const wire: WireBundle = {
     proof: decimalsOf(bundle.proof),
     publicSignals: decimalsOf(bundle.publicSignals),

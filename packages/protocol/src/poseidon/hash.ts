@@ -27,15 +27,12 @@ export const DOMAIN = {
  * @throws SottoError INVALID_HASH_INPUT, INVALID_FIELD_ELEMENT
  */
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: number | bigint = 0): bigint[] {
-  if (!Array.isArray(inputs) || inputs.length < 1 || inputs.length > 16) {
+  if (!Array.isArray(inputs) || inputs.length < 1 || inputs.length > 16)
     fail("INVALID_HASH_INPUT", `Poseidon takes an array of 1 to 16 inputs, got ${describe(inputs)}`);
-  }
-  if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length) {
+  if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length)
     fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, the number of inputs`);
-  }
-  if (typeof domain !== "bigint" && !Number.isSafeInteger(domain)) {
+  if (typeof domain !== "bigint" && !Number.isSafeInteger(domain))
     fail("INVALID_HASH_INPUT", "domain must be an integer");
-  }
   const state = [assertField(BigInt(domain), "domain")];
   for (const input of inputs) state.push(assertField(input, "a hash input"));
   return permute(state, outputs);

@@ -29,9 +29,8 @@ export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {
   const amount = assertAmount(args.amount);
   const lowerBound = assertAmount(args.lowerBound, "lowerBound");
   const upperBound = assertAmount(args.upperBound, "upperBound");
-  if (amount < lowerBound || amount > upperBound) {
+  if (amount < lowerBound || amount > upperBound)
     fail("AMOUNT_OUT_OF_BOUNDS", `the amount is not between the bounds ${lowerBound} and ${upperBound}`);
-  }
   const { encryptionKey, ownerTag } = args.recipient;
   const { R, C } = encryptAmount(encryptionKey, amount, args.scalar);
   const publicInput = {

@@ -67,16 +67,14 @@ function unusedInput(): LocatedNote {
 }
 
 function assertNotes(notes: readonly SpendableNote[]): void {
-  if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS) {
+  if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS)
     fail(
       "INVALID_WITHDRAWAL_INPUTS",
       `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes, got ${describe(notes)}`,
     );
-  }
   for (const note of notes) assertObject(note, "a note");
-  if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length) {
+  if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length)
     fail("INVALID_WITHDRAWAL_INPUTS", "a withdrawal cannot spend one note twice: leaf indices must differ");
-  }
 }
 
 function outputAmountOf(args: WithdrawalArguments): bigint {

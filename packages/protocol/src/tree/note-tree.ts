@@ -76,9 +76,8 @@ export class NoteTree {
       if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
     }
     const start = this.size;
-    if (start + batch.length > TREE_CAPACITY) {
+    if (start + batch.length > TREE_CAPACITY)
       fail("TREE_FULL", `the tree has room for ${TREE_CAPACITY - start} more leaves, but ${batch.length} were given`);
-    }
     for (const leaf of batch) this.#levels[0]!.push(leaf);
     if (batch.length === 0) return;
     try {
@@ -125,9 +124,8 @@ export class NoteTree {
   slotChildren(index: number): bigint[][] {
     assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const children: bigint[][] = [];
-    for (let level = 0, node = index >> 3; level < TREE_DEPTH; level++, node >>= 3) {
+    for (let level = 0, node = index >> 3; level < TREE_DEPTH; level++, node >>= 3)
       children.push(this.children(level, node));
-    }
     return children;
   }
 

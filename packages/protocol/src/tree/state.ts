@@ -41,22 +41,19 @@ export function encodeLevels(levels: readonly (readonly bigint[])[]): Uint8Array
 
 /** Strict inverse of `encodeLevels`. @throws SottoError INVALID_TREE_STATE */
 export function decodeLevels(bytes: Uint8Array): bigint[][] {
-  if (!isBytes(bytes) || bytes.length < HEADER + CHECKSUM || !MAGIC.every((byte, i) => bytes[i] === byte)) {
+  if (!isBytes(bytes) || bytes.length < HEADER + CHECKSUM || !MAGIC.every((byte, i) => bytes[i] === byte))
     fail("INVALID_TREE_STATE", `stored tree state (version 1) was expected, got ${describe(bytes)}`);
-  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const size = view.getUint32(MAGIC.length);
   const lengths = levelLengths(size);
   const end = HEADER + NODE * lengths.reduce((sum, length) => sum + length, 0);
-  if (size > TREE_CAPACITY || bytes.length !== end + CHECKSUM) {
+  if (size > TREE_CAPACITY || bytes.length !== end + CHECKSUM)
     fail(
       "INVALID_TREE_STATE",
       `the state of a tree of ${size} leaves has ${end + CHECKSUM} bytes, got ${bytes.length}`,
     );
-  }
-  if (!sha256(bytes.subarray(0, end)).every((byte, i) => bytes[end + i] === byte)) {
+  if (!sha256(bytes.subarray(0, end)).every((byte, i) => bytes[end + i] === byte))
     fail("INVALID_TREE_STATE", "the checksum of the stored tree does not match: the state is damaged");
-  }
   let offset = HEADER;
   return lengths.map((length) =>
     Array.from({ length }, () => {

@@ -42,9 +42,8 @@ export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
     if (!isRecord(hashes)) return fail(`circuit ${name} must be an object of hashes`);
     for (const kind of ARTIFACT_KINDS) {
       const hash = hashes[kind];
-      if (typeof hash !== "string" || !HASH.test(hash)) {
+      if (typeof hash !== "string" || !HASH.test(hash))
         return fail(`${name}.${kind} must be a SHA-256 of 64 lower-case hex digits`);
-      }
     }
   }
 }

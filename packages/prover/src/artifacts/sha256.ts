@@ -19,12 +19,11 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
   if (node !== undefined) return node.createHash("sha256").update(bytes).digest("hex");
   // Pages loaded without HTTPS have no crypto.subtle, except from localhost.
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
-  if (subtle === undefined) {
+  if (subtle === undefined)
     throw proverError(
       "ARTIFACTS_SOURCE_INVALID",
       "Artifacts cannot be checked here: WebCrypto needs a secure context.",
     );
-  }
   const digest = await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

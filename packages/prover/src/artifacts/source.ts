@@ -63,9 +63,8 @@ export function folderSource(folder: string): ArtifactSource {
     locate,
     async read(asked) {
       const fs = syncFileSystem();
-      if (fs === undefined) {
+      if (fs === undefined)
         throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a folder only in Node.");
-      }
       const file = locate(asked);
       try {
         const { size } = fs.statSync(file);
@@ -90,9 +89,8 @@ export function urlSource(baseUrl: string, options: HttpOptions): ArtifactSource
   } catch {
     throw proverError("ARTIFACTS_SOURCE_INVALID", "`baseUrl` must be an absolute http or https URL.");
   }
-  if (base.protocol !== "https:" && base.protocol !== "http:") {
+  if (base.protocol !== "https:" && base.protocol !== "http:")
     throw proverError("ARTIFACTS_SOURCE_INVALID", `\`baseUrl\` must be http or https, found ${base.protocol}`);
-  }
   const locate = ({ path }: ArtifactFile): string => new URL(path, base).href;
   return {
     locate,

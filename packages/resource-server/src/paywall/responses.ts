@@ -20,12 +20,7 @@ export const refused = (
   status: Refused["status"],
   body: object,
   headers: Readonly<Record<string, string>> = {},
-): Refused => ({
-  kind: "refused",
-  status,
-  headers: { ...HEADERS, ...headers },
-  body,
-});
+): Refused => ({ kind: "refused", status, headers: { ...HEADERS, ...headers }, body });
 
 /** The header that asks to try again. @param seconds undefined for no header */
 export const retry = (seconds: number | undefined): Record<string, string> =>

@@ -74,11 +74,10 @@ export class WorkerPool {
   }
 
   async #close(): Promise<void> {
-    if (this.#queue.length + this.#running > 0) {
+    if (this.#queue.length + this.#running > 0)
       await new Promise<void>((resolve) => {
         this.#whenEmpty = resolve;
       });
-    }
     for (const timer of this.#restarts) clearTimeout(timer);
     await Promise.all(Array.from(this.#threads, (thread) => thread.end()));
   }

@@ -186,10 +186,7 @@ export class SottoService {
         throw new ServiceClientError(
           "SETTLEMENT_PENDING",
           `the ${path} was not settled in time, but may still be; call again`,
-          {
-            txSignature,
-            ...(id !== undefined && { id }),
-          },
+          { txSignature, ...(id !== undefined && { id }) },
         );
       await delay(pause, signal);
       // Polled by id at the allowed base URL, never at a URL from a response.
@@ -203,10 +200,7 @@ export class SottoService {
     throw new ServiceClientError(
       "NOT_SETTLED",
       message`the service says that the ${path} failed: ${reason === NO_REASON ? reason : foreign(reason)}`,
-      {
-        reason,
-        ...(id !== undefined && { id }),
-      },
+      { reason, ...(id !== undefined && { id }) },
     );
   }
 

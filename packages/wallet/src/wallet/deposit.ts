@@ -50,11 +50,7 @@ export async function assertTokens(chain: ChainSource, pool: PoolInfo, account: 
   throw new WalletError(
     "INSUFFICIENT_TOKENS",
     `${account} holds ${balance} base units of the token, but ${needed} base units are needed: ${missing} base units more`,
-    {
-      needed: String(needed),
-      available: String(balance),
-      missing,
-    },
+    { needed: String(needed), available: String(balance), missing },
   );
 }
 

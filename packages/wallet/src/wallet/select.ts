@@ -105,11 +105,7 @@ function assertFunds(funds: Funds<Note>, amount: bigint): void {
     throw new WalletError(
       "INSUFFICIENT_FUNDS",
       `${amount} base units are needed, but the wallet holds ${total} base units; deposit ${amount - total} base units more`,
-      {
-        needed: String(amount),
-        available: String(total),
-        missing: String(amount - total),
-      },
+      { needed: String(amount), available: String(total), missing: String(amount - total) },
     );
   throw new WalletError(
     "FUNDS_NOT_READY",

@@ -72,11 +72,7 @@ export class ServiceClient {
       const signal = AbortSignal.timeout(this.#timeoutMs);
       const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const init = body === undefined ? {} : post;
-      const response = await this.#send(`${this.#base}/${path}`, {
-        ...init,
-        redirect: "error",
-        signal,
-      });
+      const response = await this.#send(`${this.#base}/${path}`, { ...init, redirect: "error", signal });
       status = response.status;
       answer = JSON.parse(new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, signal)));
     } catch (cause) {
