@@ -175,6 +175,18 @@ module.exports = {
       to: { path: ".", pathNot: "^packages/mpp/src/core/|^packages/protocol/|node_modules/@noble/hashes/" },
     },
     {
+      name: "mpp-is-paid-in-browsers",
+      severity: "error",
+      comment:
+        "browsers pay at servers of MPP: the client's entry of mpp has no module of Node's and nothing of a server's",
+      from: { path: "^packages/mpp/src/client(\\.ts|/)" },
+      to: {
+        path: ".",
+        dependencyTypesNot: ["type-only"],
+        pathNot: "^packages/mpp/src/(core|client)/|^packages/protocol/",
+      },
+    },
+    {
       name: "sources-import-no-tests",
       severity: "error",
       comment: "what is published cannot rest on what is not",

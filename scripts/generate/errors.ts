@@ -12,6 +12,7 @@ import { root } from "@sotto/keys/circuits/paths";
 import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generated-file";
 import { MCP_ERRORS } from "@sotto/mcp";
 import { MPP_ERRORS } from "@sotto/mpp";
+import { MPP_CLIENT_ERRORS } from "@sotto/mpp/client";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { PREPAID_SERVER_ERRORS } from "@sotto/prepaid/server";
@@ -50,6 +51,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
   { name: "PrepaidServerError", folder: "prepaid", errors: PREPAID_SERVER_ERRORS },
   { name: "MppError", folder: "mpp", errors: MPP_ERRORS },
+  { name: "MppClientError", folder: "mpp", errors: MPP_CLIENT_ERRORS },
   { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
   { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },
   { name: "ServerError", folder: "server", errors: SERVER_ERRORS },
