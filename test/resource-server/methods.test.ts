@@ -1,13 +1,19 @@
 // Ways to pay besides the private payment, made up here, on each adapter; and methods that misbehave.
 
-import type { OpenMethod, PaymentMethod, Paywall, PaywallEvent } from "@sotto/resource-server";
+import {
+  CheckFailed,
+  type OpenMethod,
+  type PaymentMethod,
+  type Paywall,
+  type PaywallEvent,
+} from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { openPaywall } from "./support/options.ts";
 import { HINT, password } from "./support/password.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";
+import { ADAPTERS, type ResourceServer, type Sale, type SaleHandler } from "./support/servers.ts";
 import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "./support/world.ts";
 
 /** A method that adds nothing, except for what a test gives it. */
@@ -24,11 +30,35 @@ const voucher: PaymentMethod = {
   open: ({ paid }) => ({
     offer: () => ({ authenticate: ['Voucher realm="data"'] }),
     decide: async (request, { price: amount, resource }) =>
-      request.header("authorization").some((value) => /^voucher /i.test(value))
+      request.header("authorization").some((value) => /(?:^|, )voucher /i.test(value))
         ? paid({ kind: "password", id: "voucher", amount, resource }, async () => undefined)
         : undefined,
   }),
 };
+
+/** Is paid with a ticket for a body that it has seen, and gives a receipt for it. */
+const ticket = (events: string[] = []): PaymentMethod => ({
+  name: "ticket",
+  headers: [{ name: "X-Ticket" }, { name: "Accept-Ticket", kept: true }],
+  open: ({ paid }) => ({
+    offer: async (_terms, peek) => {
+      const body = await peek(100);
+      events.push(body === undefined ? "too long" : Buffer.from(body).toString());
+      return {
+        authenticate: ['Ticket realm="data"'],
+        contentType: { type: "application/ticket+json", header: "Accept-Ticket" },
+      };
+    },
+    decide: async (request, { price: amount, resource }) => {
+      const [shown] = request.header("x-ticket");
+      if (shown === undefined) return undefined;
+      const body = await request.peekBody?.(100);
+      if (body === undefined || Buffer.from(body).toString() !== shown) throw new CheckFailed("TICKET");
+      const decision = paid({ kind: "password", id: shown, amount, resource }, async () => undefined);
+      return { ...decision, receipt: { "x-receipt": shown } };
+    },
+  }),
+});
 
 interface Answer {
   readonly payment: Record<string, unknown>;
@@ -51,12 +81,15 @@ describe("other ways to pay", function () {
       const paywall = await openPaywall(world, { methods, onEvent, cors: { origins: "*" } });
       const server = await start(paywall, (sale) => {
         sales.push(sale);
-        return { status: 200, text: "the goods" };
+        return answer(sale);
       });
       opened = { paywall, server };
       return server.url;
     };
+    const goods: SaleHandler = () => ({ status: 200, text: "the goods" });
+    let answer = goods;
     afterEach(async () => {
+      answer = goods;
       await opened?.server.close();
       await opened?.paywall.close();
       opened = undefined;
@@ -111,9 +144,109 @@ describe("other ways to pay", function () {
       ] as const)
         expect((await fetch(`${url}/paid/a`, { headers: { authorization } })).status, authorization).to.equal(status);
       expect(sales.map((sale) => sale.header("authorization"))).to.deep.equal([undefined, undefined]);
+      // The handler keeps the other schemes of the same line, also if they have commas and quotes.
+      const mixed = 'Digest username="a, Voucher b", uri="/", Voucher 7, Basic dXNlcg==';
+      expect((await fetch(`${url}/paid/a`, { headers: { authorization: mixed } })).status).to.equal(200);
+      expect(sales.at(-1)?.header("authorization")).to.equal('Digest username="a, Voucher b", uri="/", Basic dXNlcg==');
       const proof = { ...showing(headerOf(await pay(world))), authorization: "Basic dXNlcg==" };
       expect((await fetch(`${url}/paid/a`, { headers: proof })).status).to.equal(200);
       expect(sales.at(-1)?.header("authorization")).to.equal("Basic dXNlcg==");
+    });
+
+    it("read the body before the handler, which reads it too", async () => {
+      const seen: string[] = [];
+      const url = await serve(ticket(seen));
+      answer = async (sale) => ({ status: 200, text: await sale.body() });
+      const post = (body: BodyInit, headers: Record<string, string> = {}) => {
+        const init = { method: "POST", body, duplex: "half", headers: { "content-type": "text/plain", ...headers } };
+        return fetch(`${url}/paid/a`, init);
+      };
+      const chunks = (...parts: string[]) =>
+        new ReadableStream({
+          start(controller) {
+            for (const part of parts) controller.enqueue(Buffer.from(part));
+            controller.close();
+          },
+        });
+      await post("few");
+      await post(chunks("in ", "parts"));
+      await post("x".repeat(101));
+      await post(chunks("x".repeat(60), "x".repeat(60)));
+      await fetch(`${url}/paid/a`);
+      expect(seen).to.deep.equal(["few", "in parts", "too long", "too long", ""]);
+
+      for (const [body, shown] of [
+        ["few", "few"],
+        [chunks("in ", "parts"), "in parts"],
+        ["x".repeat(100), "x".repeat(100)],
+      ] as const) {
+        const paid = await post(body, { "x-ticket": shown });
+        expect([paid.status, await paid.text()]).to.deep.equal([200, shown]);
+      }
+      expect((await post("other", { "x-ticket": "few" })).status).to.equal(402);
+      // The private payment: the method has not read the body, or put it back.
+      const proof = await post("x".repeat(5_000), showing(headerOf(await pay(world))));
+      expect([proof.status, await proof.text()]).to.deep.equal([200, "x".repeat(5_000)]);
+    });
+
+    it("give receipts to successful responses only, and keep shared caches from them", async () => {
+      const url = await serve(ticket());
+      const shown = { method: "POST", body: "b", headers: { "x-ticket": "b", "content-type": "text/plain" } };
+      for (const [status, receipt] of [
+        [200, "b"],
+        [201, "b"],
+        [404, null],
+        [500, null],
+      ] as const) {
+        answer = () => ({ status, text: "the goods" });
+        const paid = await fetch(`${url}/paid/a`, shown);
+        expect([paid.status, paid.headers.get("x-receipt")]).to.deep.equal([status, receipt]);
+        expect(paid.headers.get("cache-control")).to.equal(receipt === null ? "no-store" : "no-store, private");
+      }
+    });
+
+    it("choose the media type of a 402 by a header that they read, which handlers still see", async () => {
+      const url = await serve(ticket());
+      const typeOf = async (headers: Record<string, string>) =>
+        (await fetch(`${url}/paid/a`, { headers })).headers.get("content-type")?.split(";")[0];
+      expect(await typeOf({})).to.equal("application/json");
+      expect(await typeOf({ "accept-ticket": "1" })).to.equal("application/ticket+json");
+      await fetch(`${url}/paid/a`, { headers: { "accept-ticket": "1", ...showing(headerOf(await pay(world))) } });
+      expect(sales.at(-1)?.header("accept-ticket")).to.equal("1");
+    });
+
+    it("add their challenges to the refusal of a private payment", async () => {
+      const url = await serve(ticket(), password(new Set()));
+      const used = showing(headerOf(await pay(world)));
+      expect((await fetch(`${url}/paid/a`, { headers: used })).status).to.equal(200);
+      const again = await fetch(`${url}/paid/a`, { headers: used });
+      expect([again.status, again.headers.get("www-authenticate")]).to.deep.equal([402, 'Ticket realm="data"']);
+      expect(await again.json()).to.have.property("error", "Invalid payment proof");
+    });
+
+    it("can shorten their headers to what the others leave, in any order", async () => {
+      const fixed = made("fixed", { offer: () => ({ headers: { "X-Fixed": "a".repeat(2_000) } }) });
+      const rooms: number[] = [];
+      const adapts = made("adapts", {
+        offer: () => ({
+          headers: (bytes) => {
+            rooms.push(bytes);
+            return { "X-Adapts": "b".repeat(bytes - "x-adapts: \r\n".length) };
+          },
+        }),
+      });
+      for (const methods of [
+        [fixed, adapts],
+        [adapts, fixed],
+      ]) {
+        const asked = await fetch(`${await serve(...methods)}/paid/a`);
+        const lengths = ["x-fixed", "x-adapts"].map((name) => asked.headers.get(name)?.length);
+        expect(lengths).to.deep.equal([2_000, 3_136 - 2_011 - 12]);
+        await opened!.server.close();
+        await opened!.paywall.close();
+        opened = undefined;
+      }
+      expect(rooms).to.deep.equal([1_125, 1_125]);
     });
 
     attack("that throw are skipped, and never serve a request", async () => {

@@ -1,6 +1,6 @@
 // `@sotto/mpp`: the wire formats of MPP, the Machine Payments Protocol, and the terms of its method `sotto`. docs/mpp.md is
 // the method's specification. Runs in browsers.
-export { type AuthScheme, authSchemes, PAYMENT_SCHEME, paymentSchemes } from "./core/auth-header.ts";
+export { PAYMENT_SCHEME, paymentSchemes } from "./core/auth-header.ts";
 export {
   challengeBinding,
   encodeChallenge,
@@ -18,6 +18,7 @@ export {
   MAX_CREDENTIAL_LENGTH,
   type MppCredential,
   parseCredential,
+  proofPayload,
 } from "./core/credential.ts";
 export { bodyDigest } from "./core/digest.ts";
 export { MPP_ERRORS } from "./core/error-definitions.ts";

@@ -10,12 +10,14 @@ export type { PaywallEvent, PaywallEventNames } from "./paywall/events.ts";
 export type {
   Asked,
   Offer,
+  OfferHeaders,
   OfferTerms,
   OpenMethod,
   PaidTerms,
   Passed,
   PaymentMethod,
   PaywallCore,
+  PeekBody,
   RequestTerms,
 } from "./paywall/method.ts";
 export type {
@@ -26,7 +28,7 @@ export type {
   PaywallRecipient,
 } from "./paywall/options.ts";
 export type { PoolToken } from "./paywall/pool-token.ts";
-export { answered, Refusal, type Refused, refused } from "./paywall/responses.ts";
+export { answered, isPaymentRequired, Refusal, type Refused, refused } from "./paywall/responses.ts";
 export type {
   Decision,
   MethodHeader,

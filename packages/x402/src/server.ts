@@ -29,7 +29,7 @@ export type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 export { createX402Listing, type X402Listing, type X402ListingOptions } from "@sotto/protocol/x402";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 export { bothFormats, type HttpResourceServer } from "./server/formats.ts";
-export { type X402Method, type X402Paywall, type X402Terms, x402Method } from "./server/method.ts";
+export { type X402Method, type X402Offer, type X402Paywall, type X402Terms, x402Method } from "./server/method.ts";
 export { MemoryUses } from "./server/payment-uses.ts";
 export type { SottoRecipient } from "./server/recipient.ts";
 

@@ -1,6 +1,7 @@
 // The same server on each adapter: `/paid/:what` needs a payment, `/health` is free, any other path is a 404.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import type { PaidProof, Payment, Paywall } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
@@ -18,6 +19,8 @@ export interface Sale {
   readonly method: string;
   /** A header of the request, if the handler can see it. */
   header(name: string): string | undefined;
+  /** The body of the request, as the handler reads it. */
+  body(): Promise<string>;
 }
 
 /** The payment of a sale that was paid with a proof. */
@@ -68,10 +71,10 @@ const onExpress =
     app.all("/paid/:what", (request, response, next) => {
       const header = (name: string) =>
         request.get(name) ?? request.rawHeaders.find((text) => text.toLowerCase() === name);
-      const sale = { payment: request.payment, method: request.method, header };
+      const sale = { payment: request.payment, method: request.method, header, body: () => text(request) };
       Promise.resolve()
         .then(() => sell(sale))
-        .then(({ status, text }) => response.status(status).type("text").send(text))
+        .then(({ status, text: sold }) => response.status(status).type("text").send(sold))
         .catch(next);
     });
     return listen(createServer(app));
@@ -85,8 +88,10 @@ const onFastify =
     app.get("/health", async () => FREE_BODY);
     app.all("/paid/:what", async (request, reply) => {
       const header = (name: string) => request.headers[name] as string | undefined;
-      const { status, text } = await sell({ payment: request.payment, method: request.method, header });
-      return reply.code(status).type("text/plain").send(text);
+      const { payment, method } = request;
+      const body = async () => (request.body as string | null | undefined) ?? "";
+      const { status, text: sold } = await sell({ payment, method, header, body });
+      return reply.code(status).type("text/plain").send(sold);
     });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     const close = async () => {
@@ -103,9 +108,10 @@ const onHono =
     app.use("*", honoPaywall(paywall));
     app.get("/health", (c) => c.text(FREE_BODY));
     app.all("/paid/:what", async (c) => {
-      const sale = { payment: c.get("payment"), method: c.req.method, header: (name: string) => c.req.header(name) };
-      const { status, text } = await sell(sale);
-      return new Response(text === "" ? null : text, { status });
+      const header = (name: string) => c.req.header(name);
+      const sale = { payment: c.get("payment"), method: c.req.method, header, body: () => c.req.text() };
+      const { status, text: sold } = await sell(sale);
+      return new Response(sold === "" ? null : sold, { status });
     });
     app.onError((_error, c) => c.text("Internal Server Error", 500));
     return served(app.fetch);
@@ -117,8 +123,8 @@ const onFetch: StartServer = async (paywall, sell) => {
     if (pathname === "/health" && request.method === "GET") return new Response(FREE_BODY);
     if (!/^\/paid\/[^/]+$/.test(pathname)) return new Response("Not Found", { status: 404 });
     const header = (name: string) => request.headers.get(name) ?? undefined;
-    const { status, text } = await sell({ payment, method: request.method, header });
-    return new Response(text === "" ? null : text, { status });
+    const { status, text: sold } = await sell({ payment, method: request.method, header, body: () => request.text() });
+    return new Response(sold === "" ? null : sold, { status });
   }, paywall);
   return served((request) => handler(request).catch(() => new Response("Internal Server Error", { status: 500 })));
 };

@@ -1,4 +1,5 @@
-// The headers WWW-Authenticate and Authorization (RFC 9110, 11): lists of schemes, each with parameters or one token.
+// What MPP puts into the headers WWW-Authenticate and Authorization.
+import { type AuthScheme, authSchemes, isAuthScheme } from "@sotto/protocol/extend";
 import { type MppErrorCode, refuse } from "./errors.ts";
 
 /** The authentication scheme of MPP. */
@@ -6,53 +7,10 @@ export const PAYMENT_SCHEME = "Payment";
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const PARAMETER = new RegExp(`^(${TOKEN})[\\t ]*=[\\t ]*(.*)$`, "s");
-const SCHEME = new RegExp(`^(${TOKEN})(?:[\\t ]+(.*))?$`, "s");
-
-/** One scheme of a header with what follows it. */
-export interface AuthScheme {
-  readonly scheme: string;
-  /** Its parameters, or its single token, without the white space around them. */
-  readonly rest: readonly string[];
-}
-
-/** Splits a list at its commas, but not inside quoted texts. Empty elements are left out, as RFC 9110 demands. */
-function elementsOf(value: string): string[] {
-  const elements: string[] = [];
-  let start = 0;
-  let quoted = false;
-  for (let i = 0; i <= value.length; i += 1) {
-    if (quoted && value[i] === "\\") i += 1;
-    else if (value[i] === '"') quoted = !quoted;
-    else if (i === value.length || (value[i] === "," && !quoted)) {
-      elements.push(value.slice(start, i).trim());
-      start = i + 1;
-    }
-  }
-  // A quoted text without an end reaches the end of the header.
-  if (start < value.length && elements.at(-1) !== value.slice(start).trim()) elements.push(value.slice(start).trim());
-  return elements.filter((element) => element !== "");
-}
-
-/**
- * The schemes of a header. A scheme begins where an element is not a parameter of the scheme before it.
- * @param values the header's lines
- */
-export function authSchemes(values: readonly string[]): readonly AuthScheme[] {
-  const found: { scheme: string; rest: string[] }[] = [];
-  for (const element of values.flatMap(elementsOf)) {
-    const last = found.at(-1);
-    if (last !== undefined && PARAMETER.test(element)) last.rest.push(element);
-    else {
-      const [, scheme = "", first] = SCHEME.exec(element) ?? [];
-      found.push({ scheme, rest: first === undefined ? [] : [first] });
-    }
-  }
-  return found;
-}
 
 /** The parts of a header that have the scheme of MPP. */
 export const paymentSchemes = (values: readonly string[]): readonly AuthScheme[] =>
-  authSchemes(values).filter(({ scheme }) => scheme.toLowerCase() === PAYMENT_SCHEME.toLowerCase());
+  authSchemes(values).filter((scheme) => isAuthScheme(scheme, PAYMENT_SCHEME));
 
 /** A parameter's text: quoted, with the characters that no header can carry as \uXXXX, as mppx writes them. */
 export function quotedParameter(name: string, value: string): string {

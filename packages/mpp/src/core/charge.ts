@@ -31,7 +31,7 @@ export interface MppCharge {
   readonly resource: string | undefined;
 }
 
-/** The terms as a challenge's parameter `request`. @throws MppError MPP_REQUEST_INVALID */
+/** Checked terms as a challenge's parameter `request`. */
 export function encodeCharge({ amount, asset, decimals, binding, signature, service, resource }: MppCharge): string {
   const { chainId, pool, wallet, key, issuedAt, phone, service: registry } = binding;
   const json = {
@@ -53,9 +53,7 @@ export function encodeCharge({ amount, asset, decimals, binding, signature, serv
       },
     },
   };
-  const request = encodeJson(json, canonicalJson);
-  parseCharge(request);
-  return request;
+  return encodeJson(json, canonicalJson);
 }
 
 /**

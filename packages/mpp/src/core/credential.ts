@@ -23,6 +23,13 @@ export interface MppCredential {
   readonly source?: string | undefined;
 }
 
+/** The payload of a credential: what the header X-Payment-Proof says, without the fields that the server knows. */
+export function proofPayload(header: string): Json {
+  const json = parseJson(header, "the proof header", CODE);
+  const { senderCommitment: _, amountPublicSignals: __, resourceUrl: ___, ...payload } = json;
+  return payload;
+}
+
 /** A credential as the value of Authorization. @throws MppError MPP_CREDENTIAL_INVALID, including if it is too long */
 export function encodeCredential({ challenge, payload, source }: MppCredential): string {
   const checked = assertChallenge(challenge as unknown as Json, CODE);

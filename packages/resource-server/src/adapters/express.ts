@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE } from "./headers.ts";
-import { dropHeader, isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
+import { isEnded, nodeRequest, replaceHeader, reportOutcome, setHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare global {
@@ -44,7 +44,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
   /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
     const asked = nodeRequest(request, request.originalUrl ?? request.url ?? "/", request.ip);
-    const decision = await paywall.decide(asked, (name) => dropHeader(request, name));
+    const decision = await paywall.decide(asked, (name, lines) => replaceHeader(request, name, lines));
     if (decision.kind === "free") {
       if (decision.headers !== undefined && !isEnded(response)) setHeaders(response, decision.headers);
       return true;
@@ -57,10 +57,10 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
     }
     if (decision.kind === "refused") {
       if (isEnded(response)) return false;
-      const { page } = decision;
+      const { page, contentType = JSON_TYPE } = decision;
       const body = page ?? JSON.stringify(decision.body);
       setHeaders(response, decision.headers);
-      response.setHeader("content-type", page === undefined ? JSON_TYPE : HTML_TYPE);
+      response.setHeader("content-type", page === undefined ? contentType : HTML_TYPE);
       response.setHeader("content-length", Buffer.byteLength(body));
       response.writeHead(decision.status).end(body);
       return false;

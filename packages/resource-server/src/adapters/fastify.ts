@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest,
 import { isPreflight } from "../paywall/cors.ts";
 import type { MethodPath, Payment } from "../paywall/types.ts";
 import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
-import { dropHeader, isEnded, nodeRequest, reportOutcome } from "./node.ts";
+import { isEnded, nodeRequest, replaceHeader, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "fastify" {
@@ -95,7 +95,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = nodeRequest(request.raw, request.originalUrl, request.ip);
-    const decision = await paywall.decide(asked, (name) => dropHeader(request.raw, name));
+    const decision = await paywall.decide(asked, (name, lines) => replaceHeader(request.raw, name, lines));
     if (decision.kind === "free") {
       if (decision.headers !== undefined) setHeaders(reply, decision.headers);
       return;
@@ -107,9 +107,9 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
     }
     if (decision.kind === "refused") {
       if (isEnded(reply.raw)) return reply.hijack();
-      const { page } = decision;
+      const { page, contentType = JSON_TYPE } = decision;
       setHeaders(reply, decision.headers);
-      reply.code(decision.status).type(page === undefined ? JSON_TYPE : HTML_TYPE);
+      reply.code(decision.status).type(page === undefined ? contentType : HTML_TYPE);
       return reply.send(page ?? JSON.stringify(decision.body));
     }
     if (decision.kind === "answered") {

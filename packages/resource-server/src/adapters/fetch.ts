@@ -1,7 +1,7 @@
 // Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
 import { readBody } from "@sotto/protocol";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
-import { HTML_TYPE, isList, mergedHeader } from "./headers.ts";
+import { HTML_TYPE, isList, isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 /** How long a body may take, ms. */
@@ -32,11 +32,22 @@ export function fetchRequest(request: Request): PaywallRequest {
   const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? "";
   const header = (name: string): string[] => [headers.get(name)].filter((value) => value !== null);
   const body = (maxBytes: number) => readBody(request, maxBytes, AbortSignal.timeout(BODY_MS));
-  return { method, target: target.startsWith("/") ? target : `/${target}`, header, body };
+  const peek = (maxBytes: number) => peekBody(request, maxBytes);
+  return { method, target: target.startsWith("/") ? target : `/${target}`, header, body, peekBody: peek };
 }
 
-/** Removes a header before handlers and loggers see it. */
-export const dropHeader = (request: Request, name: string): void => request.headers.delete(name);
+/** Replaces a header before handlers and loggers see it; no lines remove it. */
+export function replaceHeader(request: Request, name: string, lines: readonly string[]): void {
+  if (lines.length === 0) request.headers.delete(name);
+  else request.headers.set(name, lines.join(", "));
+}
+
+/** Reads a copy of a body, so that the handler can read it. */
+async function peekBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (request.bodyUsed || Number(request.headers.get("content-length")) > maxBytes) return undefined;
+  if (request.body === null) return new Uint8Array();
+  return readBody(request.clone(), maxBytes, AbortSignal.timeout(BODY_MS)).catch(() => undefined);
+}
 
 /** Adds the paywall's headers that the application's response does not set itself; merges list headers. */
 export function additions(response: Response, headers: Readonly<Record<string, string>>): [string, string][] {
@@ -44,6 +55,18 @@ export function additions(response: Response, headers: Readonly<Record<string, s
     .map(([name, value]) => [name, response.headers.get(name) ?? undefined, value] as const)
     .filter(([name, before]) => before === undefined || isList(name))
     .map(([name, before, value]) => [name, mergedHeader(name, before, value)]);
+}
+
+/** The headers that a response gets with its receipt; none if it gets no receipt. */
+export function receiptHeaders(response: Response, receipt: Readonly<Record<string, string>> | undefined) {
+  if (receipt === undefined || !isPaidStatus(response.status)) return [];
+  return Object.entries({ ...receipt, "cache-control": privateCaching(response.headers.get("cache-control")) });
+}
+
+/** @param response the result of `withHeaders`, whose headers can be changed */
+function withReceipt(response: Response, receipt: Readonly<Record<string, string>> | undefined): Response {
+  for (const [name, value] of receiptHeaders(response, receipt)) response.headers.set(name, value);
+  return response;
 }
 
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
@@ -68,15 +91,16 @@ export function withPayment<Rest extends readonly unknown[]>(
 ): PaywalledHandler<Rest> {
   const paywall = new OpeningPaywall(source);
   const serve = async (request: Request, ...rest: Rest): Promise<Response> => {
-    const decision = await paywall.decide(fetchRequest(request), (name) => dropHeader(request, name));
+    const decision = await paywall.decide(fetchRequest(request), (name, lines) => replaceHeader(request, name, lines));
     if (decision.kind === "free") {
       const response = await handler(request, undefined, ...rest);
       return decision.headers === undefined ? response : withHeaders(response, decision.headers);
     }
     if (decision.kind === "preflight") return new Response(null, { status: 204, headers: decision.headers });
     if (decision.kind === "refused") {
-      const { page, status, headers } = decision;
-      if (page === undefined) return Response.json(decision.body, { status, headers });
+      const { page, status, headers, contentType } = decision;
+      const type = contentType === undefined ? {} : { "content-type": contentType };
+      if (page === undefined) return Response.json(decision.body, { status, headers: { ...headers, ...type } });
       return new Response(page, { status, headers: { ...headers, "content-type": HTML_TYPE } });
     }
     if (decision.kind === "answered") return new Response(decision.body, decision);
@@ -90,7 +114,7 @@ export function withPayment<Rest extends readonly unknown[]>(
       // Response.error() has status 0; servers treat it as a failure.
       const outcome = response.status === 0 ? 500 : response.status;
       await decision.finish(request.signal.aborted ? "aborted" : outcome);
-      return withHeaders(response, decision.headers);
+      return withReceipt(withHeaders(response, decision.headers), decision.receipt);
     } catch (error) {
       await decision.finish(500);
       throw error;

@@ -18,3 +18,15 @@ export function mergedHeader(name: string, before: string | undefined, value: st
     ? before
     : `${before}, ${missing.map((item) => item.trim()).join(", ")}`;
 }
+
+/** Whether a response with this status may have a receipt. */
+export const isPaidStatus = (status: number): boolean => status >= 200 && status < 300;
+
+/** Cache-Control of a response with a receipt, which is for its payer only. @param before the application's value */
+export function privateCaching(before: unknown): string {
+  const directives = String(before ?? "")
+    .split(",")
+    .map((directive) => directive.trim())
+    .filter((directive) => directive !== "" && !/^(?:public|s-maxage|private)\b/i.test(directive));
+  return [...directives, "private"].join(", ");
+}

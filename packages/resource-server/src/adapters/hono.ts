@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
-import { additions, dropHeader as dropFromRequest, fetchRequest } from "./fetch.ts";
+import { additions, fetchRequest, receiptHeaders, replaceHeader as replaceInRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
-import { dropHeader, isEnded, nodeRequest } from "./node.ts";
+import { isEnded, nodeRequest, replaceHeader } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "hono" {
@@ -39,10 +39,10 @@ function honoRequest(c: Context): PaywallRequest {
   return { ...request, header, client };
 }
 
-function drop(c: Context, name: string): void {
-  dropFromRequest(c.req.raw, name);
+function replace(c: Context, name: string, lines: readonly string[]): void {
+  replaceInRequest(c.req.raw, name, lines);
   const { incoming } = bindings(c);
-  if (incoming !== undefined) dropHeader(incoming, name);
+  if (incoming !== undefined) replaceHeader(incoming, name, lines);
 }
 
 function isLost(c: Context): boolean {
@@ -71,11 +71,14 @@ function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void
 export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
   const middleware = async (c: Context, next: Next): Promise<Response | undefined> => {
-    const decision = await paywall.decide(honoRequest(c), (name) => drop(c, name));
+    const decision = await paywall.decide(honoRequest(c), (name, lines) => replace(c, name, lines));
     if (decision.kind === "refused") {
       setHeaders(c, decision.headers);
-      const { page, status } = decision;
-      return page === undefined ? c.json(decision.body, status) : c.body(page, status, { "content-type": HTML_TYPE });
+      const { page, status, contentType } = decision;
+      const type = contentType === undefined ? {} : { "content-type": contentType };
+      return page === undefined
+        ? c.json(decision.body, status, type)
+        : c.body(page, status, { "content-type": HTML_TYPE });
     }
     if (decision.kind === "preflight") {
       setHeaders(c, decision.headers);
@@ -104,6 +107,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
     }
     await decision.finish(outcomeOf(c));
     for (const [name, value] of additions(c.res, decision.headers)) c.header(name, value);
+    for (const [name, value] of receiptHeaders(c.res, decision.receipt)) c.header(name, value);
     return;
   };
   return Object.assign(middleware, { ready: paywall.ready(), close: () => paywall.close() });

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isBytes } from "@sotto/protocol";
 import type { Decision, PaywallRequest } from "../paywall/types.ts";
-import { mergedHeader } from "./headers.ts";
+import { isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 
 export type Paid = Extract<Decision, { kind: "paid" }>;
 
@@ -46,8 +46,8 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   });
 }
 
-/** Removes a header before handlers and loggers see it. */
-export function dropHeader(request: IncomingMessage, name: string): void {
+/** Replaces a header before handlers and loggers see it; no lines remove it. */
+export function replaceHeader(request: IncomingMessage, name: string, lines: readonly string[]): void {
   // Node builds both objects from `rawHeaders` when they are read first, so this comes before the splice.
   const { headers, headersDistinct } = request;
   if (headers[name] === undefined) return;
@@ -57,6 +57,49 @@ export function dropHeader(request: IncomingMessage, name: string): void {
   const { rawHeaders } = request;
   for (let i = rawHeaders.length - 2; i >= 0; i -= 2)
     if (rawHeaders[i]!.toLowerCase() === name) rawHeaders.splice(i, 2);
+  if (lines.length === 0) return;
+  headers[name] = lines.join(", ");
+  if (headersDistinct !== undefined) headersDistinct[name] = [...lines];
+  for (const line of lines) rawHeaders.push(name, line);
+}
+
+/**
+ * Reads a body and puts it back, so that the handler can read it.
+ * @returns undefined if it is longer, was read already, or does not arrive in time
+ */
+function peekBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  // Requests of HTTP/2 may have a body without either.
+  const isEmpty = length === "0" || (length === undefined && encoding === undefined && request.httpVersionMajor === 1);
+  if (isEmpty) return Promise.resolve(new Uint8Array());
+  if (request.readableEnded || request.destroyed || Number(length) > maxBytes) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    const end = (isComplete: boolean) => {
+      clearTimeout(timer);
+      request.off("readable", read).off("error", fail).off("close", fail);
+      const body = Buffer.concat(parts);
+      // In the tick that read the last part: Node has not emitted "end" yet, and does not before this is read again.
+      if (body.length > 0 && !request.readableEnded && !request.destroyed) request.unshift(body);
+      resolve(isComplete ? body : undefined);
+    };
+    const read = () => {
+      while (request.readableLength > 0 && bytes <= maxBytes) {
+        const part: Uint8Array = request.read();
+        bytes += part.length;
+        parts.push(part);
+      }
+      if (bytes > maxBytes) end(false);
+      else if (request.complete && request.readableLength === 0) end(true);
+    };
+    const fail = () => end(false);
+    const timer = setTimeout(fail, BODY_MS);
+    timer.unref();
+    request.on("readable", read).on("error", fail).on("close", fail);
+    // What has arrived already may cause no further event.
+    read();
+  });
 }
 
 /**
@@ -80,7 +123,8 @@ export function nodeRequest(
   };
   const header = (name: string) => values(name.toLowerCase());
   const body = (maxBytes: number) => readBody(request, maxBytes);
-  return { method: request.method ?? "GET", target, header, client, body };
+  const peek = (maxBytes: number) => peekBody(request, maxBytes);
+  return { method: request.method ?? "GET", target, header, client, body, peekBody: peek };
 }
 
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
@@ -103,7 +147,7 @@ export function isEnded(response: ServerResponse): boolean {
  * the connection closed before that. It does not wait for the end of the response: a failure is known before
  * the client can retry, and a slow reader cannot outlast the claim.
  */
-export function reportOutcome(response: ServerResponse, { finish }: Paid): void {
+export function reportOutcome(response: ServerResponse, { finish, receipt }: Paid): void {
   let reported = false;
   const report = (outcome: number | "aborted"): void => {
     if (reported) return;
@@ -112,6 +156,8 @@ export function reportOutcome(response: ServerResponse, { finish }: Paid): void 
   };
   const writeHead: (...parts: unknown[]) => ServerResponse = response.writeHead.bind(response) as never;
   response.writeHead = ((status: number, ...rest: unknown[]) => {
+    if (receipt !== undefined && isPaidStatus(status) && !response.headersSent)
+      rest = withReceipt(response, receipt, rest);
     const written = writeHead(status, ...rest);
     if (status >= 200) report(status);
     return written;
@@ -119,4 +165,20 @@ export function reportOutcome(response: ServerResponse, { finish }: Paid): void 
   // HTTP/2 responses can start without writeHead, and emit "finish" even if they are cut off.
   const end = () => report(response.headersSent ? response.statusCode : "aborted");
   response.on("finish", end).on("close", end);
+}
+
+/**
+ * Adds a receipt to the headers of a response.
+ * @param rest of the arguments of `writeHead`: perhaps a message, and headers as an object or as a list
+ * @returns these arguments
+ */
+function withReceipt(response: ServerResponse, receipt: Readonly<Record<string, string>>, rest: unknown[]): unknown[] {
+  const message = rest.filter((one) => typeof one === "string").slice(0, 1);
+  const given = rest.find((one) => typeof one === "object" && one !== null);
+  const flat = Array.isArray(given) ? given.flat() : Object.entries(given ?? {}).flat();
+  // Set one by one: a later header of the same name replaces an earlier one, as in writeHead.
+  for (let i = 0; i + 1 < flat.length; i += 2) response.setHeader(String(flat[i]), flat[i + 1]);
+  for (const [name, value] of Object.entries(receipt)) response.setHeader(name, value);
+  response.setHeader("cache-control", privateCaching(response.getHeader("cache-control")));
+  return message;
 }

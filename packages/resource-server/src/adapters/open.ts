@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { authSchemes, authSchemeText, isAuthScheme } from "@sotto/protocol/extend";
 import { invalidOption } from "../errors.ts";
 import { startPaywall } from "../paywall/create.ts";
 import type { PaywallOptions } from "../paywall/options.ts";
@@ -13,6 +14,9 @@ export type PaywallSource = PaywallOptions | AdaptedPaywall;
 
 /** Maximum wait for the first attempt to reach the chain and the service, ms. */
 const MAX_START_MS = 5_000;
+
+/** Replaces a header of a request by these lines; none removes it. */
+export type ReplaceHeader = (name: string, values: readonly string[]) => void;
 
 /** A paywall for adapters, which are created synchronously, before their paywall is open. */
 export class OpeningPaywall {
@@ -67,13 +71,13 @@ export class OpeningPaywall {
 
   /**
    * Never throws: any failure becomes a 503, and the client learns nothing about its cause.
-   * @param drop removes a header from the request, all its values; the name is in lower case
+   * @param replace replaces a header of the request; the name is in lower case
    */
-  async decide(request: PaywallRequest, drop: (name: string) => void): Promise<Decision> {
+  async decide(request: PaywallRequest, replace: ReplaceHeader): Promise<Decision> {
     try {
       const paywall = await this.#paywall;
       const removed = paywall.removedHeaders;
-      return await paywall.decide(removed.length === 0 ? request : withoutHeaders(request, removed, drop));
+      return await paywall.decide(removed.length === 0 ? request : withoutHeaders(request, removed, replace));
     } catch {
       const body = { error: "Service Unavailable", message: "payments cannot be checked at the moment" };
       return { kind: "refused", status: 503, headers: { "cache-control": "no-store", "retry-after": "5" }, body };
@@ -99,29 +103,43 @@ async function assertAdapted(paywall: AdaptedPaywall): Promise<AdaptedPaywall> {
   return paywall;
 }
 
-/** Whether one of a header's values has the scheme; some adapters join values with commas. */
-const hasScheme = (values: readonly string[], scheme: string): boolean =>
-  values.some((value) =>
-    value.split(",").some((one) => one.trimStart().split(" ", 1)[0]!.toLowerCase() === scheme.toLowerCase()),
-  );
-
 /**
- * Removes headers from a request, paid or not, because handlers and loggers must not see what pays for other requests.
+ * Removes headers from a request, paid or not, because handlers and loggers must not see what pays for other requests. Of a
+ * header that has schemes, it removes only those of methods.
  * @returns the request as the paywall sees it, with these headers
  */
 function withoutHeaders(
   request: PaywallRequest,
   headers: readonly MethodHeader[],
-  drop: (name: string) => void,
+  replace: ReplaceHeader,
 ): PaywallRequest {
   const removed = new Map<string, readonly string[]>();
+  const schemes = new Map<string, string[]>();
   for (const { name, scheme } of headers) {
     const key = name.toLowerCase();
-    const values = removed.get(key) ?? request.header(key);
-    if (scheme !== undefined && !hasScheme(values, scheme)) continue;
+    if (scheme !== undefined) schemes.set(key, [...(schemes.get(key) ?? []), scheme]);
+    else {
+      removed.set(key, request.header(key));
+      // Even without values: in Node, a middleware may have set it in `headers`, and not in `rawHeaders`.
+      replace(key, []);
+    }
+  }
+  for (const [key, names] of schemes) {
+    const values = request.header(key);
+    const kept = values.map((value) => withoutSchemes(value, names));
+    if (kept.every((value, i) => value === values[i])) continue;
     removed.set(key, values);
-    // A header without values here is removed too: in Node, a middleware may have set it in `headers` only.
-    drop(key);
+    replace(
+      key,
+      kept.filter((value) => value !== ""),
+    );
   }
   return { ...request, header: (name) => removed.get(name) ?? request.header(name) };
+}
+
+/** A line of a header without some schemes; unchanged if it has none of them. */
+function withoutSchemes(value: string, names: readonly string[]): string {
+  const found = authSchemes([value]);
+  const kept = found.filter((scheme) => !names.some((name) => isAuthScheme(scheme, name)));
+  return kept.length === found.length ? value : kept.map(authSchemeText).join(", ");
 }

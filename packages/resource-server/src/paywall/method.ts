@@ -44,12 +44,16 @@ export interface OpenMethod {
   decide?(request: PaywallRequest, terms: RequestTerms): Promise<Decision | undefined>;
   /**
    * What it adds to a 402; undefined if it cannot pay for the request. It gets nothing of the request that could differ
-   * between payers. If it throws, the 402 is sent without it.
+   * between payers, except for the body, which is part of what is bought. If it throws, the 402 is sent without it.
+   * @param body reads the request's body and leaves it for the handler, as `PaywallRequest.peekBody` does
    */
-  offer?(terms: OfferTerms): Offer | undefined | Promise<Offer | undefined>;
+  offer?(terms: OfferTerms, body: PeekBody): Offer | undefined | Promise<Offer | undefined>;
   /** Closes its store and stops its timers. */
   close?(): Promise<void>;
 }
+
+/** Reads the body of a request and leaves it for the handler; undefined if it cannot be read so. */
+export type PeekBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
 
 /** What a request is for. */
 export interface Asked {
@@ -85,9 +89,17 @@ export interface Offer {
   readonly body?: object | undefined;
   /** Challenges to add to WWW-Authenticate, such as `Payment realm="data"`. */
   readonly authenticate?: readonly string[] | undefined;
-  /** Other headers. Those of all methods have at most 3,136 bytes together, because proxies limit them. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Other headers. Those of all methods have at most 3,136 bytes together, because proxies limit them. A function is called
+   * last, with the bytes that the other methods leave: it can shorten its headers.
+   */
+  readonly headers?: OfferHeaders | ((bytes: number) => OfferHeaders) | undefined;
+  /** Media type of the 402's JSON for requests that have a header, which must be one of the method's. */
+  readonly contentType?: { readonly type: string; readonly header: string } | undefined;
 }
+
+/** Headers by their names. */
+export type OfferHeaders = Readonly<Record<string, string>>;
 
 /** What a private payment must be for. */
 export interface PaidTerms {

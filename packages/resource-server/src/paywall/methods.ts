@@ -17,8 +17,8 @@ const PATH = /^\/\.well-known\/sotto(?:\/[a-z0-9-]+)+$/;
 const isName = (name: unknown): name is string =>
   typeof name === "string" && parseOffers({ payment: { [name]: {} } }).has(name);
 
-const isHeader = ({ name, scheme = "x" }: MethodHeader): boolean =>
-  typeof name === "string" && TOKEN.test(name) && typeof scheme === "string" && TOKEN.test(scheme);
+const isHeader = ({ name, scheme = "x", kept = false }: MethodHeader): boolean =>
+  [name, scheme].every((one) => typeof one === "string" && TOKEN.test(one)) && typeof kept === "boolean";
 
 const isPath = ({ method, path }: MethodPath): boolean =>
   ["GET", "POST"].includes(method) && typeof path === "string" && PATH.test(path);
@@ -101,7 +101,7 @@ export class Methods {
 
   private constructor(methods: readonly PaymentMethod[], opened: readonly OpenMethod[]) {
     this.all = methods.map(({ name }, i) => ({ name, open: opened[i]! }));
-    this.removedHeaders = methods.flatMap(({ headers = [] }) => headers);
+    this.removedHeaders = methods.flatMap(({ headers = [] }) => headers).filter(({ kept }) => kept !== true);
     this.paths = methods.flatMap(({ paths = [] }) => paths);
     this.#byPath = new Map(
       methods.flatMap(({ paths = [] }, i) => paths.map(({ path }) => [path, opened[i]!] as const)),

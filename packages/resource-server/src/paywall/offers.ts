@@ -1,6 +1,6 @@
 // Puts the offers of all methods into one 402.
 import { parseOffers } from "@sotto/protocol";
-import type { Offer } from "./method.ts";
+import type { Offer, OfferHeaders } from "./method.ts";
 import { challenge, mergeHeaders, type Refused } from "./responses.ts";
 
 /**
@@ -15,7 +15,7 @@ const OWN = ["www-authenticate", "cache-control", "content-type", "content-lengt
 const lineBytes = ([name, value]: readonly [string, string]): number => name.length + value.length + ": \r\n".length;
 
 /** @throws TypeError if a header is invalid or reserved */
-function parseHeaders({ headers = {}, authenticate = [] }: Offer): Record<string, string> {
+function parseHeaders(headers: OfferHeaders, authenticate: readonly string[]): Record<string, string> {
   const parsed: [string, string][] = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   if (parsed.some(([name]) => OWN.includes(name)))
     throw new TypeError("an offer has a header that is the paywall's own");
@@ -40,6 +40,10 @@ export interface NamedOffer {
   readonly offer: Offer;
 }
 
+/** The offers whose headers adapt to what the others leave come last. */
+const adaptsLast = (a: NamedOffer, b: NamedOffer): number =>
+  Number(typeof a.offer.headers === "function") - Number(typeof b.offer.headers === "function");
+
 /**
  * The 402 with the paywall's own offer and those of methods.
  * @param onInvalid gets the error of an offer that is invalid or too long, and is left out
@@ -50,9 +54,10 @@ export function challengeOf(own: Offer, others: readonly NamedOffer[], onInvalid
   headers = { ...headers, "www-authenticate": authenticate.join(", ") };
   const payments: Record<string, unknown> = {};
   let bytes = 0;
-  for (const { name, offer } of others)
+  for (const { name, offer } of [...others].sort(adaptsLast))
     try {
-      const added = parseHeaders(offer);
+      const { headers: given = {}, authenticate: schemes = [] } = offer;
+      const added = parseHeaders(typeof given === "function" ? given(MAX_HEADER_BYTES - bytes) : given, schemes);
       const total = Object.entries(added).reduce((sum, line) => sum + lineBytes(line), bytes);
       if (total > MAX_HEADER_BYTES)
         throw new TypeError(`offers have headers of ${total} bytes, but at most ${MAX_HEADER_BYTES} fit into a 402`);

@@ -7,7 +7,7 @@ import { parseTarget } from "../routes/target.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import type { PaywallEvent } from "./events.ts";
-import type { Offer, OfferTerms, PaywallCore, RequestTerms } from "./method.ts";
+import type { Offer, OfferTerms, PaywallCore, PeekBody, RequestTerms } from "./method.ts";
 import { headerNames, Methods } from "./methods.ts";
 import { challengeOf, type NamedOffer } from "./offers.ts";
 import { codeOf, type Opening } from "./opening.ts";
@@ -153,7 +153,7 @@ export class CorePaywall implements Paywall {
   async #charge(request: PaywallRequest, terms: RequestTerms): Promise<Decision> {
     const { report } = this.#parts;
     const own = await this.#payments.decide(request, terms);
-    if (own !== undefined) return own;
+    if (own !== undefined) return responses.isPaymentRequired(own) ? this.#withChallenges(own, request, terms) : own;
     try {
       for (const { open } of this.#methods.all) {
         const decision = await open.decide?.(request, terms);
@@ -192,28 +192,16 @@ export class CorePaywall implements Paywall {
 
   async #challenge(request: PaywallRequest, terms: RequestTerms): Promise<responses.Refused> {
     const { config, report } = this.#parts;
-    const { methods, ...rest } = terms;
-    const asked: OfferTerms = { ...rest, method: request.method };
     let own: Offer;
     try {
-      own = await this.#payments.offer(asked);
+      own = await this.#payments.offer({ ...asOffered(terms), method: request.method });
     } catch (error) {
       if (error instanceof responses.Refusal) return error.answer;
       throw error;
     }
-    // Clients of the private payment can still pay.
-    const onInvalid = (error: unknown) => report({ event: "trouble", reason: "OFFER_FAILED", error });
-    const offers: NamedOffer[] = [];
-    for (const { name, open } of this.#methods.all)
-      if (methods?.includes(name) !== false)
-        try {
-          const offer = await open.offer?.(asked);
-          if (offer !== undefined) offers.push({ name, offer });
-        } catch (error) {
-          onInvalid(error);
-        }
+    const offers = await this.#offers(request, terms);
     report({ event: "challenged" });
-    const answer = challengeOf(own, offers, onInvalid);
+    const answer = { ...challengeOf(own, offers, this.#onInvalid), contentType: contentTypeOf(offers, request) };
     if (config.page === undefined || !isNavigation(request)) return answer;
     return responses.withPage(
       answer,
@@ -222,11 +210,61 @@ export class CorePaywall implements Paywall {
     );
   }
 
+  /** Clients of the private payment can still pay. */
+  readonly #onInvalid = (error: unknown): void =>
+    this.#parts.report({ event: "trouble", reason: "OFFER_FAILED", error });
+
+  /** The offers of the methods that may pay; one that throws is left out. */
+  async #offers(request: PaywallRequest, terms: RequestTerms): Promise<readonly NamedOffer[]> {
+    const asked: OfferTerms = { ...asOffered(terms), method: request.method };
+    const peek: PeekBody = async (maxBytes) => request.peekBody?.(maxBytes);
+    const offers: NamedOffer[] = [];
+    for (const { name, open } of this.#methods.all)
+      if (terms.methods?.includes(name) !== false)
+        try {
+          const offer = await open.offer?.(asked, peek);
+          if (offer !== undefined) offers.push({ name, offer });
+        } catch (error) {
+          this.#onInvalid(error);
+        }
+    return offers;
+  }
+
+  /**
+   * The refusal of a private payment, with the challenges of the methods for WWW-Authenticate: there are clients that take
+   * a 402 without one for an error of the server.
+   */
+  async #withChallenges(
+    refusal: responses.Refused,
+    request: PaywallRequest,
+    terms: RequestTerms,
+  ): Promise<responses.Refused> {
+    const offers = (await this.#offers(request, terms)).filter(({ offer }) => (offer.authenticate ?? []).length > 0);
+    if (offers.length === 0) return refusal;
+    const only = offers.map(({ name, offer: { authenticate } }) => ({ name, offer: { authenticate } }));
+    const { headers } = challengeOf({ authenticate: [] }, only, this.#onInvalid);
+    const challenges = headers["www-authenticate"] ?? "";
+    return challenges === ""
+      ? refusal
+      : { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenges } };
+  }
+
   close(): Promise<void> {
     this.#opening.close();
     this.#ending ??= this.#parts.end().finally(() => this.#methods.close());
     return this.#ending;
   }
+}
+
+/** The terms without those that do not concern an offer. */
+function asOffered({ methods: _, ...terms }: RequestTerms): Omit<RequestTerms, "methods"> {
+  return terms;
+}
+
+/** The media type of a 402: that of the first method whose header the request has. */
+function contentTypeOf(offers: readonly NamedOffer[], request: PaywallRequest): string | undefined {
+  const types = offers.map(({ offer }) => offer.contentType);
+  return types.find((one) => one !== undefined && request.header(one.header.toLowerCase()).length > 0)?.type;
 }
 
 function withHeaders(decision: Decision, headers: Readonly<Record<string, string>>): Decision {

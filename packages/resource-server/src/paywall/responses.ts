@@ -113,10 +113,14 @@ export function mergeHeaders(
   const merged = { ...headers };
   for (const [name, value] of Object.entries(more)) {
     const before = LISTS.includes(name) ? merged[name] : undefined;
-    merged[name] = before === undefined ? value : `${before}, ${value}`;
+    merged[name] = before === undefined || before === "" ? value : `${before}, ${value}`;
   }
   return merged;
 }
+
+/** Whether a response is a 402. */
+export const isPaymentRequired = (decision: Decision): decision is Refused =>
+  decision.kind === "refused" && decision.status === 402;
 
 /** @param page HTML that replaces the body, and its headers */
 export const withPage = (answer: Refused, headers: Readonly<Record<string, string>>, page: string): Refused => ({

@@ -74,6 +74,8 @@ export type Decision =
       readonly headers: Record<string, string>;
       /** JSON of the response: the payment instructions, or an error. */
       readonly body: object;
+      /** Media type of `body`. Default: application/json. */
+      readonly contentType?: string | undefined;
       /** HTML to send as text/html in place of `body`; only with the option `page`. */
       readonly page?: string | undefined;
     }
@@ -95,6 +97,11 @@ export type Decision =
       /** To be set on the response, regardless of its status. */
       readonly headers: Record<string, string>;
       /**
+       * To be set on the response if its status is below 300, such as a receipt. Such a response is private: it gets the
+       * directive `private`, and loses those that let shared caches store it.
+       */
+      readonly receipt?: Readonly<Record<string, string>> | undefined;
+      /**
        * Call it once, as soon as the outcome is known, and before the response is complete: with the status, with
        * "unstarted" if the client was gone before the handler started, or with "aborted" if it was gone before the
        * response. A status of 500 or above, "unstarted" and "aborted" release a payment, three times in total; any
@@ -104,12 +111,14 @@ export type Decision =
       finish(outcome: Outcome): Promise<void>;
     };
 
-/** A request header in which a method is paid. It is removed before handlers and loggers see it. Vary and CORS name it. */
+/** A request header that a method reads. It is removed before handlers and loggers see it. Vary and CORS name it. */
 export interface MethodHeader {
   /** As responses write it, such as X-Payment-Token. */
   readonly name: string;
-  /** Authentication scheme: only values that start with it are the method's. Default: all values. */
+  /** Authentication scheme: only what has it is the method's, and removed. Default: all values. */
   readonly scheme?: string | undefined;
+  /** Whether handlers still see it, because nobody can pay with it. Default: false. */
+  readonly kept?: boolean | undefined;
 }
 
 /** A path that a method answers itself. */

@@ -16,6 +16,11 @@ export interface PaywallRequest {
    * @throws Error if the body has more than `maxBytes`, or does not arrive in time
    */
   readonly body?: ((maxBytes: number) => Promise<Uint8Array>) | undefined;
+  /**
+   * Reads the body and leaves it for the handler. Undefined if it is longer, was read already, or does not arrive in time.
+   * Default: no body can be read so.
+   */
+  readonly peekBody?: ((maxBytes: number) => Promise<Uint8Array | undefined>) | undefined;
 }
 
 /** Whole tokens as decimal text ("0.05"), or base units as a bigint. Numbers are refused: 0.1 is not exact. */

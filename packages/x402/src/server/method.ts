@@ -3,7 +3,7 @@
 import type { ShieldedAddressBinding } from "@sotto/protocol";
 import { X402SchemeError } from "../errors.ts";
 import { contextOf, type HttpResourceServer, REQUIRED } from "./formats.ts";
-import { shortened } from "./required-header.ts";
+import { MAX_REQUIRED_LENGTH, shortened } from "./required-header.ts";
 
 /** What this package uses of a paywall of @sotto/resource-server. */
 export interface X402Paywall {
@@ -35,7 +35,13 @@ export interface X402Method {
    * Called by the paywall once, before its first 402.
    * @throws X402SchemeError X402_OPTION_INVALID if the paywall's challenges would not fit into headers
    */
-  open(paywall: X402Paywall): { offer(terms: X402Terms): Promise<{ readonly headers: Record<string, string> }> };
+  open(paywall: X402Paywall): { offer(terms: X402Terms): Promise<X402Offer> };
+}
+
+/** What the method adds to a 402. */
+export interface X402Offer {
+  /** The headers of the challenge, of at most this many bytes. */
+  headers(bytes: number): Record<string, string>;
 }
 
 /**
@@ -73,20 +79,28 @@ export function x402Method(http: () => HttpResourceServer): X402Method {
     name: "x402",
     open: (paywall) => {
       assertFitsHeader(paywall);
-      return { offer: async (terms) => ({ headers: await challengeHeaders(http(), terms) }) };
+      return { offer: (terms) => offerOf(http(), terms) };
     },
   };
 }
 
-async function challengeHeaders(http: HttpResourceServer, terms: X402Terms): Promise<Record<string, string>> {
+/** The headers beside the challenge. */
+const BESIDE = { vary: "PAYMENT-SIGNATURE", "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE" };
+/** Bytes of all names, of the separators, and of the values beside the challenge. */
+const BYTES_BESIDE = Object.entries({ ...BESIDE, [REQUIRED]: "" }).reduce(
+  (bytes, [name, value]) => bytes + name.length + value.length + ": \r\n".length,
+  0,
+);
+
+async function offerOf(http: HttpResourceServer, terms: X402Terms): Promise<X402Offer> {
   const { method, target, resource } = terms;
   const { response } = await http.processHTTPRequest(contextOf(method, target.path, resource));
   const [, header] = Object.entries(response?.headers ?? {}).find(([name]) => name.toLowerCase() === REQUIRED) ?? [];
-  const short = header === undefined ? undefined : shortened(header);
-  if (short === undefined) return {};
   return {
-    "PAYMENT-REQUIRED": short,
-    vary: "PAYMENT-SIGNATURE",
-    "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
+    headers: (bytes) => {
+      const room = Math.min(MAX_REQUIRED_LENGTH, bytes - BYTES_BESIDE);
+      const short = header === undefined ? undefined : shortened(header, room);
+      return short === undefined ? {} : { "PAYMENT-REQUIRED": short, ...BESIDE };
+    },
   };
 }

@@ -37,14 +37,19 @@ function withoutListing({ extensions: _, resource, ...rest }: Fields): Fields {
   return { ...rest, resource: { url: fieldsOf(resource)["url"] } };
 }
 
-/** @param header the header of the published server @returns undefined if it stays too long */
-export function shortened(header: string): string | undefined {
-  if (header.length <= MAX_REQUIRED_LENGTH) return header;
+/**
+ * Leaves out what clients can do without, until the header fits.
+ * @param header the published server's
+ * @param room maximum length, characters of base64
+ * @returns undefined if it stays too long
+ */
+export function shortened(header: string, room = MAX_REQUIRED_LENGTH): string | undefined {
+  if (header.length <= room) return header;
   let required = decode(header);
   for (const shorten of [withoutPrivacy, withoutQuery, withoutListing]) {
     required = shorten(required);
     const short = encode(required);
-    if (short.length <= MAX_REQUIRED_LENGTH) return short;
+    if (short.length <= room) return short;
   }
   return undefined;
 }

@@ -1,0 +1,146 @@
+// Issues challenges, and recognizes those that this server issued for the same request. It keeps no state: a challenge's id
+// is an HMAC of its other parameters.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { Address } from "@sotto/protocol";
+import type { PaywallCore } from "@sotto/resource-server";
+import {
+  bodyDigest,
+  canonicalJson,
+  challengeBinding,
+  encodeChallenge,
+  encodeCharge,
+  isCharge,
+  MPP_INTENT,
+  MPP_METHOD,
+  type MppChallenge,
+  type MppProblem,
+} from "../index.ts";
+import type { MppConfig } from "./options.ts";
+
+/** How long a challenge can be answered, ms: a person may have to confirm, and the payment has to settle. */
+const LIFETIME_MS = 10 * 60_000;
+/**
+ * Maximum length of a challenge, characters. A 402 with x402's challenge beside it stays below 4 KiB of headers, and the
+ * credential, which repeats the challenge, below 8 KiB.
+ */
+const MAX_LENGTH = 2_000;
+/** Maximum size of a body that challenges are bound to, bytes. It is read before anything is paid. */
+export const MAX_BODY_BYTES = 65_536;
+
+/** What a challenge is for. */
+export interface Wanted {
+  /** The HTTP method of the request. */
+  readonly method: string;
+  /** The URL to pay for. */
+  readonly resource: string;
+  /** Base units. */
+  readonly price: bigint;
+  readonly asset: Address;
+  readonly decimals: number;
+  /** Of the request; undefined if it is too large, or if a body parser in front of the paywall has read it. */
+  readonly body: Uint8Array | undefined;
+}
+
+/** Why a challenge is not accepted. */
+export interface ChallengeProblem {
+  readonly problem: MppProblem;
+  /** For people. */
+  readonly detail: string;
+}
+
+/** The part of a paywall that challenges name. */
+export type Charging = Pick<PaywallCore, "binding" | "signature" | "service" | "clock">;
+
+const idOf = (secret: string, challenge: Omit<MppChallenge, "id">): Buffer =>
+  createHmac("sha256", secret).update(challengeBinding(challenge)).digest();
+
+/** A request without a body has no digest, like one whose body cannot be known. */
+const digestOf = (body: Uint8Array | undefined): string | undefined =>
+  body === undefined || body.length === 0 ? undefined : bodyDigest(body);
+
+/**
+ * Binds a challenge to one resource and HTTP method: another one at the same URL may have another price. HEAD is GET
+ * without the body.
+ */
+function opaqueOf({ method, resource }: Pick<Wanted, "method" | "resource">): string {
+  const name = method === "HEAD" ? "GET" : method;
+  const hash = createHash("sha256").update(`${name} ${resource}`).digest("base64url");
+  return Buffer.from(canonicalJson({ resource: hash })).toString("base64url");
+}
+
+/** A challenge without digest and id for any request, to measure the length of the others. */
+const SAMPLE: Wanted = {
+  method: "GET",
+  resource: "",
+  price: 2n ** 64n - 1n,
+  asset: `0x${"f".repeat(40)}`,
+  decimals: 18,
+  body: new Uint8Array(1),
+};
+
+export class Challenges {
+  readonly #config: MppConfig;
+  readonly #paywall: Charging;
+
+  constructor(config: MppConfig, paywall: Charging) {
+    this.#config = config;
+    this.#paywall = paywall;
+  }
+
+  /** Characters by which the challenges of this server are too long even without the URL; 0 if they fit. */
+  get excess(): number {
+    const challenge = this.#create(SAMPLE, undefined);
+    return Math.max(0, encodeChallenge(challenge).length - MAX_LENGTH);
+  }
+
+  /** A new challenge. It names the URL if there is room; a client that sent the request knows it in any case. */
+  issue(wanted: Wanted): MppChallenge {
+    const named = this.#create(wanted, wanted.resource);
+    return encodeChallenge(named).length <= MAX_LENGTH ? named : this.#create(wanted, undefined);
+  }
+
+  #create(wanted: Wanted, resource: string | undefined): MppChallenge {
+    const { binding, signature, service, clock } = this.#paywall;
+    const { realm, secrets } = this.#config;
+    const { price: amount, asset, decimals } = wanted;
+    const challenge = {
+      realm,
+      method: MPP_METHOD,
+      intent: MPP_INTENT,
+      request: encodeCharge({ amount, asset, decimals, binding, signature, service, resource }),
+      expires: new Date(clock() + LIFETIME_MS).toISOString().replace(/\.\d+Z$/, "Z"),
+      digest: digestOf(wanted.body),
+      opaque: opaqueOf(wanted),
+    };
+    return { id: idOf(secrets[0]!, challenge).toString("base64url"), ...challenge };
+  }
+
+  /** Whether this server issued a challenge for a request that is wanted now. @returns why not; undefined if it did */
+  check(challenge: MppChallenge, wanted: Wanted): ChallengeProblem | undefined {
+    const invalid = (detail: string): ChallengeProblem => ({ problem: "invalid-challenge", detail });
+    // The id does not bind these two, and this server does not send them.
+    if (challenge.description !== undefined || challenge.header !== undefined || !this.#issued(challenge))
+      return invalid("The challenge was not issued by this server, or was changed.");
+    if (!(Date.parse(challenge.expires ?? "") > this.#paywall.clock()))
+      return { problem: "payment-expired", detail: "The challenge has expired." };
+    // A secret may be shared with servers of other realms, methods and wallets.
+    const now = this.issue(wanted);
+    if (challenge.realm !== now.realm || !isCharge(challenge))
+      return invalid("The challenge is for another realm or method of payment.");
+    if (challenge.opaque !== now.opaque) return invalid("The challenge is for another resource.");
+    if (challenge.digest !== now.digest) return invalid("The challenge is for a request with another body.");
+    if (challenge.request !== now.request)
+      return invalid("The price or the recipient has changed since the challenge was issued.");
+    return undefined;
+  }
+
+  /** Compares with each secret in constant time. */
+  #issued(challenge: MppChallenge): boolean {
+    const shown = Buffer.from(challenge.id);
+    const matches = this.#config.secrets.map((secret) => {
+      const expected = Buffer.from(idOf(secret, challenge).toString("base64url"));
+      return shown.length === expected.length && timingSafeEqual(shown, expected);
+    });
+    return matches.includes(true);
+  }
+}

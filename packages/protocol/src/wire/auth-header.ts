@@ -1,0 +1,57 @@
+// The headers WWW-Authenticate and Authorization (RFC 9110, 11): lists of schemes, each with parameters or one token.
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const PARAMETER = new RegExp(`^${TOKEN}[\\t ]*=`);
+const SCHEME = new RegExp(`^(${TOKEN})(?:[\\t ]+(.*))?$`, "s");
+
+/** One scheme of a header, with what follows it. */
+export interface AuthScheme {
+  /** Its name as it was sent, in any case; empty if the header is malformed here. */
+  readonly scheme: string;
+  /** Its parameters, or its single token, without the white space around them. */
+  readonly rest: readonly string[];
+}
+
+/** Splits a list at its commas, but not inside quoted texts. Leaves out empty elements, as RFC 9110 demands. */
+function elementsOf(value: string): string[] {
+  const elements: string[] = [];
+  let start = 0;
+  let quoted = false;
+  for (let i = 0; i < value.length; i += 1) {
+    if (quoted && value[i] === "\\") i += 1;
+    else if (value[i] === '"') quoted = !quoted;
+    else if (value[i] === "," && !quoted) {
+      elements.push(value.slice(start, i));
+      start = i + 1;
+    }
+  }
+  // A quoted text without an end reaches the end of the header.
+  elements.push(value.slice(start));
+  return elements.map((element) => element.trim()).filter((element) => element !== "");
+}
+
+/**
+ * The schemes of a header. A scheme begins at each element that is not a parameter of the scheme before it.
+ * @param values the header's lines, which may be joined with commas
+ */
+export function authSchemes(values: readonly string[]): readonly AuthScheme[] {
+  const found: { scheme: string; rest: string[] }[] = [];
+  for (const value of values)
+    for (const [i, element] of elementsOf(value).entries()) {
+      const last = found.at(-1);
+      // Each line begins with a scheme.
+      if (i > 0 && last !== undefined && PARAMETER.test(element)) last.rest.push(element);
+      else {
+        const [, scheme = "", first] = SCHEME.exec(element) ?? [];
+        found.push({ scheme, rest: first === undefined ? [] : [first] });
+      }
+    }
+  return found;
+}
+
+/** A scheme as a header's value. */
+export const authSchemeText = ({ scheme, rest }: AuthScheme): string => [scheme, rest.join(", ")].join(" ").trim();
+
+/** Whether a scheme has this name, in any case. */
+export const isAuthScheme = ({ scheme }: AuthScheme, name: string): boolean =>
+  scheme.toLowerCase() === name.toLowerCase();
