@@ -84,7 +84,7 @@ export async function generateInputs(): Promise<GeneratedFile[]> {
     return texts.get(path) ?? (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : empty);
   };
   const general = readFileSync(join(root, "turbo.json"), "utf8");
-  // What a package that is built has for others is in its build; its support is for its own build.
+  // Other packages import the build of a package that has one, so only its own build uses its task `support`.
   const hasBuild = (id: string) => tasks.get(id.replace(/#.*/, "#build"))?.command !== "<NONEXISTENT>";
   const isDerived = ({ taskId, task, command, directory }: TurboTask) => {
     if (directory === "" || (task === "support" && hasBuild(taskId))) return false;
