@@ -142,6 +142,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "CALL_REVERTED",
     "DEPOSIT_EXPIRED",
     "DEPOSIT_MISMATCH",
+    "HEADER_TAKEN",
     "INSTRUCTIONS_INVALID",
     "PAYMENT_DECLINED",
     "SERVER_CLOCK_WRONG",
