@@ -130,6 +130,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "INVALID_POINT",
     "LABEL_RESERVED",
     "METHOD_INVALID",
+    "METHOD_MISSING",
     "NODE_TOO_OLD",
     "PROVING_KEY_INVALID",
     "REQUEST_NOT_SUPPORTED",
