@@ -16,6 +16,8 @@ const SETTINGS = {
   SOTTO_SETTLE_WAIT_MS: "",
   SOTTO_CONFIRMATIONS: String(CONFIRMATIONS),
   SOTTO_BLOCK_TIME_MS: String(BLOCK_MS),
+  // `pass` waits for dozens of rounds in real time.
+  SOTTO_POLL_MS: "20",
 };
 
 describe("POST /settle holds the request of a client that follows only the interface", function () {
