@@ -1,18 +1,12 @@
 // The program sotto-mcp as MCP clients start it: over stdio with real proofs, including a kill and a restart, and over
 // HTTP.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { run } from "@sotto/cli-kit";
-import { Home, openHomeWallet, readConfig } from "@sotto/cli-kit/home";
 import { createServers, type RunningHttp, SharedWallet, serveHttp } from "@sotto/mcp";
-import { parseDeployment } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -21,75 +15,32 @@ import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { SmallServer } from "../world/small-server.ts";
-import { TrapdoorProver } from "../world/trapdoor-prover.ts";
-import { fund, openWallet, type World } from "../world/wallets.ts";
+import { openWallet, type World } from "../world/wallets.ts";
 import { approves, call, clientWith } from "./support/agent.ts";
+import { BIN, TestHome } from "./support/home.ts";
 import { openMcpWorld } from "./support/world.ts";
 
-const BIN = join(import.meta.dirname, "..", "..", "packages", "mcp", "dist", "main.js");
 const PRICE = 10_000n;
 
 describe("sotto-mcp", function () {
   slow(this, "a chain, a service and proofs");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-mcp-home-"));
-  const home = new Home(join(folder, "home"));
   let world: World;
   let server: SmallServer;
-  let words: string;
-
-  const sotto = async (...args: string[]): Promise<string> => {
-    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    let [text, errors] = ["", ""];
-    stdout.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-    });
-    stderr.on("data", (chunk: Buffer) => {
-      errors += chunk.toString();
-    });
-    stdin.end();
-    const { signal } = new AbortController();
-    const streams = { stdin, stdout, stderr, terminal: false };
-    const code = await run([...args, "--home", home.folder, "--json"], { streams, environment: {}, signal });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(code, `sotto ${args.join(" ")}: ${errors}`).to.equal(0);
-    return text;
-  };
-  const openHome = () => openHomeWallet(home, readConfig(home), { environment: {}, prover: new TrapdoorProver() });
+  let home: TestHome;
+  const sotto = (...args: string[]) => home.sotto(...args);
+  const openHome = () => home.open();
+  const start = (...args: string[]) => home.start(...args);
 
   before(async () => {
     await clearOfMidnight();
     world = await openMcpWorld();
     server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
-    const file = join(folder, "deployment.json");
-    writeFileSync(file, JSON.stringify(parseDeployment(world)));
-    await sotto("init", "--deployment", file, "--rpc", world.node.url, "--service", world.serviceUrl);
-    words = readFileSync(home.key, "utf8").trim();
-    const wallet = await openHome();
-    await fund(world, wallet, [300_000n, 300_000n]);
-    await wallet.close();
+    home = await TestHome.create(world, [300_000n, 300_000n]);
   });
   after(async () => {
     await server?.close();
-    rmSync(folder, { recursive: true, force: true });
+    home?.remove();
   });
-
-  /** Starts the program the way an MCP client does. */
-  const start = async (...args: string[]) => {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [BIN, "--home", home.folder, ...args],
-      env: { ...BASE_ENVIRONMENT },
-      stderr: "pipe",
-    });
-    let logged = "";
-    transport.stderr?.on("data", (chunk: Buffer) => {
-      logged += chunk.toString();
-    });
-    const client = clientWith(approves);
-    await client.connect(transport);
-    await client.listTools();
-    return { client, transport, logged: () => logged };
-  };
 
   it("pays over stdio with a real proof; if killed before the answer, pays once and answers after a restart", async () => {
     const url = `${server.url}/report`;
@@ -118,6 +69,7 @@ describe("sotto-mcp", function () {
       { amount: string }
     >;
     expect([balance["total"]?.amount, balance["held"]?.amount]).to.deep.equal([String(600_000n - PRICE), "0"]);
+    const { words } = home;
     const said = first.logged() + second.logged() + text;
     for (const secret of [words, words.split(" ").slice(0, 4).join(" ")]) expect(said.includes(secret)).to.equal(false);
     expect(second.logged()).to.equal("");
@@ -131,7 +83,9 @@ describe("sotto-mcp", function () {
     const refused = await call(limited.client, "fetch_paid", { url });
     expect(refused.report.error).to.deep.equal({
       code: "REQUEST_LIMIT_EXCEEDED",
-      message: "the price is 0.01 USDC, but the limit per request is 0.009 USDC",
+      message:
+        "the price is 0.01 USDC, but the limit per request is 0.009 USDC; only the wallet's owner can raise the limit, with " +
+        "`sotto limits --max AMOUNT`",
     });
     await limited.client.close();
     await sotto("limits", "--none", "--approve-above", "0");
@@ -142,7 +96,7 @@ describe("sotto-mcp", function () {
     expect((await call(client, "fetch_paid", { url: `${server.url}/first` })).text).to.include("sold /first");
     const other = await eventually(() => openHome().catch(() => undefined));
     await other.close();
-    const cache = join(home.folder, "artifacts");
+    const cache = join(home.home.folder, "artifacts");
     rmSync(cache, { recursive: true });
     expect((await call(client, "fetch_paid", { url: `${server.url}/second` })).text).to.include("sold /second");
     expect(existsSync(cache), "the program downloaded them again").to.equal(false);
@@ -196,7 +150,7 @@ describe("sotto-mcp", function () {
       await Promise.all([ended, asked]);
 
       const { requests } = node;
-      const child = spawn(process.execPath, [BIN, "--home", home.folder], { env: { ...BASE_ENVIRONMENT } });
+      const child = spawn(process.execPath, [BIN, "--home", home.home.folder], { env: { ...BASE_ENVIRONMENT } });
       const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
       await eventually(async () => node.requests > requests);
       child.kill("SIGTERM");

@@ -102,7 +102,11 @@ export function payOptions(session: Session, limits: Limits): WrapOptions {
     serviceFetch: fetch,
     maxPerRequest: smaller(limits.max, own.perRequest) ?? MAX_AMOUNT,
     maxPerDay: smaller(limits.maxDay, own.perDay),
+    maxPerHour: own.perHour,
     maxPerHost: smaller(limits.maxHost, own.perHost),
+    maxByHost: Object.fromEntries(
+      Object.entries(own.hosts ?? {}).map(([host, limit]) => [host, smaller(limits.maxHost, limit) ?? limit]),
+    ),
     confirmPayment: (offer) => confirmOffer(session, offer),
     confirmRecipient: ({ host, known, offered }) =>
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),

@@ -46,8 +46,12 @@ describe("hints", () => {
         ["REQUEST_LIMIT_EXCEEDED", "--max"],
         ["DAY_LIMIT_EXCEEDED", "--max-day"],
         ["HOST_LIMIT_EXCEEDED", "--max-host"],
+        ["HOUR_LIMIT_EXCEEDED", "`sotto limits --max-hour`"],
+        ["TOOL_LIMIT_EXCEEDED", "`sotto limits --max-tool`"],
       ] as const)
-        expect(said(new PurchaseError(code, "too much"))).to.match(new RegExp(`^too much; raise it with ${option}\\b`));
+        expect(said(new PurchaseError(code, "too much"))).to.match(
+          new RegExp(`^too much; raise it with ${option}(?!-)`),
+        );
     });
 
     it("keep code, details and cause, and do not change the program's own errors", () => {

@@ -184,17 +184,36 @@ export const PURCHASE_ERRORS = {
     remedy: "raise it with --max, and the wallet's with `sotto limits --max`",
   },
   DAY_LIMIT_EXCEEDED: {
-    means: "The price would exceed the limit for today (UTC). Details: `price`, `spent`, `limit`.",
+    means:
+      "The price would exceed the limit for today (UTC). Details: `price`, `spent`, `limit`, and `until`, when the day ends, " +
+      "unless the price alone is above the limit.",
     cause: "Earlier and open purchases of this day leave too little of the limit.",
     exit: "refused",
     remedy: "raise it with --max-day, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
   },
   HOST_LIMIT_EXCEEDED: {
-    means: "The price would exceed the limit for this host today (UTC). Details: `price`, `spent`, `limit`, `host`.",
+    means:
+      "The price would exceed the limit for this host, with all its ports, today (UTC). Details: those of DAY_LIMIT_EXCEEDED, " +
+      "and `host`.",
     cause: "Earlier and open purchases from this host leave too little of the limit.",
     exit: "refused",
     remedy:
       "raise it with --max-host, and the wallet's with `sotto limits`; `sotto purchases` lists the open purchases",
+  },
+  HOUR_LIMIT_EXCEEDED: {
+    means:
+      "The price would exceed the limit for this hour (UTC). Details: those of DAY_LIMIT_EXCEEDED; `until` is when the hour ends.",
+    cause: "Earlier and open purchases of this hour leave too little of the limit.",
+    exit: "refused",
+    remedy:
+      "raise it with `sotto limits --max-hour`, or wait for the next hour; `sotto purchases` lists the open purchases",
+  },
+  TOOL_LIMIT_EXCEEDED: {
+    means:
+      "The price would exceed the limit for this tool of an agent today (UTC). Details: those of DAY_LIMIT_EXCEEDED, and `tool`.",
+    cause: "Earlier and open purchases by this tool leave too little of the limit.",
+    exit: "refused",
+    remedy: "raise it with `sotto limits --max-tool`; `sotto purchases` lists the open purchases",
   },
   PURCHASE_IN_PROGRESS: {
     means: "A purchase with this key is in progress in this process.",

@@ -60,7 +60,18 @@ export {
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
 export { hashText } from "./purchase/hash.ts";
-export { assertSpendable, assertWithinLimit, type SpendingLimits, spentOn } from "./purchase/limits.ts";
+export {
+  assertLimits,
+  assertSpendable,
+  assertWithinLimit,
+  limitHost,
+  MAX_LIMITED_HOSTS,
+  type SpendingLeft,
+  type SpendingLimits,
+  spendingLeft,
+  spentOn,
+  type ToolLimit,
+} from "./purchase/limits.ts";
 export { dismissPurchase, type OpenPurchase, openPurchases } from "./purchase/open.ts";
 export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
 export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";

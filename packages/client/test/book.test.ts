@@ -14,7 +14,7 @@ const record: PurchaseRecord = {
   id: "56".repeat(16),
   request: "78".repeat(16),
   created: 1,
-  reserved: { day: "2026-11-21", host: "data.example" },
+  reserved: { hour: "2026-11-21T10", host: "data.example", tool: null },
   payments: ["56".repeat(16)],
   sent: [],
   settled: { digest: `0x${"9a".repeat(32)}`, txSignature: `0x${"bc".repeat(32)}` },

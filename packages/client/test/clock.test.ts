@@ -8,6 +8,7 @@ import { Wallet as Account } from "ethers";
 import { LocalService } from "../../wallet/test/support/local-service.ts";
 import { SEED, start } from "../../wallet/test/support/merchant.ts";
 import type { World } from "../../wallet/test/support/world.ts";
+import { spentOn } from "../src/purchase/limits.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 
@@ -76,6 +77,18 @@ describe("a wallet whose clock is wrong", () => {
       await cashOut();
       expect(payer.balance().total).to.equal(0n);
     });
+
+  it("gets no new budget in another hour or day", async () => {
+    await (await buy()).delivered();
+    const order = { key: "order 2", limits: { perHour: PRICE } };
+    for (const seconds of [-DAY, -3_600, 3_600, DAY]) {
+      off = seconds;
+      expect((await rejection(buy(order))).code).to.equal("CLOCK_WRONG");
+    }
+    off = 0;
+    expect((await rejection(buy(order))).code).to.equal("HOUR_LIMIT_EXCEEDED");
+    expect([payer.balance().total, await spentOn(payer.store, payer.now())]).to.deep.equal([5_000n - PRICE, PRICE]);
+  });
 
   for (const seconds of [30, -30])
     it(`pays with a clock that is ${seconds} s off`, async () => {

@@ -98,7 +98,7 @@ describe("the states of a purchase", () => {
         id,
         request: id,
         created,
-        reserved: { day: new Date(created).toISOString().slice(0, 10), host: "a.example" },
+        reserved: { hour: new Date(created).toISOString().slice(0, 13), host: "a.example", tool: null },
         payments: [id],
         sent: from("sent")
           ? [{ payment: id, digest: sent[0]!.digest, bundle: sent[0]!.bundle, token: sent[0]!.token }]

@@ -23,10 +23,11 @@ const HELP = `sotto-mcp: an MCP server that pays for HTTP requests privately, fr
   --http [HOST:]PORT    needs a token; default host: 127.0.0.1
   --token-file FILE     bearer token for --http, in a file that only its owner can read; or SOTTO_MCP_TOKEN
   --allow-host NAME     host name that HTTP requests may be sent to; may be given more than once
-  --allow-origin ORIGIN origin of a web page that may call; may be given more than once
+  --allow-origin ORIGIN origin of a web page that may call, besides the server's own; may be given more than once
   --version, --help
 
-Limits are the wallet's: set them with \`sotto limits --max 0.10 --max-host 1 --max-day 2 --approve-above 0.05\`.
+Limits are the wallet's, for every server that uses it: set them with
+  sotto limits --max 0.10 --max-hour 0.50 --max-day 2 --max-host 1 --max-tool pay_phone=0.50 --approve-above 0.05
 Logs go to standard error.
 `;
 

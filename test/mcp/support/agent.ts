@@ -17,7 +17,9 @@ export interface Report {
   readonly transaction: string | null;
   readonly receipt: string | null;
   readonly revealed: readonly { readonly to: string; readonly who: string; readonly what: readonly string[] }[];
-  readonly limits: Readonly<Record<"left_today" | "left_for_host", { readonly amount: string } | null>>;
+  readonly limits: Readonly<
+    Record<"left_today" | "left_this_hour" | "left_for_host" | "left_for_tool", { readonly amount: string } | null>
+  >;
   readonly response: { readonly status: number; readonly bytes: number; readonly truncated: boolean } | null;
   readonly quote: {
     readonly price: { readonly amount: string };

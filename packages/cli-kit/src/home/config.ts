@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { limitHost, MAX_LIMITED_HOSTS } from "@sotto/client";
 import { type Address, parseAddress, parseAmount, quoted, SottoError } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
@@ -30,6 +31,11 @@ export interface Config {
   limits: WalletLimits;
 }
 
+/** The tools of `sotto-mcp` that spend. */
+export const AGENT_TOOLS = ["fetch_paid", "pay_phone"] as const;
+/** A tool of `sotto-mcp` that spends. */
+export type AgentTool = (typeof AGENT_TOOLS)[number];
+
 /**
  * A wallet's spending limits, in base units. They apply to `sotto pay` and `request`, and to agents. A missing field
  * means no limit.
@@ -37,16 +43,34 @@ export interface Config {
 export interface WalletLimits {
   /** For one request, base units. Default: no limit. */
   perRequest?: bigint | undefined;
-  /** For one host on one day (UTC). */
+  /** For one host on one day (UTC), with all its ports. */
   perHost?: bigint | undefined;
+  /** For one hour (UTC). */
+  perHour?: bigint | undefined;
   /** For one day (UTC). */
   perDay?: bigint | undefined;
   /** An agent asks the user before it pays more than this. */
   approveAbove?: bigint | undefined;
+  /** For single hosts on one day (UTC), by their names as `limitHost` writes them, in place of `perHost`. */
+  hosts?: Readonly<Record<string, bigint>> | undefined;
+  /** For single tools of an agent on one day (UTC). */
+  tools?: Readonly<Partial<Record<AgentTool, bigint>>> | undefined;
 }
 
-/** Names of the limits, in the order in which they are shown. */
-export const LIMITS = ["perRequest", "perHost", "perDay", "approveAbove"] as const satisfies (keyof WalletLimits)[];
+/** Names of the limits that are one amount, in the order in which they are shown. */
+export const LIMITS = [
+  "perRequest",
+  "perHost",
+  "perHour",
+  "perDay",
+  "approveAbove",
+] as const satisfies (keyof WalletLimits)[];
+
+/** Whether a text is a host as limits name it. */
+export const isLimitHost = (text: string): boolean => text !== "" && text.length <= 253 && limitHost(text) === text;
+
+/** Whether a text names a tool that spends. */
+export const isAgentTool = (text: string): text is AgentTool => (AGENT_TOOLS as readonly string[]).includes(text);
 
 const isText = (value: unknown, maxLength = 2048): value is string =>
   typeof value === "string" && value !== "" && value.length <= maxLength;
@@ -107,31 +131,70 @@ export function parseConfig(fields: Readonly<Record<string, unknown>>, where: st
   };
 }
 
-function parseLimits(value: unknown, wrong: (name: string, expected: string) => CliError): WalletLimits {
+type Wrong = (name: string, expected: string) => CliError;
+type Fields = Readonly<Record<string, unknown>>;
+
+function objectOf(value: unknown, name: string, wrong: Wrong): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  throw wrong(name, "an object, or no value");
+}
+
+function parseLimits(value: unknown, wrong: Wrong): WalletLimits {
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null) throw wrong("limits", "an object, or no value");
-  const stated = value as Readonly<Record<string, unknown>>;
+  const stated = objectOf(value, "limits", wrong);
   const limits: WalletLimits = {};
   // A misspelled limit would have no effect.
-  const unknown = Object.keys(stated).find((name) => !(LIMITS as readonly string[]).includes(name));
-  if (unknown !== undefined) throw wrong(`limits.${quoted(unknown, 40)}`, `one of ${LIMITS.join(", ")}`);
-  for (const name of LIMITS) {
-    if (stated[name] === undefined) continue;
-    try {
-      limits[name] = parseAmount(stated[name], name);
-    } catch (error) {
-      if (error instanceof SottoError) throw wrong(`limits.${name}`, "base units as a decimal string");
-      throw error;
-    }
+  const names: readonly string[] = [...LIMITS, "hosts", "tools"];
+  const unknown = Object.keys(stated).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw wrong(`limits.${quoted(unknown, 40)}`, `one of ${names.join(", ")}`);
+  for (const name of LIMITS)
+    if (stated[name] !== undefined) limits[name] = limitOf(stated[name], `limits.${name}`, wrong);
+  const { hosts, tools } = stated;
+  if (hosts !== undefined) {
+    limits.hosts = limitsIn(hosts, "limits.hosts", isLimitHost, "host names in lower case, without port", wrong);
+    const count = Object.keys(limits.hosts).length;
+    if (count > MAX_LIMITED_HOSTS) throw wrong("limits.hosts", `at most ${MAX_LIMITED_HOSTS} hosts`);
   }
+  if (tools !== undefined) limits.tools = limitsIn(tools, "limits.tools", isAgentTool, AGENT_TOOLS.join(" or "), wrong);
   return limits;
+}
+
+function limitOf(value: unknown, name: string, wrong: Wrong): bigint {
+  try {
+    return parseAmount(value, name);
+  } catch (error) {
+    if (error instanceof SottoError) throw wrong(name, "base units as a decimal string");
+    throw error;
+  }
+}
+
+/** Limits by name. @param expected what the names are */
+function limitsIn(
+  value: unknown,
+  name: string,
+  isName: (text: string) => boolean,
+  expected: string,
+  wrong: Wrong,
+): Record<string, bigint> {
+  const entries = Object.entries(objectOf(value, name, wrong));
+  return Object.fromEntries(
+    entries.map(([key, limit]) => {
+      if (!isName(key)) throw wrong(`${name}: ${quoted(key, 40)}`, expected);
+      return [key, limitOf(limit, `${name}: ${key}`, wrong)];
+    }),
+  );
 }
 
 /** The config as JSON, as `parseConfig` reads it. */
 export function configFields(config: Config): Readonly<Record<string, unknown>> {
-  const stated = LIMITS.filter((name) => config.limits[name] !== undefined);
-  const limits = Object.fromEntries(stated.map((name) => [name, String(config.limits[name])]));
-  return { ...config, chainId: String(config.chainId), limits: stated.length === 0 ? undefined : limits };
+  const { hosts = {}, tools = {}, ...single } = config.limits;
+  const texts = (amounts: Readonly<Record<string, bigint | undefined>>) => {
+    const stated = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
+    return stated.length === 0 ? undefined : Object.fromEntries(stated.map(([name, amount]) => [name, String(amount)]));
+  };
+  const limits = { ...texts(single), hosts: texts(hosts), tools: texts(tools) };
+  const some = Object.values(limits).some((limit) => limit !== undefined);
+  return { ...config, chainId: String(config.chainId), limits: some ? limits : undefined };
 }
 
 export function writeConfig(home: Home, config: Config, replace: boolean): void {

@@ -3,7 +3,7 @@ import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
-import { assertLimits, type SpendingLimits } from "../purchase/limits.ts";
+import { assertLimits, type SpendingLimits, type ToolLimit } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
 import { assertSplit, type SplitOptions } from "../purchase/split.ts";
 import { PROOF_HEADER } from "./call.ts";
@@ -22,8 +22,14 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   maxPerRequest: bigint;
   /** Maximum base units per day (UTC), across all programs that use this wallet's store. */
   maxPerDay?: bigint | undefined;
-  /** Maximum base units per day (UTC) for one host. */
+  /** Maximum base units per hour (UTC), across all programs that use this wallet's store. */
+  maxPerHour?: bigint | undefined;
+  /** Maximum base units per day (UTC) for one host, with all its ports. */
   maxPerHost?: bigint | undefined;
+  /** Maximum base units per day (UTC) for single hosts, by their names as `limitHost` writes them, in place of `maxPerHost`. */
+  maxByHost?: Readonly<Record<string, bigint>> | undefined;
+  /** The agent's tool that pays, whose spending counts on its own as well. Default: none. */
+  tool?: ToolLimit | undefined;
   /**
    * Called with the checked terms before a purchase begins, and before anything is stored. Anything but `true` refuses
    * the payment. Called again, with `resumed`, before the call resumes a purchase whose proof was sent but which is not
@@ -98,7 +104,10 @@ const OPTIONS: { readonly [name in keyof WrapOptions]-?: true } = {
   services: true,
   maxPerRequest: true,
   maxPerDay: true,
+  maxPerHour: true,
   maxPerHost: true,
+  maxByHost: true,
+  tool: true,
   confirmPayment: true,
   pinHosts: true,
   confirmRecipient: true,
@@ -131,7 +140,10 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     services,
     maxPerRequest,
     maxPerDay,
+    maxPerHour,
     maxPerHost,
+    maxByHost: hosts,
+    tool,
     split,
     phoneRegistry,
     phone,
@@ -156,13 +168,24 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
     assertSecure(new URL(address), chainId);
+  const limits = { perRequest: maxPerRequest, perDay: maxPerDay, perHour: maxPerHour, perHost: maxPerHost };
   return {
     services: urls,
     registry,
     methods: checkedMethods,
-    // Frozen, because methods get this object.
-    limits: Object.freeze(assertLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost })),
+    // Copied and frozen, because methods get this object.
+    limits: frozenLimits({ ...limits, hosts, tool }),
   };
+}
+
+/** @throws SottoError INVALID_AMOUNT; PurchaseError PURCHASE_INVALID */
+function frozenLimits({ hosts, tool, ...limits }: SpendingLimits): SpendingLimits {
+  const copied = {
+    ...limits,
+    hosts: hosts && Object.freeze({ ...hosts }),
+    tool: tool && Object.freeze({ ...tool }),
+  };
+  return Object.freeze(assertLimits(copied));
 }
 
 /** Name of the private payment. */

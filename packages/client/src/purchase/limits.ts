@@ -1,36 +1,161 @@
-import { assertAmount } from "@sotto/protocol";
+import { assertAmount, quoted } from "@sotto/protocol";
 import type { Store, StoreChange } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
 
-/** Maximum base units to spend. Days are UTC days. A missing field means no limit. */
+/**
+ * Maximum base units to spend. Hours and days are those of UTC: each begins with nothing spent. A purchase counts in the
+ * hour and on the day in which it begins. A missing field means no limit.
+ */
 export interface SpendingLimits {
   /** For one request. */
   perRequest?: bigint | undefined;
+  /** For one hour. */
+  perHour?: bigint | undefined;
   /** For one day. */
   perDay?: bigint | undefined;
-  /** For one host on one day. */
+  /** For one host on one day. A host is a name or an address, with all its ports. */
   perHost?: bigint | undefined;
+  /** For single hosts on one day, in place of `perHost`. At most 100. */
+  hosts?: Readonly<Record<string, bigint>> | undefined;
+  /** The agent's tool that spends. */
+  tool?: ToolLimit | undefined;
 }
 
-/** The day and the host whose limits a price counts against. */
+/** A tool of an agent, and its share of a day. */
+export interface ToolLimit {
+  /** 1 to 64 letters, digits, `_`, `-` and `.`. */
+  readonly name: string;
+  /** Maximum base units that the tool may spend on one day (UTC). Default: no limit of its own. */
+  readonly perDay?: bigint | undefined;
+}
+
+/** The hour, the host and the tool whose limits a price counts against. */
 export interface Reservation {
-  day: string;
-  host: string;
+  /** Such as 2026-11-28T21. Its first ten characters are the day. */
+  readonly hour: string;
+  /** With its port, as it was paid. */
+  readonly host: string;
+  /** Null if no tool spends. */
+  readonly tool: string | null;
 }
 
-/** @throws SottoError INVALID_AMOUNT */
+/** Maximum hosts with a limit of their own. */
+export const MAX_LIMITED_HOSTS = 100;
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+const HOUR_MS = 3_600_000;
+
+/**
+ * The name under which spending at a host counts: without port and final dots, in lower case and in ASCII, so that
+ * another spelling of a host gets no limit of its own.
+ * @param host as in a URL, with or without port
+ */
+export function limitHost(host: string): string {
+  const url = `http://${host}`;
+  return (URL.canParse(url) ? new URL(url).hostname : host).replace(/\.+$/, "");
+}
+
+/**
+ * Checks the amounts and names of limits, and returns the limits.
+ * @throws SottoError INVALID_AMOUNT; PurchaseError PURCHASE_INVALID
+ */
 export function assertLimits(limits: SpendingLimits): SpendingLimits {
-  for (const name of ["perRequest", "perDay", "perHost"] as const)
+  for (const name of ["perRequest", "perHour", "perDay", "perHost"] as const)
     if (limits[name] !== undefined) assertAmount(limits[name], name);
+  const { hosts, tool } = limits;
+  const invalid = (message: string) => new PurchaseError("PURCHASE_INVALID", message);
+  if (tool !== undefined && !TOOL_NAME.test(tool.name))
+    throw invalid("the name of a tool must be 1 to 64 letters, digits, _, - and .");
+  if (tool?.perDay !== undefined) assertAmount(tool.perDay, `the limit of the tool ${tool.name}`);
+  const entries = Object.entries(hosts ?? {});
+  if (entries.length > MAX_LIMITED_HOSTS)
+    throw invalid(`${entries.length} hosts have a limit of their own; at most ${MAX_LIMITED_HOSTS} can`);
+  for (const [host, limit] of entries) {
+    // A limit under another spelling would have no effect.
+    const name = limitHost(host);
+    if (host !== name || name === "")
+      throw invalid(`the limit of the host ${quoted(host, 100)} must be named ${quoted(name, 100)}`);
+    assertAmount(limit, `the limit of the host ${name}`);
+  }
   return limits;
 }
 
-/** @param now ms */
-export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
+const hourOf = (now: number): string => new Date(now).toISOString().slice(0, 13);
 
-const dayKey = ({ day }: Reservation): string => `spending/${day}/total`;
-const hostKey = ({ day, host }: Reservation): string => `spending/${day}/host/${hashText(host)}`;
+/** @param now ms */
+export const reservationAt = (now: number, host: string, { tool }: SpendingLimits): Reservation => ({
+  hour: hourOf(now),
+  host,
+  tool: tool?.name ?? null,
+});
+
+const CODES = {
+  day: "DAY_LIMIT_EXCEEDED",
+  host: "HOST_LIMIT_EXCEEDED",
+  tool: "TOOL_LIMIT_EXCEEDED",
+  hour: "HOUR_LIMIT_EXCEEDED",
+} as const;
+
+/** One of the counters in which a price counts, and its limit. */
+interface Count {
+  readonly kind: keyof typeof CODES;
+  /** Its key in the store. */
+  readonly key: string;
+  readonly limit: bigint | undefined;
+  /** What the limit is for. */
+  readonly of: string;
+  /** When it begins again with nothing spent, ms. */
+  readonly ends: number;
+}
+
+/** The counters of a reservation. Those of the day come first, so that an agent does not wait an hour in vain. */
+function countsOf(limits: SpendingLimits, place: Reservation): Count[] {
+  const { hour, tool } = place;
+  const host = limitHost(place.host);
+  const day = hour.slice(0, 10);
+  const ends = Date.parse(`${day}T00:00:00Z`) + 24 * HOUR_MS;
+  const { perDay, perHour, perHost, hosts = {} } = limits;
+  const perThisHost = Object.hasOwn(hosts, host) ? hosts[host] : perHost;
+  const counts: (Count | undefined)[] = [
+    { kind: "day", key: `spending/${day}/total`, limit: perDay, of: "per day (UTC)", ends },
+    {
+      kind: "host",
+      key: `spending/${day}/host/${hashText(host)}`,
+      limit: perThisHost,
+      of: `per day (UTC) for ${quoted(host, 100)}`,
+      ends,
+    },
+    tool === null
+      ? undefined
+      : {
+          kind: "tool",
+          key: `spending/${day}/tool/${tool}`,
+          limit: limits.tool?.perDay,
+          of: `per day (UTC) for the tool ${tool}`,
+          ends,
+        },
+    {
+      kind: "hour",
+      key: `spending/${day}/hour/${hour.slice(11)}`,
+      limit: perHour,
+      of: "per hour (UTC)",
+      ends: Date.parse(`${hour}:00:00Z`) + HOUR_MS,
+    },
+  ];
+  return counts.filter((count) => count !== undefined);
+}
+
+/** A counter as the store has it. */
+interface Counter extends Count {
+  readonly spent: bigint;
+  readonly version: number;
+}
+
+async function readCounts(store: Store, limits: SpendingLimits, place: Reservation): Promise<Counter[]> {
+  const counters: Counter[] = [];
+  for (const count of countsOf(limits, place)) counters.push({ ...count, ...(await read(store, count.key)) });
+  return counters;
+}
 
 async function read(store: Store, key: string): Promise<{ spent: bigint; version: number }> {
   const found = await store.get(key);
@@ -51,41 +176,41 @@ export function assertWithinLimit({ perRequest }: SpendingLimits, price: bigint)
   );
 }
 
-/** A counter of spending, and its version in the store. */
-type Counter = Awaited<ReturnType<typeof read>>;
-
-async function countersOf(store: Store, place: Reservation): Promise<{ total: Counter; host: Counter }> {
-  return { total: await read(store, dayKey(place)), host: await read(store, hostKey(place)) };
+/** @throws PurchaseError of the first limit that the price exceeds */
+function assertRoom(price: bigint, counters: readonly Counter[], { host, tool }: Reservation): void {
+  for (const { kind, limit, spent, of, ends } of counters) {
+    if (limit === undefined || spent + price <= limit) continue;
+    const code = CODES[kind];
+    const until = `${new Date(ends).toISOString().slice(0, 19)}Z`;
+    const told = {
+      price: String(price),
+      spent: String(spent),
+      limit: String(limit),
+      ...(kind === "host" && { host: limitHost(host) }),
+      ...(kind === "tool" && tool !== null && { tool }),
+    };
+    if (price > limit)
+      throw new PurchaseError(
+        code,
+        `the price is ${price} base units, but the limit is ${limit} base units ${of}`,
+        told,
+      );
+    throw new PurchaseError(
+      code,
+      `the price is ${price} base units, but ${spent} base units of the ${limit} base units allowed ${of} are spent or ` +
+        `reserved; ${rest(limit, spent)} base units are left until ${until}`,
+      { ...told, until },
+    );
+  }
 }
 
-function assertRoom(
-  { perDay, perHost }: SpendingLimits,
-  price: bigint,
-  { total, host }: { total: Counter; host: Counter },
-  place: Reservation,
-): void {
-  const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
-  const message = (spent: bigint, limit: bigint | undefined, where: string) =>
-    `the price is ${price} base units, but ${spent} base units of the ${limit} base units allowed per day${where} ` +
-    "(UTC) are spent or reserved";
-  const told = (spent: bigint, limit: bigint | undefined) => ({
-    price: String(price),
-    spent: String(spent),
-    limit: String(limit),
-  });
-  if (exceeds(total.spent, perDay))
-    throw new PurchaseError("DAY_LIMIT_EXCEEDED", message(total.spent, perDay, ""), told(total.spent, perDay));
-  if (exceeds(host.spent, perHost))
-    throw new PurchaseError("HOST_LIMIT_EXCEEDED", message(host.spent, perHost, ` for ${place.host}`), {
-      ...told(host.spent, perHost),
-      host: place.host,
-    });
-}
+const rest = (limit: bigint, spent: bigint): bigint => (spent < limit ? limit - spent : 0n);
 
 /**
  * Checks whether a price is within the limits now, for example before a person is asked. Reserves nothing: the payment
  * itself checks again.
- * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
+ * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED, TOOL_LIMIT_EXCEEDED,
+ *   HOUR_LIMIT_EXCEEDED
  */
 export async function assertSpendable(
   store: Store,
@@ -94,14 +219,14 @@ export async function assertSpendable(
   { now, host }: { readonly now: number; readonly host: string },
 ): Promise<void> {
   assertWithinLimit(limits, price);
-  const place = { day: dayOf(now), host };
-  assertRoom(limits, price, await countersOf(store, place), place);
+  const place = reservationAt(now, host, limits);
+  assertRoom(price, await readCounts(store, limits, place), place);
 }
 
 /**
  * Returns the writes that reserve a price, for the batch that begins the purchase. They fail if the counters changed in
  * the meantime, so that two concurrent payments cannot both spend the remainder of a limit.
- * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
+ * @throws PurchaseError as `assertSpendable`
  */
 export async function reserve(
   store: Store,
@@ -110,26 +235,62 @@ export async function reserve(
   place: Reservation,
 ): Promise<StoreChange[]> {
   assertWithinLimit(limits, price);
-  const { total, host } = await countersOf(store, place);
-  assertRoom(limits, price, { total, host }, place);
-  return [
-    { put: dayKey(place), value: String(total.spent + price), expected: total.version },
-    { put: hostKey(place), value: String(host.spent + price), expected: host.version },
-  ];
+  const counters = await readCounts(store, limits, place);
+  assertRoom(price, counters, place);
+  return counters.map(({ key, spent, version }) => ({ put: key, value: String(spent + price), expected: version }));
 }
 
 /** Returns the writes that release a reserved price. The caller ensures that the purchase can never be paid. */
 export async function release(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
-  const changes: StoreChange[] = [];
-  for (const key of [dayKey(place), hostKey(place)]) {
-    const { spent, version } = await read(store, key);
-    changes.push({ put: key, value: String(spent > price ? spent - price : 0n), expected: version });
-  }
-  return changes;
+  const counters = await readCounts(store, {}, place);
+  return counters.map(({ key, spent, version }) => ({
+    put: key,
+    value: String(rest(spent, price)),
+    expected: version,
+  }));
 }
 
-/** Base units spent or reserved on the day of `now`, in total or for one host. */
+/** Base units spent or reserved on the day of `now` (UTC), in total or for one host. */
 export async function spentOn(store: Store, now: number, host?: string): Promise<bigint> {
-  const place = { day: dayOf(now), host: host ?? "" };
-  return (await read(store, host === undefined ? dayKey(place) : hostKey(place))).spent;
+  const counters = await readCounts(store, {}, reservationAt(now, host ?? "", {}));
+  const wanted = host === undefined ? "day" : "host";
+  return counters.find(({ kind }) => kind === wanted)!.spent;
+}
+
+/** What is left of limits, base units; undefined for those that are not set. */
+export interface SpendingLeft {
+  /** Of the hour. */
+  readonly hour: bigint | undefined;
+  /** Of the day. */
+  readonly day: bigint | undefined;
+  /** Of the day, for the host. */
+  readonly host: bigint | undefined;
+  /** Of the day, for the tool. */
+  readonly tool: bigint | undefined;
+  /** When the hour ends, ms. */
+  readonly hourEnds: number;
+  /** When the day ends, ms. */
+  readonly dayEnds: number;
+}
+
+/** What is left of these limits at `now` (ms) for a payment to this host. Reserves nothing. */
+export async function spendingLeft(
+  store: Store,
+  limits: SpendingLimits,
+  { now, host }: { readonly now: number; readonly host: string },
+): Promise<SpendingLeft> {
+  const counters = await readCounts(store, limits, reservationAt(now, host, limits));
+  const of = (wanted: Count["kind"]) => counters.find(({ kind }) => kind === wanted);
+  const left = (wanted: Count["kind"]) => {
+    const counter = of(wanted);
+    return counter?.limit === undefined ? undefined : rest(counter.limit, counter.spent);
+  };
+  return {
+    hour: left("hour"),
+    day: left("day"),
+    host: left("host"),
+    tool: left("tool"),
+    hourEnds: of("hour")!.ends,
+    dayEnds: of("day")!.ends,
+  };
 }

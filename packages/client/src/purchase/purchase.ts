@@ -6,7 +6,7 @@ import type { Context, PurchaseOptions } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
 import { assertHeaderLimit } from "./header.ts";
-import { assertLimits, dayOf, type SpendingLimits } from "./limits.ts";
+import { assertLimits, reservationAt, type SpendingLimits } from "./limits.ts";
 import { type PaidPurchase, present } from "./paid.ts";
 import type { Envelope, PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { runPurchase } from "./run.ts";
@@ -122,7 +122,7 @@ export async function begin(
     id,
     request,
     created: now,
-    reserved: limits === undefined ? null : { day: dayOf(now), host },
+    reserved: limits === undefined ? null : reservationAt(now, host, limits),
     // If the wallet already has a payment with this id, that payment was proved for other terms, so this one gets
     // another id.
     payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],

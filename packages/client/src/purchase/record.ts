@@ -1,4 +1,5 @@
 import type { WireBundle } from "@sotto/protocol";
+import type { Reservation } from "./limits.ts";
 
 /** The resource, its recipient and the service. Numbers that may exceed 2^53 are decimal strings. */
 export interface PurchaseTerms {
@@ -48,8 +49,8 @@ export interface PurchaseRecord extends PurchaseTerms {
   request: string;
   /** Milliseconds. */
   created: number;
-  /** The day and host that its price counts against; null without limits. */
-  reserved: { day: string; host: string } | null;
+  /** What its price counts against; null without limits. */
+  reserved: Reservation | null;
   /** Its payments, by id in the wallet. The last one counts; there are several only if earlier ones failed. */
   payments: string[];
   sent: SentAttempt[];

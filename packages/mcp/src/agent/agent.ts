@@ -3,7 +3,7 @@ import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
 import { AgentError } from "../errors.ts";
 import { publicFetch } from "../network/guard.ts";
-import { type AgentLimits, type GivenLimits, limitsOf } from "./limits.ts";
+import { type AgentLimits, type GivenLimits, limitsOf, raisedWith } from "./limits.ts";
 import type { Token } from "./token.ts";
 import type { WalletAccess } from "./wallet-access.ts";
 
@@ -20,8 +20,8 @@ export interface AgentOptions {
   /** Base URL of a phone registry. Default: none, and there is no tool `pay_phone`. */
   readonly registry?: string | undefined;
   /**
-   * Default: 0.1 tokens per request, 1 per host and day, 2 per day; a person approves above 0.05. A function is called
-   * for each tool call, so that the owner can change the limits while the server runs.
+   * Default: 0.1 tokens per request, 1 per host and day, 2 per day; a person approves above 0.05; no limit per hour or
+   * tool. A function is called for each tool call, so that the owner can change the limits while the server runs.
    */
   readonly limits?: GivenLimits | (() => GivenLimits) | undefined;
   /** Lets the agent reach addresses of private networks and this machine. Default: only on a local chain. */
@@ -120,6 +120,9 @@ export function reported(error: unknown, agent: Agent): Reported {
     const shown = parts.map((part) =>
       typeof part === "string" ? inTokens(part, agent.token) : marked(quoted(part.foreign, MAX_FOREIGN)),
     );
+    const option = raisedWith(error);
+    if (option !== undefined)
+      shown.push(`; only the wallet's owner can raise the limit, with \`sotto limits ${option}\``);
     return { code: error.code, message: quoted(shown.join(""), MAX_MESSAGE) };
   }
   agent.onError(error);

@@ -20,6 +20,8 @@ import { FETCH_ARGUMENTS, type FetchArguments, requestOf, TIMEOUT_MS } from "./f
 import { PAYING, payingInWords, refusedCall } from "./outcome.ts";
 import { type Delivered, deliver, isUsualType, RESPONSE } from "./response.ts";
 
+const TOOL = "fetch_paid";
+
 const QUOTE = z.object({
   price: AMOUNT,
   host: z.string(),
@@ -49,7 +51,7 @@ const MAX_HOST = 259;
 /** @param session differs for each server: every client counts its request ids from 0 */
 export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallToolResult>, session: string): void {
   mcp.registerTool(
-    "fetch_paid",
+    TOOL,
     {
       title: "Fetch and pay",
       description: DESCRIPTION,
@@ -64,7 +66,7 @@ export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallT
       try {
         // The payment that follows has the same key and other arguments.
         if (args.quote_only === true) return await fetchPaid(mcp, agent, args, extra);
-        return await once.run(`fetch_paid ${name}`, hash(args), () => fetchPaid(mcp, agent, args, extra));
+        return await once.run(`${TOOL} ${name}`, hash(args), () => fetchPaid(mcp, agent, args, extra));
       } catch (error) {
         return refusedCall(agent, error, { response: null, quote: null });
       }
@@ -109,7 +111,8 @@ async function pay(
 ): Promise<CallToolResult> {
   const init = requestOf(args);
   const service = serviceOf(agent);
-  const limits = spendingLimits(agent.limits);
+  const { limits } = agent;
+  const spending = spendingLimits(limits, TOOL);
   const fetchPaying = wrapFetch(sender(agent, call, state), wallet, {
     services: [service],
     ...(agent.registry === undefined ? {} : { phoneRegistry: agent.registry }),
@@ -117,13 +120,16 @@ async function pay(
       if (agent.registry !== undefined && String(input).startsWith(`${agent.registry}/phone`)) state.registry = true;
       return fetch(input, options);
     },
-    maxPerRequest: agent.limits.perRequest,
-    maxPerHost: agent.limits.perHost,
-    maxPerDay: agent.limits.perDay,
+    maxPerRequest: limits.perRequest,
+    maxPerHour: limits.perHour,
+    maxPerDay: limits.perDay,
+    maxPerHost: limits.perHost,
+    maxByHost: limits.hosts,
+    tool: spending.tool,
     merge: true,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
-    methods: [prepaid({ maxPerHost: agent.limits.perDay, mirrors: [], buy: false })],
-    confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, limits),
+    methods: [prepaid({ maxPerHost: limits.perDay, mirrors: [], buy: false })],
+    confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, spending),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(
         `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${offered}. A compromised server would do ` +
@@ -206,7 +212,7 @@ async function quote(
     return report(agent, wallet, url, call, state, { outcome: "free" });
   }
   const { price, host, recipient, resourceUrl } = offer;
-  const refused = await assertSpendable(wallet.store, spendingLimits(agent.limits), price, {
+  const refused = await assertSpendable(wallet.store, spendingLimits(agent.limits, TOOL), price, {
     now: wallet.now(),
     host,
   }).then(
@@ -263,7 +269,10 @@ async function report(
     transaction: paid?.transaction ?? null,
     receipt: paid === undefined || wallet === undefined ? null : receiptOf(wallet, paid.transaction),
     revealed,
-    limits: wallet === undefined ? null : await limitsLeft(wallet, agent.limits, agent.token, url?.host),
+    limits:
+      wallet === undefined
+        ? null
+        : await limitsLeft(wallet, agent.limits, agent.token, { host: url?.host, tool: TOOL }),
     response: state.delivered?.facts ?? null,
     quote: null,
     ...facts,

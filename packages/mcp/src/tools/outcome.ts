@@ -10,8 +10,12 @@ const ERROR = z.object({ code: z.string(), message: z.string() });
 export const LIMITS_LEFT = z.object({
   per_request: AMOUNT,
   approve_above: AMOUNT,
-  left_today: AMOUNT,
-  left_for_host: AMOUNT.nullable(),
+  left_today: AMOUNT.describe("of the day, UTC"),
+  left_this_hour: AMOUNT.nullable().describe("of the hour, UTC; null: only the limit for the day applies"),
+  left_for_host: AMOUNT.nullable().describe("of the day; null: the call concerned no host"),
+  left_for_tool: AMOUNT.nullable().describe("of the day; null: the tool has no limit of its own"),
+  hour_ends: z.string().describe("ISO 8601"),
+  day_ends: z.string().describe("ISO 8601"),
 }) satisfies z.ZodType<LimitsLeft>;
 
 /** What every tool that can pay reports. */
@@ -48,10 +52,15 @@ export function payingInWords({ error, paid, token, transaction, receipt, reveal
   ];
 }
 
-export function limitsInWords({ per_request, left_today, left_for_host, approve_above }: LimitsLeft): string {
-  const host = left_for_host === null ? "" : `, for this host ${inWords(left_for_host)}`;
+export function limitsInWords(limits: LimitsLeft): string {
+  const { per_request, left_today, left_this_hour, left_for_host, left_for_tool, approve_above } = limits;
+  const more = [
+    ...(left_this_hour === null ? [] : [`this hour ${inWords(left_this_hour)} (until ${limits.hour_ends})`]),
+    ...(left_for_host === null ? [] : [`for this host ${inWords(left_for_host)}`]),
+    ...(left_for_tool === null ? [] : [`for this tool ${inWords(left_for_tool)}`]),
+  ];
   return (
-    `Limits: ${inWords(per_request)} a request; left today ${inWords(left_today)}${host}; ` +
+    `Limits: ${inWords(per_request)} a request; left ${[`today ${inWords(left_today)}`, ...more].join(", ")}; ` +
     `a person approves above ${inWords(approve_above)}.`
   );
 }

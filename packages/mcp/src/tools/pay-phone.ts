@@ -16,6 +16,8 @@ import { PayingCall } from "./call.ts";
 import { BASE_UNITS, KEY, TIMEOUT, TIMEOUT_MS } from "./fetch-arguments.ts";
 import { PAYING, payingInWords, refusedCall } from "./outcome.ts";
 
+const TOOL = "pay_phone";
+
 const ARGUMENTS = {
   phone: z.string().min(5).max(32).describe("in international form, such as +14155550142"),
   amount: BASE_UNITS.describe("base units"),
@@ -32,7 +34,7 @@ type Output = z.infer<typeof OUTPUT_OBJECT>;
 /** Registers the tool `pay_phone`, for agents with a registry. */
 export function registerPayPhone(mcp: McpServer, agent: Agent, registry: string, once: Once<CallToolResult>): void {
   mcp.registerTool(
-    "pay_phone",
+    TOOL,
     {
       title: "Pay a phone number",
       description:
@@ -45,7 +47,7 @@ export function registerPayPhone(mcp: McpServer, agent: Agent, registry: string,
     async (args: PhoneArguments, extra: Extra) => {
       const fingerprint = createHash("sha256").update(JSON.stringify(args)).digest("hex");
       try {
-        return await once.run(`pay_phone ${args.idempotency_key}`, fingerprint, () =>
+        return await once.run(`${TOOL} ${args.idempotency_key}`, fingerprint, () =>
           pay(mcp, agent, registry, args, extra),
         );
       } catch (error) {
@@ -96,7 +98,7 @@ async function send(
 ) {
   const phone = phoneNumberOf(args.phone);
   const amount = assertAmount(BigInt(args.amount), "amount");
-  const limits = spendingLimits(agent.limits);
+  const limits = spendingLimits(agent.limits, TOOL);
   const { chainId } = agent;
   const service = new SottoService(serviceOf(agent), { chainId });
   const key = `mcp ${args.idempotency_key}`;
@@ -156,7 +158,8 @@ async function report(
         ? [toChain(`chain ${wallet.pool.chainId}, pool ${wallet.pool.pool}`)]
         : []),
     ],
-    limits: wallet === undefined ? null : await limitsLeft(wallet, agent.limits, token, PHONE_HOST),
+    limits:
+      wallet === undefined ? null : await limitsLeft(wallet, agent.limits, token, { host: PHONE_HOST, tool: TOOL }),
     recipient: null,
     ...facts,
   };

@@ -2,7 +2,7 @@ import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/serv
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { SottoError } from "@sotto/protocol";
 import { type Agent, reported } from "../agent/agent.ts";
-import { limitsLeft } from "../agent/limits.ts";
+import { limitsLeft, namedLeft } from "../agent/limits.ts";
 
 const json = (uri: URL, value: unknown) => ({
   contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify(value, null, 2) }],
@@ -32,7 +32,9 @@ export function registerResources(mcp: McpServer, agent: Agent): void {
           return json(uri, {
             limits: await limitsLeft(wallet, limits, token, undefined),
             per_host_and_day: String(limits.perHost),
+            per_hour: limits.perHour === undefined ? null : String(limits.perHour),
             per_day: String(limits.perDay),
+            ...(await namedLeft(wallet, limits, token)),
             service: service ?? null,
             registry: registry ?? null,
             chain_id: String(wallet.pool.chainId),

@@ -5,7 +5,7 @@ import { listPrepaid } from "@sotto/prepaid/client";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import { type Agent, reported } from "../agent/agent.ts";
-import { limitsLeft } from "../agent/limits.ts";
+import { limitsLeft, type NamedLeft, namedLeft } from "../agent/limits.ts";
 import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
 import { AgentError } from "../errors.ts";
 import { strictArguments } from "../strict-arguments.ts";
@@ -22,6 +22,8 @@ async function answered(agent: Agent, action: () => Promise<CallToolResult>): Pr
   }
 }
 
+const NAMED_LEFT = z.object({ name: z.string(), limit: AMOUNT, left: AMOUNT }) satisfies z.ZodType<NamedLeft>;
+
 const BALANCE = {
   spendable: AMOUNT.describe("can be spent now"),
   held: AMOUNT.describe("reserved by payments that may still settle"),
@@ -32,6 +34,8 @@ const BALANCE = {
     .array(z.object({ origin: z.string(), unspent: AMOUNT, stopped: z.string().nullable() }))
     .describe("prepaid tokens by merchant, not part of total; stopped: the code of the reason, or null"),
   limits: LIMITS_LEFT,
+  hosts: z.array(NAMED_LEFT).describe("hosts with a limit of their own for the day"),
+  tools: z.array(NAMED_LEFT).describe("tools with a limit of their own for the day"),
 };
 
 function registerBalance(mcp: McpServer, agent: Agent): void {
@@ -40,7 +44,8 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
     "balance",
     {
       title: "Balance",
-      description: "Shows the wallet's balance, and what is left of today's limits. Reveals nothing to merchants.",
+      description:
+        "Shows the wallet's balance, and what is left of the limits of this hour and today. Reveals nothing to merchants.",
       inputSchema: strictArguments({}),
       outputSchema: BALANCE,
       annotations: READ_ONLY,
@@ -50,7 +55,9 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
         agent.use(async (wallet) => {
           await wallet.scan({ signal: extra.signal });
           const { spendable, held, queued, pending, total } = wallet.balance();
-          const left = await limitsLeft(wallet, agent.limits, token, undefined);
+          const { limits } = agent;
+          const left = await limitsLeft(wallet, limits, token, undefined);
+          const { hosts, tools } = await namedLeft(wallet, limits, token);
           const prepaid = (await listPrepaid(wallet)).map(({ origin, unspent, stopped }) => ({
             origin: quoted(origin, 259),
             unspent: amountOf(unspent, token),
@@ -63,6 +70,8 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
               return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}.`;
             }),
             limitsInWords(left),
+            ...hosts.map(({ name, left: some }) => `Left today for the host ${name}: ${inWords(some)}.`),
+            ...tools.map(({ name, left: some }) => `Left today for the tool ${name}: ${inWords(some)}.`),
           ];
           return {
             content: [{ type: "text", text: text.join("\n") }],
@@ -74,6 +83,8 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
               total: amountOf(total, token),
               prepaid,
               limits: left,
+              hosts,
+              tools,
             },
           };
         }, extra.signal),
