@@ -208,9 +208,13 @@ describe("sotto-mcp", function () {
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
     };
     /** The response status of a request with these headers. Unlike fetch, it can send any `Host`. */
-    const statusOf = (headers: Record<string, string>, body = JSON.stringify(initialize), path = "/mcp") =>
+    const statusOf = (
+      headers: Record<string, string>,
+      body = JSON.stringify(initialize),
+      path = "/mcp",
+      { hostname, port }: Pick<URL, "hostname" | "port"> = new URL(running.url),
+    ) =>
       new Promise<number>((resolve, reject) => {
-        const { hostname, port } = new URL(running.url);
         const sent = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
         const asked = request({ hostname, port, path, method: "POST", headers: sent }, (response) => {
           response.destroy();
@@ -233,7 +237,6 @@ describe("sotto-mcp", function () {
       const { port } = new URL(running.url);
       expect(await statusOf({ ...good, host: `evil.example:${port}` })).to.equal(403);
       expect(await statusOf({ ...good, origin: "https://evil.example" })).to.equal(403);
-      expect(await statusOf({ ...good, origin: `http://127.0.0.1:${port}` })).to.equal(403);
       for (const authorization of ["", "Bearer", `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, TOKEN])
         expect(await statusOf({ authorization }), authorization).to.equal(401);
       expect(await statusOf(good, "{}", "/")).to.equal(404);
@@ -241,6 +244,57 @@ describe("sotto-mcp", function () {
       expect(await statusOf(good, "[]")).to.equal(400);
       expect(await statusOf({ ...good, "mcp-session-id": "unknown" })).to.equal(404);
       expect(await statusOf(good, `"${"x".repeat(1024 * 1024)}"`)).to.equal(413);
+    });
+
+    it("accepts its own origin, and no other spelling, port, scheme or host", async () => {
+      const { host, port } = new URL(running.url);
+      const from = (origin: string, to = host) =>
+        statusOf({ origin, host: to, authorization: `Bearer ${TOKEN}` }, "[]");
+      // Requests that pass get as far as the body.
+      for (const name of [host, `localhost:${port}`, `[::1]:${port}`])
+        expect(await from(`http://${name}`, name), name).to.equal(400);
+      for (const origin of [
+        "null",
+        "",
+        `http://127.0.0.1:${Number(port) + 1}`,
+        "http://127.0.0.1",
+        `https://127.0.0.1:${port}`,
+        `http://127.0.0.1:${port}/`,
+        `http://127.0.0.1:${port}.evil.example`,
+        `http://127.0.0.1.evil.example:${port}`,
+        `http://user@127.0.0.1:${port}`,
+        `http://127.1:${port}`,
+        `HTTP://127.0.0.1:${port}`,
+        `http://localhost:${port}`,
+        `http://localhost.evil.example:${port}`,
+        `http://0.0.0.0:${port}`,
+        `http://127.0.0.1:${port}, https://evil.example`,
+      ])
+        expect(await from(origin), origin).to.equal(403);
+      // DNS rebinding: the page's own name leads to this machine, so that Host and Origin agree.
+      for (const name of [
+        `evil.example:${port}`,
+        `localhost.:${port}`,
+        `127.0.0.1.evil.example:${port}`,
+        `[::2]:${port}`,
+      ])
+        expect(await from(`http://${name}`, name), name).to.equal(403);
+      expect(await from(`http://127.0.0.1:${port}`, `evil.example:${port}`)).to.equal(403);
+    });
+
+    it("on another address accepts the origin of that address only", async () => {
+      const servers = () => {
+        throw new Error("no session was asked for");
+      };
+      const names = { allowedHosts: ["127.0.0.2", "127.0.0.1", "tools.example"] };
+      const other = await serveHttp(servers, { ...names, host: "127.0.0.2", port: 0, token: TOKEN });
+      const { host, hostname, port } = new URL(other.url);
+      const from = (origin: string, to: string) =>
+        statusOf({ origin, host: to, authorization: `Bearer ${TOKEN}` }, "[]", "/mcp", { hostname, port });
+      expect(await from(`http://${host}`, host)).to.equal(400);
+      for (const name of [`127.0.0.1:${port}`, `tools.example:${port}`])
+        expect(await from(`http://${name}`, name), name).to.equal(403);
+      await other.close();
     });
 
     it("limits the number of sessions, and frees those that end", async () => {

@@ -16,7 +16,7 @@ export interface HttpOptions {
   readonly token: string;
   /** Host names, without port, that requests may name. Default: those of this machine. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may call. Default: none. */
+  /** Origins of web pages that may call, besides the server's own. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Maximum open sessions. Default: 16. A new one closes the session that has been idle longest. */
   readonly maxSessions?: number | undefined;
@@ -78,8 +78,10 @@ export async function serveHttp(createServerOf: () => McpServer, options: HttpOp
   const server = createServer((request, response) => void door.answer(request, response));
   await listen(server, options.port, options.host ?? DEFAULT_HOST);
   const { port, address, family } = server.address() as AddressInfo;
+  const name = family === "IPv6" ? `[${address}]` : address;
+  door.own = ownOrigins(name, port);
   return {
-    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}${PATH}`,
+    url: `http://${name}:${port}${PATH}`,
     close: async () => {
       await door.close();
       server.closeAllConnections();
@@ -96,8 +98,19 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
+/**
+ * The origins of the server itself, from the address that it listens on. A request's `Host` says nothing about them: a
+ * page whose name leads to this machine would name itself.
+ */
+function ownOrigins(name: string, port: number): string[] {
+  const isLocal = LOOPBACK.includes(name) || name === "0.0.0.0" || name === "[::]";
+  return (isLocal ? LOOPBACK : [name]).map((each) => new URL(`http://${each}:${port}`).origin);
+}
+
 /** Checks requests and routes them to their session. */
 class Door {
+  /** The server's own origins, once it listens. */
+  own: readonly string[] = [];
   readonly #create: () => McpServer;
   readonly #options: HttpOptions;
   readonly #hosts: readonly string[];
@@ -133,17 +146,21 @@ class Door {
   }
 
   /** Lets a page of an allowed origin read the response. A preflight has no token. */
-  #allowPage({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
+  #allowPage({ headers: { origin, host } }: IncomingMessage, response: ServerResponse): void {
     response.setHeader("vary", "Origin");
-    if (!this.#isAllowed(origin)) return;
+    if (!this.#isAllowed(origin, host)) return;
     response.setHeader("access-control-allow-origin", origin);
     response.setHeader("access-control-allow-methods", METHODS.join(", "));
     response.setHeader("access-control-allow-headers", PAGE_HEADERS);
     response.setHeader("access-control-expose-headers", "mcp-session-id");
   }
 
-  #isAllowed(origin: string | undefined): origin is string {
-    return origin !== undefined && (this.#options.allowedOrigins ?? []).includes(origin);
+  /** An own origin counts only in a request that was sent to it. */
+  #isAllowed(origin: string | undefined, host: string | undefined): origin is string {
+    if (origin === undefined) return false;
+    const isOwn =
+      this.own.includes(origin) && URL.canParse(`http://${host}`) && new URL(`http://${host}`).origin === origin;
+    return isOwn || (this.#options.allowedOrigins ?? []).includes(origin);
   }
 
   /** The refusal of a request that is not allowed. A web page's request carries its origin, or names another host. */
@@ -151,7 +168,7 @@ class Door {
     const name = URL.canParse(`http://${headers.host}`) ? new URL(`http://${headers.host}`).hostname : "";
     if (headers.host === undefined || !this.#hosts.includes(name)) return [403, "this host name is not allowed"];
     const { origin } = headers;
-    if (origin !== undefined && !this.#isAllowed(origin)) return [403, "this origin is not allowed"];
+    if (origin !== undefined && !this.#isAllowed(origin, headers.host)) return [403, "this origin is not allowed"];
     const isPreflight = method === "OPTIONS" && origin !== undefined;
     if (!isPreflight && !this.#isAuthorized(headers.authorization)) return [401, "a bearer token is required"];
     if (url !== PATH) return [404, "not found"];
